@@ -1,0 +1,62 @@
+# `make` alone lists the targets.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# One BLAS thread per process: chapters and tests run side by side, one per core.
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help test book notebooks pages record bench verify serve clean lock
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+$(READY): requirements.txt requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"Python 3.11 is needed, found {v[0]}.{v[1]}; say make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt --constraint requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip check
+	@touch $@
+
+book: $(READY)  ## run what changed and build the book into _build/html (PARAMETERS=file.yml overrides parameters)
+	$(BIN)/python tools/execute.py --into _build/executed $(if $(PARAMETERS),--parameters $(PARAMETERS))
+	$(BIN)/python tools/render.py --executed _build/executed --into _build
+	@echo "The book: _build/html/index.html"
+
+test: $(READY)  ## lint, types, tests, every ledger check with its faults, stored notebooks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python tools/pairs.py
+	$(BIN)/python -m dpfair_lib claims --faults
+	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
+
+notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
+	$(BIN)/python tools/execute.py --store
+
+pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)
+	$(BIN)/python -m pytest tests/pages --override-ini addopts= -rs
+
+record: $(READY)  ## run the long experiments on the real data and refresh results/
+	$(BIN)/python -m dpfair_lib.experiments
+
+bench: $(READY)  ## time the library side by side with its peers
+	$(BIN)/python -m benchmarks
+
+verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances
+	$(BIN)/python tools/execute.py --into _build/verify --without-data
+	$(BIN)/python tools/verify.py _build/verify
+
+serve: $(READY)  ## show the built book at http://localhost:8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
+
+lock:  ## resolve requirements.txt afresh into requirements.lock
+	$(PYTHON) tools/lock.py
+
+clean:  ## remove what the build made (not the environment)
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

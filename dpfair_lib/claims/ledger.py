@@ -1,0 +1,136 @@
+"""Entries of the ledger, and what a run of their checks says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from dpfair_lib.claims.search import Evidence, Search
+
+Source = Literal["isit", "thesis", "cgkm", "mpbt", "sk"]
+Verdict = Literal["holds", "corrected", "refuted", "reproduced", "not-reproduced", "open"]
+NOT_EXAMINED = "not yet examined"
+SOURCES: tuple[Source, ...] = get_args(Source)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of one source.
+
+    Attributes
+    ----------
+    id : str
+        ``source.name``; never changes.
+    where : str
+        The place in the source.
+    statement : str
+        What it says, in one line of our own words.
+    verdict : Verdict or None
+        What we expect the check to find; None until the claim is examined.
+    finding : str
+        What survived, in one line; empty until the claim is examined.
+    statement_uses, proof_uses : tuple of str
+        Ids of the claims that the statement, or its proof, rests on.
+    chapter : str or None
+        The notebook that treats it, without suffix.
+    check : callable or None
+        Searches for counterexamples: ``check(search=..., **examined)`` returns `Evidence`. What it examines
+        are keyword arguments whose defaults are the library's own functions.
+    faults : mapping
+        Planted faults: a name, and the wrong functions to hand to the check instead of the library's.
+    """
+
+    id: str
+    where: str
+    statement: str
+    verdict: Verdict | None = None
+    finding: str = ""
+    statement_uses: tuple[str, ...] = ()
+    proof_uses: tuple[str, ...] = ()
+    chapter: str | None = None
+    check: Callable[..., Evidence] | None = None
+    faults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise ValueError(f"id: unknown source in {self.id!r}; expected one of {', '.join(SOURCES)}")
+        if (self.verdict is None) != (self.check is None):
+            raise ValueError(f"{self.id}: a verdict needs a check, and a check a verdict")
+
+    @property
+    def source(self) -> str:
+        """The source's short name, in lower case."""
+        return self.id.partition(".")[0]
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """All claims that this one rests on, statement and proof together."""
+        return tuple(dict.fromkeys(self.statement_uses + self.proof_uses))
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A misprint or gap in a source: what is printed, and what should stand there."""
+
+    claim: str
+    where: str
+    printed: str
+    correct: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of one claim's check, and of its planted faults, found."""
+
+    claim: Claim
+    evidence: Evidence | None
+    caught: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def status(self) -> str:
+        """The computed status; ``contradicted`` if the run does not bear the recorded verdict out."""
+        if self.evidence is None:
+            return NOT_EXAMINED
+        return self.evidence.finding if self.evidence.finding == self.claim.verdict else "contradicted"
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The planted faults that the check let pass."""
+        return tuple(name for name, caught in self.caught.items() if not caught)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the run agrees with the verdict and every fault that was planted was caught."""
+        return self.status != "contradicted" and not self.missed
+
+
+def judge(claim: Claim, *, faults: bool = False, seed: int = 0, effort: int = 1) -> Outcome:
+    """Run a claim's check, and its planted faults if asked.
+
+    A fault counts as caught when the check, handed the wrong function, reaches another finding than the
+    recorded verdict. A fault that crashes the check is not caught: the exception is let through.
+
+    Parameters
+    ----------
+    claim : Claim
+        The entry.
+    faults : bool
+        Also run the check once for every planted fault.
+    seed, effort : int
+        See `Search`.
+
+    Returns
+    -------
+    Outcome
+        The evidence, and for each fault whether it was caught.
+    """
+    if claim.check is None:
+        return Outcome(claim, None)
+    evidence = claim.check(search=Search(seed=seed, effort=effort))
+    caught = {
+        name: claim.check(search=Search(seed=seed, effort=effort), **wrong).finding != claim.verdict
+        for name, wrong in (claim.faults.items() if faults else ())
+    }
+    return Outcome(claim, evidence, caught)
