@@ -26,4 +26,6 @@ def claim(claim_id: str) -> Claim:
         return CLAIMS[claim_id]
     except KeyError:
         near = [known for known in CLAIMS if known.split(".")[0] == claim_id.split(".")[0]]
-        raise ValueError(f"claim_id: no entry {claim_id!r}; expected one of {', '.join(near or CLAIMS)}") from None
+        raise ValueError(
+            f"claim_id: no entry {claim_id!r}; expected one of {', '.join(near or CLAIMS)}"
+        ) from None

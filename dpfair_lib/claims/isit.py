@@ -1,7 +1,190 @@
-"""Entries of the ledger: isit."""
+"""Entries of the ledger: ISIT, Differentially Private Fair Binary Classifications (2024)."""
 
+from dpfair_lib.claims.checks import isit_alg_1, isit_prop_1, isit_thm_2
 from dpfair_lib.claims.ledger import Claim, Erratum
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="isit.prop-1",
+        where="ISIT Prop. 1, § III; thesis Prop. 6, § 3.2; proof App. A",
+        statement="For any h*₀, h*₁ and any ĥ of parity gap ≤ γ: "
+        "P₀(ĥ₀ ≠ h*₀) + P₁(ĥ₁ ≠ h*₁) ≥ |P₀(h*₀ = 1) − P₁(h*₁ = 1)| − γ, P_a being the law of X in group a.",
+        verdict="holds",
+        finding="True for randomised classifiers too, old and new. Randomised ones attain it for every γ up to "
+        "|α − β|; beyond that it is void and the least change is 0. Deterministic ones attain it exactly where "
+        "|α − β| − γ is a sum of masses of points that the group of higher rate selects or the other rejects.",
+        chapter="isit-prop-1",
+        check=isit_prop_1.check,
+        faults=isit_prop_1.FAULTS,
+    ),
+    Claim(
+        id="isit.alg-1",
+        where="ISIT Algorithm 1, § III-A; thesis Algorithm 1, § 3.3",
+        statement="With rates of 1s α ≥ β (no loss), any h*₀, h*₁ give a random classifier: keep a 1 "
+        "of group 0 with probability (α+β)/(2α), turn a 0 of group 1 into 1 with probability (α−β)/(2(1−β)).",
+        verdict="corrected",
+        finding="At α = β = 0 and at α = β = 1 a printed threshold is 0/0, and for α < β the printed thresholds "
+        "flip no one. One formula for either group, (p − r)/p down and (r − p)/(1 − p) up from rate p to the "
+        "common rate r, needs no order of the groups and never divides by zero.",
+        chapter="isit-thm-2",
+        check=isit_alg_1.check,
+        faults=isit_alg_1.FAULTS,
+    ),
+    Claim(
+        id="isit.thm-2",
+        where="ISIT Thm 2, § III-A; thesis Thm 7, § 3.3; proof App. A",
+        statement="The output of Algorithm 1 has parity gap 0 and the fewest prediction changes: "
+        "their rates in the two groups add up to |α − β|, with α, β the rates of h*₀ = 1 and h*₁ = 1.",
+        verdict="holds",
+        finding="Parity holds in law, for a fresh or a shared draw; one realised draw does not have it. Optimal "
+        "are all classifiers with a common rate in [β, α] that demote only in the higher group and promote only "
+        "in the lower. With random flips an end is always as accurate as the midpoint or more; with flips "
+        "that follow the score the midpoint can be the best.",
+        statement_uses=("isit.alg-1",),
+        proof_uses=("isit.prop-1",),
+        chapter="isit-thm-2",
+        check=isit_thm_2.check,
+        faults=isit_thm_2.FAULTS,
+    ),
+    Claim(
+        id="isit.alg-2",
+        where="ISIT Algorithm 2, § III-B; thesis Algorithm 2, § 3.4",
+        statement="Algorithm 1 with α̃, β̃ for α, β: group means of h* over nθ and nθ̄ rows "
+        "plus Laplace noise of scale 1/(nθε₀), 1/(nθ̄ε₁), clipped to [0, 1]; roles swap if α̃ < β̃.",
+        statement_uses=("isit.alg-1",),
+    ),
+    Claim(
+        id="isit.thm-3.privacy",
+        where="ISIT Thm 3 (privacy), § III-B; thesis Thm 8, § 3.4; proof App. A",
+        statement="With (ε, δ)-DP inputs and public group sizes, "
+        "Algorithm 2 is (ε + ε₀ + ε₁, δ)-DP for data sets that differ in one record, in all features.",
+        statement_uses=("isit.alg-2",),
+        proof_uses=("cgkm.laplace", "cgkm.post-processing", "cgkm.composition"),
+    ),
+    Claim(
+        id="isit.thm-3.fairness",
+        where="ISIT Thm 3 (fairness), § III-B; thesis Thm 8, § 3.4; proof App. A",
+        statement="With probability ≥ 1 − η, Algorithm 2's parity gap is at most "
+        "B(η) = log(4/η)/(nθε₀) + log(4/η)/(nθ̄ε₁) + √(log(8/η)/(2nθ)) + √(log(8/η)/(2nθ̄)).",
+        statement_uses=("isit.alg-2",),
+        proof_uses=("cgkm.hoeffding", "cgkm.laplace"),
+    ),
+    Claim(
+        id="isit.thm-3.utility",
+        where="ISIT Thm 3 (utility) and (1), § III-B; thesis Thm 8 and (3.4.1), § 3.4; proof App. A",
+        statement="With probability ≥ 1 − η, "
+        "Algorithm 2's summed change rates are at most err* + (5/2)·B(η); "
+        "err* is the least sum among classifiers with no larger parity gap, B(η) the fairness bound.",
+        statement_uses=("isit.alg-2", "isit.thm-3.fairness"),
+        proof_uses=("isit.prop-1", "isit.thm-3.fairness"),
+    ),
+    Claim(
+        id="isit.prop-4.fairness",
+        where="ISIT Prop. 4 (fairness), § III-B; thesis Prop. 9, § 3.4; proof App. A",
+        statement="The expected parity gap of Algorithm 2 is at most "
+        "1/(nθε₀) + 1/(nθ̄ε₁) + √(1/(4nθ)) + √(1/(4nθ̄)).",
+        statement_uses=("isit.alg-2",),
+        proof_uses=("isit.thm-3.fairness",),
+    ),
+    Claim(
+        id="isit.prop-4.utility",
+        where="ISIT Prop. 4 (utility), § III-B; thesis Prop. 9, § 3.4; proof App. A",
+        statement="The expected sum of Algorithm 2's change rates is at most "
+        "E[err*] + (5/2)·(1/(nθε₀) + 1/(nθ̄ε₁) + √(1/(4nθ)) + √(1/(4nθ̄))).",
+        statement_uses=("isit.alg-2", "isit.thm-3.utility"),
+        proof_uses=("isit.thm-3.utility", "isit.prop-4.fairness"),
+    ),
+    Claim(
+        id="isit.noise-multipliers",
+        where="ISIT § IV (PRV), App. B (moments, GDP); thesis § 3.5 (PRV)",
+        statement="DP-SGD noise of standard deviation 3.13, 1.5 (Adult), 4.44, 2.49 (Credit) by PRV, "
+        "3.27, 1.56, 4.65, 2.6 by moments, 3.01, 1.45, 4.3, 2.43 by GDP gives ε′ = 3, 9 in all at δ′ = 1e-5.",
+        statement_uses=("isit.thm-3.privacy",),
+    ),
+    Claim(
+        id="isit.tables-2-5",
+        where="ISIT Tables II–V, § IV; thesis Tables 3.1–3.4, § 3.5",
+        statement="PRV: Algorithm 2 has accuracy 0.7763, 0.7790 and gap 0.0074, 0.0091 on Adult "
+        "(ε′ = 3, 9), 0.7844, 0.7900 and 0.0086, 0.0056 on Credit; "
+        "DP-FERMI at like accuracy 0.0105 to 0.0193.",
+        statement_uses=("isit.alg-2", "isit.noise-multipliers"),
+    ),
+    Claim(
+        id="isit.tables-6-9",
+        where="ISIT Tables VI–IX, App. B",
+        statement="Moments: Algorithm 2 has accuracy 0.7752, 0.7782 and gap 0.0057, 0.0054 on Adult "
+        "(ε′ = 3, 9), 0.7842, 0.7908 and 0.0041, 0.0071 on Credit; "
+        "DP-FERMI at like accuracy 0.0121 to 0.0193.",
+        statement_uses=("isit.alg-2", "isit.noise-multipliers"),
+    ),
+    Claim(
+        id="isit.tables-10-13",
+        where="ISIT Tables X–XIII, App. B",
+        statement="GDP: Algorithm 2 has accuracy 0.7796, 0.7804 and gap 0.0081, 0.0060 on Adult "
+        "(ε′ = 3, 9), 0.7863, 0.7915 and 0.0062, 0.0063 on Credit; "
+        "DP-FERMI at like accuracy 0.0152 to 0.0215.",
+        statement_uses=("isit.alg-2", "isit.noise-multipliers"),
+    ),
+    Claim(
+        id="isit.delta-needed",
+        where="ISIT § III-B, first two paragraphs; thesis § 3.4, first two paragraphs",
+        statement="Non-trivial fairness and utility rule out (ε, 0)-DP, so Algorithm 2 needs δ > 0; "
+        "DP-SGD run on each group apart protects the non-sensitive features X only, not A.",
+        statement_uses=("isit.alg-2", "isit.thm-3.privacy", "cgkm.thm-1.statement"),
+    ),
+    Claim(
+        id="isit.assumptions",
+        where="ISIT Thm 3, Prop. 4, App. A; thesis Thm 8, Prop. 9, App. A",
+        statement="Public group sizes are all that the bounds assume: one n serves every term, "
+        "and the group means of h* over D are averages of nθ and nθ̄ independent draws with means α and β.",
+        statement_uses=(
+            "isit.thm-3.privacy",
+            "isit.thm-3.fairness",
+            "isit.thm-3.utility",
+            "isit.prop-4.fairness",
+            "isit.prop-4.utility",
+        ),
+    ),
+    Claim(
+        id="isit.preprocessing-leak",
+        where="ISIT App. B (data sets, splits), § IV; thesis § 3.5 (budget)",
+        statement="Adult (102 features, about 48,000 rows) and Credit (85; 30,000), prepared "
+        "and split 50/25/25, cost (ε′, 1e-5) in all: training plus ε₀ + ε₁, nothing for the preparation.",
+        statement_uses=("isit.thm-3.privacy", "isit.noise-multipliers"),
+    ),
+    Claim(
+        id="isit.sentences",
+        where="ISIT abstract, §§ I, IV, App. B; thesis §§ 1.2.1, 3.5, 6.1",
+        statement="At equal privacy and accuracy Algorithm 2 has a substantially smaller parity "
+        "gap than DP-FERMI for both data sets, both ε′, all accountants; less than half at ε′ = 3 (PRV).",
+        statement_uses=("isit.tables-2-5", "isit.tables-6-9", "isit.tables-10-13"),
+    ),
+)
 
-ERRATA: tuple[Erratum, ...] = ()
+ERRATA: tuple[Erratum, ...] = (
+    Erratum(
+        claim="isit.alg-1",
+        where="Algorithm 1, last line, in both documents; also the proof of ISIT Thm 2, thesis Thm 7",
+        printed="thresholds with denominators 2α and 2(1 − β), without a word on α = 0 and β = 1",
+        correct="where no one can be flipped, no one needs to be: the threshold is 1, or 0, there",
+    ),
+    Erratum(
+        claim="isit.alg-1",
+        where="Algorithm 1, line 1, in both documents",
+        printed="α ≥ β is assumed without loss of generality inside an algorithm whose cases name groups 0 and 1",
+        correct="compare the rates and give the part of group 0 to the group of higher rate",
+    ),
+    Erratum(
+        claim="isit.alg-1",
+        where="Algorithm 1, line 2, in both documents",
+        printed="s is sampled for (x, a): once for all, once per point, or once per person is left open",
+        correct="one independent draw per decision; all readings have parity in law, only this one nearly has it "
+        "in outcome",
+    ),
+    Erratum(
+        claim="isit.prop-1",
+        where="ISIT Prop. 1, thesis Prop. 6",
+        printed="the fair predictor maps to {0, 1}, while the classifier that is said to attain the bound draws s",
+        correct="state it for randomised classifiers, the change being a probability over X and the draw",
+    ),
+)

@@ -1,7 +1,119 @@
-"""Entries of the ledger: sk."""
+"""Entries of the ledger: SK, Differentially Private Fair Support Vector Machines (2024)."""
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="sk.alg-1-privacy",
+        where="Algorithm 1, § 4",
+        statement="Adding Lap(2/(kε)) to each of the k support vectors and Lap(2/(mε)) to each q̂_ay, then "
+        "solving the linear program, makes the output (p̃*, Ŷ) ε-DP.",
+        proof_uses=("cgkm.laplace", "sk.claim-a1"),
+    ),
+    Claim(
+        id="sk.linf-bound",
+        where="§ 5 and Appendix A, after Claim A.1",
+        statement="With probability at least 1 − β, ‖q̂ − q̃‖∞ ≤ 2 ln(2|A|/β)/(mε) + 2 ln(2/β)/(kε), for "
+        "|A| groups, m points and k support vectors: the sum of the two perturbations' tails.",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("cgkm.laplace", "sk.claim-a1", "sk.scaling"),
+    ),
+    Claim(
+        id="sk.comparison",
+        where="§ 5",
+        statement="The SVM bound ≤ the generic bound 2 ln(4|A|/β)/(mε) exactly if β ≥ 2^(1−k/m) ≥ 1, a "
+        "contradiction for β ∈ [0, 1], k ≤ m: it is always strictly worse, and so are the "
+        "guarantees built on it.",
+        statement_uses=("sk.linf-bound", "sk.jagielski-baseline"),
+    ),
+    Claim(
+        id="sk.claim-a1",
+        where="Claim A.1, Appendix A",
+        statement="Changing one entry of the sensitive attribute A moves the empirical joint law q̂ of (Ŷ, "
+        "A, Y) on m points by at most 2/m in ℓ₁, and 2/m is attained.",
+    ),
+    Claim(
+        id="sk.lemma-a2.1",
+        where="Lemma A.2 (1), Appendix A",
+        statement="If min q̂_ay > 4 ln(2|A|/β)/(mε) + 4 ln(2/β)/(kε), then w.p. ≥ 1 − β, for all p, "
+        "|ẽrr(Ŷ_p) − êrr(Ŷ_p)| ≤ 12|A| ln(2|A|/β)/(mε) + 12|A| ln(2/β)/(kε).",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("sk.linf-bound",),
+    ),
+    Claim(
+        id="sk.lemma-a2.2",
+        where="Lemma A.2 (2), Appendix A",
+        statement="If min q̂_ay > 4 ln(2|A|/β)/(mε) + 4 ln(2/β)/(kε), then w.p. ≥ 1 − β every q̃_ay > 0; "
+        "the proof: |q̃_ay − q̂_ay| ≤ 4 ln(2|A|/β)/(mε) + 4 ln(2/β)/(kε).",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("sk.linf-bound",),
+    ),
+    Claim(
+        id="sk.lemma-a2.3",
+        where="Lemma A.2 (3), Appendix A",
+        statement="Under Lemma A.2's condition, w.p. ≥ 1 − β, |F̃P_a(Ŷ) − F̂P_a(Ŷ)| ≤ 2 "
+        "ln(2|A|/β)/(q̃_a0·mε) + 2 ln(2/β)/(q̃_a0·kε) for all a, and likewise TP with q̃_a1.",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("sk.linf-bound",),
+    ),
+    Claim(
+        id="sk.lemma-a2.4",
+        where="Lemma A.2 (4), Appendix A",
+        statement="Under Lemma A.2's condition, w.p. ≥ 1 − β, |ΔF̃P_a(Ŷ_p) − ΔF̂P_a(Ŷ_p)| ≤ 4 "
+        "ln(2|A|/β)/(μmε) + 4 ln(2/β)/(μkε), μ = min{q̃_a0, q̃_00}, for all a, p; likewise TP "
+        "with min{q̃_a1, q̃_01}.",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("sk.lemma-a2.3",),
+    ),
+    Claim(
+        id="sk.lemma-a2.5",
+        where="Lemma A.2 (5), Appendix A",
+        statement="Under Lemma A.2's condition, w.p. ≥ 1 − β, the empirical optimum p̂* is feasible in the "
+        "noisy program (in the proof: with slack γ + 4 ln(4|A|/β)/(min{q̃_a0, q̃_00}·mε), the "
+        "generic algorithm's).",
+        statement_uses=("sk.alg-1-privacy", "sk.jagielski-baseline"),
+        proof_uses=("sk.lemma-a2.4",),
+    ),
+    Claim(
+        id="sk.guarantees",
+        where="Appendix A, after Lemma A.2",
+        statement="W.p. ≥ 1 − β, êrr(p̃*) ≤ êrr(p̂*) + 24|A|L and ΔF̂P_a(p̃*) ≤ γ + 8ℓ₁/(μmε − 4L) + "
+        "8ℓ₂/(μkε − 4L), ℓ₁ = ln(2|A|/β), ℓ₂ = ln(2/β), L = ℓ₁/(mε) + ℓ₂/(kε), μ = min{q̃_a0, "
+        "q̃_00}; TP alike, q̂ and q̃ mixed.",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("sk.lemma-a2.1", "sk.lemma-a2.2", "sk.lemma-a2.4", "sk.lemma-a2.5"),
+    ),
+    Claim(
+        id="sk.jagielski-baseline",
+        where="§ 5 and Appendix B",
+        statement="The generic algorithm has, w.p. ≥ 1 − β and with ℓ = ln(4|A|/β), ‖q̂ − q̃‖∞ ≤ 2ℓ/(mε), "
+        "excess error ≤ 24|A|ℓ/(mε), and ΔF̂P_a ≤ γ + 8ℓ/(min{q̂_a0, q̂_00}·mε − 4ℓ), likewise "
+        "ΔT̂P_a.",
+        proof_uses=("cgkm.laplace", "sk.claim-a1"),
+    ),
+    Claim(
+        id="sk.scaling",
+        where="Algorithm 1, § 4; § 5, on the output data",
+        statement="Whatever the range of the features, perturbing the k support vectors has sensitivity 2/k "
+        "and two outputs, so it moves the joint law by at most 2 ln(2/β)/(kε) with high "
+        "probability.",
+        statement_uses=("sk.alg-1-privacy",),
+        proof_uses=("cgkm.laplace",),
+    ),
+    Claim(
+        id="sk.sentences",
+        where="§ 2, § 6, § 7",
+        statement="Perturbing support vectors does not beat the generic bounds on error and unfairness; "
+        "CGKM is said to use equalized odds, to exclude exact fairness from every DP model, and "
+        "to give a DP, fair PAC learner.",
+        statement_uses=(
+            "sk.comparison",
+            "cgkm.thm-1.statement",
+            "cgkm.which-pairs",
+            "cgkm.thm-2.privacy",
+            "cgkm.thm-2.accuracy",
+        ),
+    ),
+)
 
 ERRATA: tuple[Erratum, ...] = ()

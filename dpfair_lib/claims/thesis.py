@@ -1,7 +1,149 @@
-"""Entries of the ledger: thesis."""
+"""Entries of the ledger: the thesis, chapter 5.
+
+Classification Algorithms with Differential Privacy and Fairness Guarantees (2024).
+"""
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="thesis.grr-ldp",
+        where="thesis § 5.2.3",
+        statement="Reporting the true value of k with probability e^ε/(e^ε + k − 1), "
+        "and every other one with probability 1/(e^ε + k − 1), is an ε-LDP mechanism.",
+    ),
+    Claim(
+        id="thesis.ss-ldp",
+        where="thesis § 5.2.3; rounding: § 5.1",
+        statement="A set of ω values, holding the true one with probability ωe^ε/(ωe^ε + k − ω), "
+        "filled uniformly, is ε-LDP; ω = k/(e^ε + 1), rounded to a positive integer, has least variance.",
+    ),
+    Claim(
+        id="thesis.ss-equals-grr",
+        where="thesis § 5.2.3 (end), § 5.7.2 (end)",
+        statement="Subset selection with ω = 1 is generalised randomised response; "
+        "for a binary attribute the two are the same mechanism at every ε.",
+        statement_uses=("thesis.grr-ldp", "thesis.ss-ldp"),
+    ),
+    Claim(
+        id="thesis.lemma-13",
+        where="thesis Lemma 13, § 5.3; proof App. B",
+        statement="For binary Y and A of any size k, GRR on A never raises Δ′, "
+        "the largest difference of P(Y = 1 | A = a) between two values: Δ′(D_GRR) ≤ Δ′(D).",
+        statement_uses=("thesis.grr-ldp",),
+    ),
+    Claim(
+        id="thesis.thm-14",
+        where="thesis Thm 14 and (5.4.2), § 5.4; proof App. B",
+        statement="If P(Y=1|A=0) ≤ P(Y=1|A=1), the truth probabilities (p, q) of least Δ′ over "
+        "LDP levels ≥ ε are (1 − e^(−ε)/2, ½) for P(A=0) < P(A=1) and (½, 1 − e^(−ε)/2) for P(A=1) < P(A=0).",
+    ),
+    Claim(
+        id="thesis.reduction-5.5.7",
+        where="thesis (5.5.1), (5.5.5), (5.5.7), § 5.5",
+        statement="If q_jj ≥ q_ij for all i, j, then ε-LDP, "
+        "q_ij ≤ e^ε·q_i′j for all i ≠ i′ and j, is the same as q_jj ≤ e^ε·q_ij for all i, j.",
+    ),
+    Claim(
+        id="thesis.program-5.5.9",
+        where="thesis (5.5.8)–(5.5.9), § 5.5; § 6.2.2",
+        statement="The truthful ε-LDP channel of error ≤ ζ with least Δ solves (5.5.9), a min–max "
+        "linear fractional program in the off-diagonal entries: not convex, solved by branch and bound.",
+        statement_uses=("thesis.reduction-5.5.7",),
+    ),
+    Claim(
+        id="thesis.zeta-min",
+        where="thesis § 5.7.3",
+        statement="Program (5.5.9) stays feasible down to a smallest error ζ; "
+        "OPT for k > 2 is its solution at that ζ and the given ε.",
+        statement_uses=("thesis.program-5.5.9",),
+    ),
+    Claim(
+        id="thesis.kamiran-calders-1",
+        where="thesis App. B, proof of Thm 15 (Theorem 1 of Kamiran and Calders, 2012)",
+        statement="Among classifiers with P(Ŷ = 1) = P(Y = 1), "
+        "h is DA-optimal iff 1 − acc(h) = 2n₀n₁/(n₀ + n₁)² · (Δ_SP(perfect classifier) − Δ_SP(h)).",
+    ),
+    Claim(
+        id="thesis.thm-15",
+        where="thesis Thm 15, § 5.6; proof App. B",
+        statement="If P and Q share the law of A, Δ′(P) ≤ Δ′(Q), and h_P, h_Q, DA-optimal "
+        "among classifiers with P(Ŷ = 1) = P(Y = 1), are equally accurate, then Δ_SP(h_P) ≤ Δ_SP(h_Q).",
+        proof_uses=("thesis.kamiran-calders-1",),
+    ),
+    Claim(
+        id="thesis.lemma-16",
+        where="thesis Lemma 16, App. B; used in § 5.2.1",
+        statement="Δ ≤ c₁Δ′ and Δ′ ≤ c₂Δ with c₁ = 1/P(Y = 1) and c₂ = 2P(Y = 1), "
+        "where Δ = max over a of |P(Y = 1 | A = a)/P(Y = 1) − 1|.",
+    ),
+    Claim(
+        id="thesis.figs-5.1-5.10",
+        where="thesis Figs 5.1–5.10, §§ 5.7.1–5.7.3",
+        statement="On Adult and LSAC (LightGBM, A with k = 2, 5, 10), OPT, GRR and SS differ little "
+        "from no LDP in accuracy and F1; OPT's Δ_SP and Δ_EO are the smallest, for k > 2 from some ε on.",
+        statement_uses=(
+            "thesis.grr-ldp",
+            "thesis.ss-ldp",
+            "thesis.thm-14",
+            "thesis.program-5.5.9",
+            "thesis.zeta-min",
+        ),
+    ),
+    Claim(
+        id="thesis.tables-5.1-5.4",
+        where="thesis Tables 5.1–5.4, § 5.7.4",
+        statement="At equal parity or mean equalised-odds gap, OPT (ε = 0.2, 1, 4) is at least as accurate "
+        "as Fair Projection (KL, CE): COMPAS 0.6798 to 0.6804, Adult 0.8609 to 0.8611; and much faster.",
+        statement_uses=("thesis.thm-14",),
+    ),
+    Claim(
+        id="thesis.thm-14.hypotheses",
+        where="thesis § 5.2.1 (end), § 5.4, App. B (proof of Thm 14, step 1)",
+        statement="Non-trivial utility requires p, q ≥ ½, so that Theorem 14 loses nothing by it; "
+        "and Δ could stand for Δ′, the two being the same up to constants.",
+        statement_uses=("thesis.thm-14", "thesis.lemma-16"),
+    ),
+    Claim(
+        id="thesis.front",
+        where="thesis (5.5.6) and the remark after it, § 5.5",
+        statement="The error budget ζ trades data fairness for utility: "
+        "without it the optimum may reach Δ = 0, but only at poor utility.",
+        statement_uses=("thesis.program-5.5.9",),
+    ),
+    Claim(
+        id="thesis.table-2.1",
+        where="thesis Table 2.1, §§ 2.3–2.4; ISIT Table I, § I",
+        statement="Of 14 methods only Algorithm 2 serves any model, has guarantees and covers all features; "
+        "DP-FERMI lacks guarantees, the post-processing of Jagielski et al. covers A only.",
+        statement_uses=(
+            "isit.thm-3.privacy",
+            "isit.thm-3.fairness",
+            "isit.thm-3.utility",
+            "sk.jagielski-baseline",
+        ),
+    ),
+    Claim(
+        id="thesis.sentences",
+        where="thesis §§ 1.2.2, 5.7.2–5.7.4, 6.1",
+        statement="OPT costs next to no utility and beats GRR and SS in fairness (large ε, k = 2: "
+        "LSAC gaps about halved, Adult ≥ 2 % lower); it matches or beats Fair Projection, far faster.",
+        statement_uses=("thesis.figs-5.1-5.10", "thesis.tables-5.1-5.4"),
+    ),
+    Claim(
+        id="thesis.open-1",
+        where="thesis § 6.2.1",
+        statement="Left open: the least parity gap, in terms of ε and δ, of an "
+        "(ε, δ)-DP classifier with non-trivial utility; the thesis has only the upper bound of Theorem 8.",
+        statement_uses=("isit.thm-3.privacy", "isit.thm-3.fairness"),
+    ),
+    Claim(
+        id="thesis.open-2",
+        where="thesis § 6.2.2",
+        statement="Left open: does program (5.5.9) have, "
+        "for k > 2, a closed-form solution as for k = 2, or an equivalent convex program?",
+        statement_uses=("thesis.thm-14", "thesis.program-5.5.9"),
+    ),
+)
 
 ERRATA: tuple[Erratum, ...] = ()

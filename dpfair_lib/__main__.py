@@ -1,0 +1,26 @@
+"""The command line: ``python -m dpfair_lib claims`` and ``python -m dpfair_lib data``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+COMMANDS = {
+    "claims": ("dpfair_lib.claims.cli", "run the checks of the ledger"),
+    "data": ("dpfair_lib.datasets.cli", "list or fetch the data sets"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m dpfair_lib", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, (module, description) in COMMANDS.items():
+        importlib.import_module(module).add_arguments(commands.add_parser(name, help=description))
+    args = parser.parse_args(argv)
+    return int(importlib.import_module(COMMANDS[args.command][0]).run(args))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Checks of arguments, shared by every public function.
+
+Each raises `ValueError` that says which argument, what was found, and what was expected.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+
+def as_vector(values: Any, name: str) -> np.ndarray:
+    """Return NumPy, pandas, torch or list input as a 1-D array; one column of a table counts as 1-D."""
+    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
+        values = values.detach().cpu().numpy()
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name}: found shape {array.shape}, expected a 1-D array")
+    if array.size == 0:
+        raise ValueError(f"{name}: found an empty array, expected at least one entry")
+    return array
+
+
+def as_numbers(values: Any, name: str) -> np.ndarray:
+    """Return a 1-D array of finite floats, or of `Fraction` where the input is exact."""
+    array = as_vector(values, name)
+    if array.dtype == object and all(isinstance(value, Fraction | int) for value in array):
+        return array
+    try:
+        array = array.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: found entries of type {array.dtype}, expected numbers") from None
+    bad = ~np.isfinite(array)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"{name}: found {array[at]} at position {at} ({int(bad.sum())} such), expected finite numbers"
+        )
+    return array
+
+
+def as_probabilities(values: Any, name: str) -> np.ndarray:
+    """Return a 1-D array of numbers in [0, 1]; `Fraction` entries stay exact."""
+    array = as_numbers(values, name)
+    bad = (array < 0) | (array > 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"{name}: found {array[at]} at position {at}, expected numbers in [0, 1]")
+    return array
+
+
+def as_binary(values: Any, name: str) -> np.ndarray:
+    """Return a 1-D integer array of labels 0 and 1."""
+    array = as_numbers(values, name)
+    bad = (array != 0) & (array != 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"{name}: found {array[at]} at position {at}, expected labels 0 and 1")
+    return array.astype(np.int64)
+
+
+def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct group labels in sorted order, and each row's index into them."""
+    array = as_vector(values, name)
+    missing = np.array([value is None or value != value for value in array.tolist()])
+    if missing.any():
+        at = int(np.argmax(missing))
+        raise ValueError(f"{name}: found a missing value at position {at}, expected a group for every row")
+    try:
+        levels, codes = np.unique(array, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{name}: found labels of mixed types, expected labels that can be sorted") from None
+    return levels, codes
+
+
+def check_lengths(**arrays: Any) -> None:
+    """Raise unless all arrays (those that are not None) have the same length."""
+    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"lengths differ: {found}; expected one entry per row in each")
+
+
+def as_rate(value: Any, name: str) -> Any:
+    """Return a rate, or an array of rates, in [0, 1]; a `Fraction` stays exact."""
+    if isinstance(value, Fraction | int | float | np.number) and not isinstance(value, bool):
+        as_probabilities([value], name)
+        return value
+    array = np.asarray(value)
+    as_probabilities(array.reshape(-1), name)
+    return array

@@ -1,0 +1,50 @@
+"""``python -m dpfair_lib claims``: the ledger from the shell."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from fnmatch import fnmatchcase
+
+from dpfair_lib.claims import CLAIMS, judge
+from dpfair_lib.claims.report import as_row, as_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--json", action="store_true", help="print a list of entries, every check run now")
+    parser.add_argument(
+        "--only", metavar="PATTERN", default="*", help="run the claims whose id matches, as in 'isit.*'"
+    )
+    parser.add_argument("--faults", action="store_true", help="also run every planted fault")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the checks and print what they found.
+
+    Returns
+    -------
+    int
+        0 if every run agrees with its recorded verdict and catches its planted faults, 1 if one does not,
+        2 if no claim matches.
+    """
+    chosen = [claim for claim_id, claim in CLAIMS.items() if fnmatchcase(claim_id, args.only)]
+    if not chosen:
+        sys.stderr.write(f"--only: no claim matches {args.only!r}; expected a pattern such as 'isit.*'\n")
+        return 2
+    outcomes = [judge(claim, faults=args.faults) for claim in chosen]
+    if args.json:
+        print(json.dumps([as_row(outcome) for outcome in outcomes], indent=1, ensure_ascii=False))
+    else:
+        print(as_table(outcomes))
+    for outcome in outcomes:
+        if outcome.status == "contradicted":
+            assert outcome.evidence is not None
+            sys.stderr.write(
+                f"{outcome.claim.id}: recorded as {outcome.claim.verdict!r}, the run found "
+                f"{outcome.evidence.finding!r}; witness {outcome.evidence.witness}\n"
+            )
+        for name in outcome.missed:
+            sys.stderr.write(f"{outcome.claim.id}: the check accepts the planted fault {name!r}\n")
+    return 0 if all(outcome.sound for outcome in outcomes) else 1

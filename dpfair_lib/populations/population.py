@@ -1,0 +1,194 @@
+"""A finite distribution of features, group and label, whose probabilities are known."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_groups, as_numbers, as_vector, check_lengths
+
+Classifier = Callable[[Any, Any], Any] | np.ndarray
+"""P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
+
+
+class Population:
+    """A distribution of (X, A, Y) on finitely many atoms.
+
+    Parameters
+    ----------
+    prob : array of shape (m,)
+        Probability of each atom; sums to 1, exactly where the entries are `Fraction`.
+    x, a : array of shape (m,)
+        Feature and group of each atom, of any sortable type.
+    y : array of shape (m,)
+        Label of each atom, 0 or 1.
+
+    Attributes
+    ----------
+    points, groups : ndarray
+        The distinct features and groups, sorted.
+    table : ndarray of shape (len(points), len(groups), 2)
+        The joint probabilities; entries are `Fraction` where the population is exact.
+
+    Raises
+    ------
+    ValueError
+        If probabilities are negative or do not sum to 1, a label is not 0 or 1, or a group has no mass.
+    """
+
+    def __init__(self, prob: Any, x: Any, a: Any, y: Any) -> None:
+        prob = as_numbers(prob, "prob")
+        points, at_x = as_groups(as_vector(x, "x"), "x")
+        groups, at_a = as_groups(as_vector(a, "a"), "a")
+        labels = as_numbers(y, "y")
+        check_lengths(prob=prob, x=at_x, a=at_a, y=labels)
+        if not np.isin(labels.astype(float), (0.0, 1.0)).all():
+            raise ValueError(f"y: found labels {sorted(set(labels.tolist()))}, expected 0 and 1")
+        if (prob < 0).any():
+            raise ValueError(f"prob: found {prob.min()}, expected probabilities of at least 0")
+        exact = prob.dtype == object
+        total = prob.sum()
+        if (total != 1) if exact else abs(total - 1) > 1e-9:
+            raise ValueError(f"prob: found a sum of {total}, expected 1")
+        table = np.full((len(points), len(groups), 2), Fraction(0) if exact else 0.0)
+        np.add.at(table, (at_x, at_a, labels.astype(int)), prob)
+        for group, mass in zip(groups, table.sum(axis=(0, 2)), strict=True):
+            if not mass > 0:
+                raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
+        self.points, self.groups, self.table = points, groups, table
+
+    @property
+    def exact(self) -> bool:
+        """Whether the probabilities are `Fraction`."""
+        return self.table.dtype == object
+
+    @classmethod
+    def from_table(cls, table: Any) -> Population:
+        """Build from joint probabilities.
+
+        Parameters
+        ----------
+        table : array of shape (n_x, n_groups, 2)
+            Joint probabilities of (x, a, y); features and groups are numbered from 0.
+
+        Raises
+        ------
+        ValueError
+            If the shape is another, or as the constructor does.
+        """
+        table = np.asarray(table)
+        if table.ndim != 3 or table.shape[2] != 2:
+            raise ValueError(f"table: found shape {table.shape}, expected (n_x, n_groups, 2)")
+        x, a, y = (index.reshape(-1) for index in np.indices(table.shape))
+        return cls(table.reshape(-1), x, a, y)
+
+    @classmethod
+    def random(cls, rng: np.random.Generator, n_x: int, n_groups: int, exact: bool = False) -> Population:
+        """Draw a population; about one cell in five is empty, so that edges are met.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of randomness.
+        n_x, n_groups : int
+            Numbers of feature values and of groups.
+        exact : bool
+            Give `Fraction` probabilities.
+        """
+        weights = rng.integers(1, 13, size=(n_x, n_groups, 2)) * (rng.random((n_x, n_groups, 2)) > 0.2)
+        empty = weights.sum(axis=(0, 2)) == 0
+        weights[0, empty, :] = 1
+        if not exact:
+            noisy = weights * rng.gamma(1.0, size=weights.shape)
+            return cls.from_table(noisy / noisy.sum())
+        total = int(weights.sum())
+        fractions = [Fraction(int(weight), total) for weight in weights.reshape(-1)]
+        return cls.from_table(np.array(fractions, dtype=object).reshape(weights.shape))
+
+    @classmethod
+    def exhaustive(cls, n_x: int, n_groups: int, denominator: int) -> Iterator[Population]:
+        """Yield every exact population whose probabilities are multiples of 1/denominator.
+
+        Every group has mass; the number of populations grows like denominator^(2·n_x·n_groups − 1).
+        """
+        cells = 2 * n_x * n_groups
+        for bars in itertools.combinations(range(denominator + cells - 1), cells - 1):
+            edges = (-1, *bars, denominator + cells - 1)
+            parts = [right - left - 1 for left, right in itertools.pairwise(edges)]
+            table = np.array([Fraction(part, denominator) for part in parts], dtype=object)
+            table = table.reshape(n_x, n_groups, 2)
+            if all(table.sum(axis=(0, 2)) > 0):
+                yield cls.from_table(table)
+
+    def classifier(self, h: Classifier) -> np.ndarray:
+        """Return P(Ŷ = 1 | x, a) as a table of shape (points, groups).
+
+        Raises
+        ------
+        ValueError
+            If a table has another shape or a value is outside [0, 1].
+        """
+        shape = self.table.shape[:2]
+        if callable(h):
+            pairs = itertools.product(self.points.tolist(), self.groups.tolist())
+            values = np.array([h(x, a) for x, a in pairs], dtype=object if self.exact else float)
+            values = values.reshape(shape)
+        else:
+            values = np.asarray(h)
+            if values.shape != shape:
+                raise ValueError(
+                    f"h: found a table of shape {values.shape}, expected (points, groups) {shape}"
+                )
+        if not ((values >= 0) & (values <= 1)).all():  # NaN fails this too
+            raise ValueError(
+                "h: found a value outside [0, 1], expected probabilities of a positive prediction"
+            )
+        return values
+
+    def conditional(self, a: Any) -> np.ndarray:
+        """Return P(X = x | A = a) over the points.
+
+        Raises
+        ------
+        ValueError
+            If there is no such group.
+        """
+        mass = self.table[:, self._group(a), :].sum(axis=1)
+        return mass / mass.sum()
+
+    def rate(self, h: Classifier, a: Any) -> Any:
+        """Return P(Ŷ = 1 | A = a), exactly where the population and the classifier are exact."""
+        return (self.conditional(a) * self.classifier(h)[:, self._group(a)]).sum()
+
+    def change(self, h: Classifier, other: Classifier, a: Any) -> Any:
+        """Return P(Ŷ ≠ Ŷ' | A = a) for two classifiers, coupled so that they differ as rarely as possible."""
+        column = self._group(a)
+        distance = abs(self.classifier(h)[:, column] - self.classifier(other)[:, column])
+        return (self.conditional(a) * distance).sum()
+
+    def accuracy(self, h: Classifier) -> Any:
+        """Return P(Ŷ = Y)."""
+        values = self.classifier(h)
+        return (self.table[:, :, 1] * values + self.table[:, :, 0] * (1 - values)).sum()
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draw n independent rows.
+
+        Returns
+        -------
+        x, a, y : ndarray of shape (n,)
+            Features, groups and labels.
+        """
+        prob = self.table.astype(float).reshape(-1)
+        at = np.unravel_index(rng.choice(prob.size, size=n, p=prob / prob.sum()), self.table.shape)
+        return self.points[at[0]], self.groups[at[1]], at[2]
+
+    def _group(self, a: Any) -> int:
+        found = np.flatnonzero(self.groups == a)
+        if found.size != 1:
+            raise ValueError(f"a: found {a!r}, expected one of the groups {self.groups.tolist()}")
+        return int(found[0])
