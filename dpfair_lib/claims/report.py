@@ -1,28 +1,14 @@
-"""How the ledger is shown: rows for a table or JSON, a card for a chapter, the graph of claims."""
+"""The ledger as data: rows for a table or for JSON, and the order of the graph of claims."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dpfair_lib.claims.ledger import NOT_EXAMINED, Claim, Outcome
-
-BADGES = {
-    "holds": "holds",
-    "corrected": "corrected",
-    "refuted": "refuted",
-    "reproduced": "reproduced",
-    "not-reproduced": "refuted",
-    "open": "open",
-    NOT_EXAMINED: "unexamined",
-    "contradicted": "refuted",
-}
-"""Status → the style class of its badge."""
 
 
 def as_row(outcome: Outcome) -> dict[str, Any]:
@@ -74,61 +60,6 @@ def as_table(outcomes: Iterable[Outcome]) -> str:
     ]
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     return "\n".join([*lines, "", f"{sum(counts.values())} claims: {total}"])
-
-
-def badge(status: str) -> str:
-    """Return the badge of a status as HTML; it always carries the word."""
-    return f'<span class="badge-verdict badge-{BADGES[status]}">{html.escape(status)}</span>'
-
-
-@dataclass(frozen=True)
-class Card:
-    """An outcome as a chapter shows it: what was searched, how close it came, which faults were caught."""
-
-    outcome: Outcome
-
-    def lines(self) -> list[tuple[str, str]]:
-        """Return the label and the text of every line."""
-        claim, evidence = self.outcome.claim, self.outcome.evidence
-        lines = [("claim", claim.id), ("place", claim.where), ("statement", claim.statement)]
-        if evidence is None:
-            return lines
-        lines += [("what survived", claim.finding), ("cases judged", f"{evidence.cases:,}")]
-        if evidence.universe:
-            lines.append(("enumerated", evidence.universe))
-        lines += [
-            (name, f"{value:,}" if isinstance(value, int) else str(value))
-            for name, value in evidence.facts.items()
-        ]
-        if evidence.slack is not None:
-            exact = "exact" if evidence.tolerance == 0 else f"tolerance {evidence.tolerance:g}"
-            lines.append(("worst slack", f"{float(evidence.slack):.3g} ({exact})"))
-        if evidence.counterexample is not None:
-            lines.append(("fails as printed at", _case(evidence.counterexample)))
-        if evidence.violation is not None:
-            lines.append(("violated at", _case(evidence.violation)))
-        if self.outcome.caught:
-            faults = "; ".join(
-                f"{name}: {'caught' if ok else 'MISSED'}" for name, ok in self.outcome.caught.items()
-            )
-            lines.append((f"planted faults ({len(self.outcome.caught)})", faults))
-        return lines
-
-    def __repr__(self) -> str:
-        return "\n".join(
-            [f"status: {self.outcome.status}", *(f"{name}: {text}" for name, text in self.lines())]
-        )
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
-            for name, text in self.lines()
-        )
-        return f'<div class="claim-card">{badge(self.outcome.status)}<table>{rows}</table></div>'
-
-
-def _case(case: Any) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in plain(dict(case)).items())
 
 
 def layers(claims: Iterable[Claim]) -> dict[str, int]:

@@ -1,0 +1,149 @@
+"""The ledger as chapters show it: badges, cards, tables, and the source of what they run."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpfair_lib.claims.ledger import NOT_EXAMINED, Erratum, Outcome
+from dpfair_lib.claims.report import as_row, plain
+
+BADGES = {
+    "holds": "holds",
+    "corrected": "corrected",
+    "refuted": "refuted",
+    "reproduced": "reproduced",
+    "not-reproduced": "not-reproduced",
+    "open": "open",
+    NOT_EXAMINED: "unexamined",
+    "contradicted": "refuted",
+}
+"""Status → the style class of its badge."""
+
+
+@dataclass(frozen=True)
+class Html:
+    """A piece of a page, with the plain text that stands for it elsewhere."""
+
+    text: str
+    markup: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.markup
+
+
+def badge(outcome: Outcome) -> Html:
+    """Return the computed status of one claim; the badge always carries the word."""
+    return Html(f"{outcome.claim.id}: {outcome.status}", _badge(outcome.status, outcome.claim.id))
+
+
+def card(outcome: Outcome) -> Html:
+    """Return what one run found: what was searched, how close it came, which faults were caught."""
+    lines = _lines(outcome)
+    rows = "".join(
+        f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
+        for name, text in lines
+    )
+    text = "\n".join(f"{name}: {text}" for name, text in [("status", outcome.status), *lines])
+    return Html(text, f'<div class="claim-card">{_badge(outcome.status)}<table>{rows}</table></div>')
+
+
+def _badge(status: str, claim_id: str = "") -> str:
+    name = f"<code>{html.escape(claim_id)}</code> " if claim_id else ""
+    return f'{name}<span class="badge-verdict badge-{BADGES[status]}">{html.escape(status)}</span>'
+
+
+def _lines(outcome: Outcome) -> list[tuple[str, str]]:
+    claim, evidence = outcome.claim, outcome.evidence
+    lines = [("claim", claim.id), ("place", claim.where), ("statement", claim.statement)]
+    if evidence is None:
+        return lines
+    lines += [("what survived", claim.finding), ("cases judged", f"{evidence.cases:,}")]
+    if evidence.universe:
+        lines.append(("enumerated", evidence.universe))
+    for name, value in evidence.facts.items():
+        lines.append((name, f"{value:,}" if isinstance(value, int) else str(value)))
+    if evidence.slack is not None:
+        exact = "exact" if evidence.tolerance == 0 else f"tolerance {evidence.tolerance:g}"
+        lines.append(("worst slack", f"{float(evidence.slack):.3g} ({exact})"))
+    if evidence.counterexample is not None:
+        lines.append(("fails as printed at", _case(evidence.counterexample)))
+    if evidence.violation is not None:
+        lines.append(("violated at", _case(evidence.violation)))
+    if outcome.caught:
+        faults = (f"{name}: {'caught' if caught else 'MISSED'}" for name, caught in outcome.caught.items())
+        lines.append((f"planted faults ({len(outcome.caught)})", "; ".join(faults)))
+    return lines
+
+
+def _case(case: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in plain(dict(case)).items())
+
+
+def ledger_table(outcomes: Iterable[Outcome]) -> Html:
+    """Return every claim with its place, our statement and its computed status."""
+    rows, texts = [], []
+    for outcome in outcomes:
+        claim, row = outcome.claim, as_row(outcome)
+        name = html.escape(claim.id)
+        if claim.chapter:
+            name = f'<a href="{claim.chapter}.html">{name}</a>'
+        cases = f"{row['cases']:,}" if row["cases"] else ""
+        rows.append(
+            [name, html.escape(claim.where), html.escape(claim.statement), _badge(outcome.status), cases]
+        )
+        texts.append(f"{claim.id}: {outcome.status}")
+    header = ("claim", "place", "what it says", "status", "cases judged")
+    return Html("\n".join(texts), _table(header, rows))
+
+
+def errata_table(errata: Sequence[Erratum]) -> Html:
+    """Return what the sources misprint or leave open, and what should stand there."""
+    rows = [
+        [html.escape(cell) for cell in (erratum.claim, erratum.where, erratum.printed, erratum.correct)]
+        for erratum in errata
+    ]
+    text = "\n".join(f"{erratum.claim}, {erratum.where}: {erratum.correct}" for erratum in errata)
+    return Html(text, _table(("claim", "place", "printed", "should be"), rows))
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th scope='col'>{name}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+@dataclass(frozen=True)
+class Source:
+    """Python source that a page shows as highlighted code."""
+
+    code: str
+
+    def __repr__(self) -> str:
+        return self.code
+
+    def _repr_markdown_(self) -> str:
+        return f"```python\n{self.code}\n```"
+
+
+def source(*functions: Callable[..., Any]) -> Source:
+    """Return the source of library functions, as it stands in the library, without their docstrings."""
+    return Source("\n\n".join(_without_docstring(function) for function in functions))
+
+
+def _without_docstring(function: Callable[..., Any]) -> str:
+    import ast
+
+    code = textwrap.dedent(inspect.getsource(function)).rstrip()
+    body = ast.parse(code).body[0].body  # type: ignore[attr-defined]
+    if ast.get_docstring(ast.parse(code).body[0]) is None:  # type: ignore[arg-type]
+        return code
+    lines = code.splitlines()
+    return "\n".join(lines[: body[0].lineno - 1] + lines[body[0].end_lineno :])

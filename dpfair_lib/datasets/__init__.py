@@ -1,0 +1,23 @@
+"""Data sets: found or fetched, verified against pinned checksums, prepared; and their stand-ins.
+
+A data set is one module with a `Spec` (`adult`, `credit`), entered in `loading.SPECS`, and its pins and facts
+in the two TOML files, which `record` computes.
+"""
+
+from dpfair_lib.datasets.loading import load, load_table
+from dpfair_lib.datasets.spec import DataCard, Dataset
+from dpfair_lib.datasets.splits import Split, split_isit, standardize
+from dpfair_lib.datasets.standin import synthetic
+from dpfair_lib.datasets.tables import DataError
+
+__all__ = [
+    "DataCard",
+    "DataError",
+    "Dataset",
+    "Split",
+    "load",
+    "load_table",
+    "split_isit",
+    "standardize",
+    "synthetic",
+]

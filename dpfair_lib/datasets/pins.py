@@ -1,0 +1,141 @@
+"""Checksums of the parsed tables: what is pinned, how it is computed, how a table is held against it.
+
+The checksum is that of the table, not of a file, so that the publisher's format and an equal CSV are both
+accepted. It covers values, types, the order of the columns and, since splits depend on it, of the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+import pandas as pd
+
+from dpfair_lib.datasets.spec import Spec
+from dpfair_lib.datasets.tables import wrong
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The checksums of one data set.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the table.
+    table : str
+        SHA-256 of the table.
+    columns : mapping
+        SHA-256 of each column, so that an error can name the one that differs.
+    files : mapping
+        SHA-256 of the publisher's files, as far as known; a download must have it.
+    """
+
+    rows: int
+    table: str
+    columns: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def column_digest(values: pd.Series) -> str:
+    """Return the SHA-256 of a column: its values as text, one per line."""
+    plain = values.tolist()
+    text = "\n".join(map(repr, plain) if values.dtype.kind == "f" else map(str, plain))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def measure(spec: Spec, table: pd.DataFrame, *, files: Mapping[str, str] | None = None) -> Pins:
+    """Compute the checksums of a canonical table.
+
+    Parameters
+    ----------
+    spec : Spec
+        The data set.
+    table : DataFrame
+        Its canonical table.
+    files : mapping or None
+        Checksums of the publisher's files, taken over as they are.
+
+    Returns
+    -------
+    Pins
+        The checksums.
+    """
+    columns = {name: column_digest(table[name]) for name in spec.columns}
+    lines = [f"{name}\t{spec.columns[name]}\t{digest}" for name, digest in columns.items()]
+    whole = hashlib.sha256("\n".join([str(len(table)), *lines]).encode()).hexdigest()
+    return Pins(len(table), whole, columns, dict(files or {}))
+
+
+def verify(spec: Spec, table: pd.DataFrame, pins: Pins, where: str) -> None:
+    """Hold a canonical table against its pinned checksums.
+
+    Parameters
+    ----------
+    spec : Spec
+        The data set.
+    table : DataFrame
+        What was read.
+    pins : Pins
+        What it should be.
+    where : str
+        The files, for the error message.
+
+    Raises
+    ------
+    DataError
+        If the table differs, naming the columns that do.
+    """
+    if len(table) != pins.rows:
+        raise wrong(where, expected=f"{pins.rows:,} rows in all", found=f"{len(table):,}")
+    found = measure(spec, table)
+    if found.table == pins.table:
+        return
+    differing = [name for name in spec.columns if found.columns[name] != pins.columns.get(name)]
+    some = ", ".join(repr(name) for name in differing) or "none of the columns, but their names or types"
+    hint = (
+        " (every column: perhaps only the order of the rows)" if len(differing) == len(spec.columns) else ""
+    )
+    raise wrong(
+        where,
+        expected=f"the table with SHA-256 {pins.table[:12]}…",
+        found=f"{found.table[:12]}…; what differs: {some}{hint}",
+        remedy="values were changed or rows moved: replace the file by the publisher's",
+    )
+
+
+@cache
+def pinned() -> dict[str, Pins]:
+    """Return the pins of every data set, as recorded in ``pins.toml``."""
+    text = resources.files(__package__).joinpath("pins.toml").read_text(encoding="utf-8")
+    return {name: Pins(**entry) for name, entry in tomllib.loads(text).items()}
+
+
+def render(pins: Mapping[str, Pins]) -> str:
+    """Return the text of ``pins.toml``; what `measure` found is recorded by writing it there.
+
+    Parameters
+    ----------
+    pins : mapping
+        Data set names and their checksums.
+
+    Returns
+    -------
+    str
+        TOML.
+    """
+    lines = [
+        "# SHA-256 of the parsed tables, of their columns, and of the publishers' files.",
+        "# Written by",
+    ]
+    lines[1] += " dpfair_lib.datasets.pins.render, never by hand."
+    for name, entry in pins.items():
+        lines += ["", f"[{name}]", f"rows = {entry.rows}", f'table = "{entry.table}"']
+        for section, digests in (("files", entry.files), ("columns", entry.columns)):
+            lines += ["", f"[{name}.{section}]"]
+            lines += [f'"{key}" = "{digest}"' for key, digest in digests.items()]
+    return "\n".join(lines) + "\n"

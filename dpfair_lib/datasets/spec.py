@@ -1,0 +1,209 @@
+"""What is known about a data set before any file is read, and what reading it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+Kind = Literal["int", "float", "str"]
+
+
+@dataclass(frozen=True)
+class File:
+    """One file that holds a table, or a part of one.
+
+    Attributes
+    ----------
+    name : str
+        Its name in a folder.
+    rows : int
+        The rows that it must have.
+    read : callable
+        Reads it into a frame with the file's own column names, in the file's order, whatever the types.
+    url : str or None
+        Where the publisher has it; None for other forms of the same table.
+    """
+
+    name: str
+    rows: int
+    read: Callable[[Path], pd.DataFrame]
+    url: str | None = None
+
+
+Layout = tuple[File, ...]  # the files whose rows, one file after the other, make the table
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A data set: where it comes from, how its files look, what its columns mean.
+
+    Attributes
+    ----------
+    name : str
+        Short name, also the name of its folder.
+    title, publisher, homepage, licence, citation, people, period : str
+        For the card; ``people`` says whom the rows describe and what one row is.
+    caveats : tuple of str
+        What a user of the data should know before concluding anything.
+    columns : mapping
+        Column names in canonical order, with their types.
+    label : str
+        The label's column.
+    positive : int or str
+        The value of the label that counts as 1.
+    categorical : tuple of str
+        Columns that are one-hot encoded; the other features are used as numbers.
+    sensitive : tuple of str
+        Columns that may be chosen as sensitive, all of them categorical; the first is the default.
+    layouts : tuple of Layout
+        The accepted forms of the table; the first is the publisher's.
+    words : mapping
+        For coded columns, the words for each code as a sensitive attribute shows it.
+    renamed : mapping
+        Column names found in the wild, and the canonical name that they stand for.
+    clean : callable
+        From the table as published to the rows and codes that are used.
+    tied : mapping
+        Numeric columns that are a function of a categorical one, and which one.
+    signal : float
+        How often the stand-in draws a value knowing the row's label (see `synthetic`).
+    """
+
+    name: str
+    title: str
+    publisher: str
+    homepage: str
+    licence: str
+    citation: str
+    people: str
+    period: str
+    caveats: tuple[str, ...]
+    columns: Mapping[str, Kind]
+    label: str
+    positive: int | str
+    categorical: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    layouts: tuple[Layout, ...]
+    words: Mapping[str, Mapping[object, str]] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    clean: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
+    tied: Mapping[str, str] = field(default_factory=dict)
+    signal: float = 1.0
+
+    def __post_init__(self) -> None:
+        named = {self.label, *self.categorical, *self.sensitive, *self.tied, *self.tied.values()}
+        if unknown := sorted(named - set(self.columns)):
+            raise ValueError(f"{self.name}: not among the columns: {', '.join(unknown)}")
+        if not set(self.sensitive) <= set(self.categorical) or not self.sensitive:
+            raise ValueError(f"{self.name}: sensitive columns must be named, and be categorical")
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """The features that are used as numbers, in canonical order."""
+        return tuple(c for c in self.columns if c != self.label and c not in self.categorical)
+
+
+@dataclass(frozen=True)
+class DataCard:
+    """Where a data set comes from, whom it describes, and how it was found.
+
+    Attributes
+    ----------
+    title, publisher, homepage, licence, citation, people, period, caveats
+        As in `Spec`.
+    checksum : str or None
+        SHA-256 of the parsed table that was verified; None for the stand-in.
+    source : str
+        ``"root"``, ``"$DPFAIR_DATA"``, ``"cache"``, ``"download"`` or ``"synthetic"``.
+    """
+
+    title: str
+    publisher: str
+    homepage: str
+    licence: str
+    citation: str
+    people: str
+    period: str
+    caveats: tuple[str, ...]
+    checksum: str | None
+    source: str
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether the rows were drawn by a program and describe nobody."""
+        return self.source == "synthetic"
+
+    def __str__(self) -> str:
+        lines = [
+            self.title,
+            f"publisher: {self.publisher} ({self.homepage}), {self.licence}",
+            f"rows: {self.people}",
+            f"period: {self.period}",
+            *(f"caveat: {caveat}" for caveat in self.caveats),
+            f"source: {self.source}, checksum of the table: {self.checksum or 'none'}",
+            f"cite: {self.citation}",
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set, ready for a learner.
+
+    Attributes
+    ----------
+    X : DataFrame
+        Features as float64: the numeric columns as published, then the one-hot columns ``column_value``.
+    y : Series
+        Labels 0 and 1.
+    sensitive_features : Series
+        One group name per row.
+    feature_names : list of str
+        The columns of ``X``.
+    card : DataCard
+        Origin, people described, caveats.
+    numeric_features : list of str
+        The columns of ``X`` that are numbers rather than one-hot; those to hand to `standardize`.
+    """
+
+    X: pd.DataFrame
+    y: pd.Series
+    sensitive_features: pd.Series
+    feature_names: list[str]
+    card: DataCard
+    numeric_features: list[str]
+
+
+def card(spec: Spec, *, checksum: str, source: str) -> DataCard:
+    """Return the card of a data set whose files were found and verified.
+
+    Parameters
+    ----------
+    spec : Spec
+        The data set.
+    checksum : str
+        SHA-256 of the parsed table.
+    source : str
+        The kind of place where the files were found.
+
+    Returns
+    -------
+    DataCard
+        The card.
+    """
+    return DataCard(
+        title=spec.title,
+        publisher=spec.publisher,
+        homepage=spec.homepage,
+        licence=spec.licence,
+        citation=spec.citation,
+        people=spec.people,
+        period=spec.period,
+        caveats=spec.caveats,
+        checksum=checksum,
+        source=source,
+    )

@@ -1,0 +1,103 @@
+"""Standardisation within a split, and the split of the published experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+_PUBLISHED_SEED = 100  # of the published code: DataFrame.sample(frac=0.75, random_state=100)
+
+
+class Split(NamedTuple):
+    """Row positions of the three parts."""
+
+    train: np.ndarray
+    post: np.ndarray
+    test: np.ndarray
+
+
+def standardize(
+    train: pd.DataFrame, *others: pd.DataFrame, columns: Sequence[str]
+) -> tuple[pd.DataFrame, ...]:
+    """Shift and scale columns by the training part's mean and standard deviation (ddof 1).
+
+    The mean and deviation are those of the training rows, so they are not covered by a privacy statement that
+    does not name them; state them as public or spend budget on them.
+
+    Parameters
+    ----------
+    train : DataFrame
+        The training rows.
+    *others : DataFrame
+        Further parts, which are transformed with the training part's numbers.
+    columns : sequence of str
+        The columns to transform, usually ``Dataset.numeric_features``; the others stay as they are.
+
+    Returns
+    -------
+    tuple of DataFrame
+        The training part and the others, as new frames.
+
+    Raises
+    ------
+    ValueError
+        If a part lacks a column, or a training column has fewer than two rows, is not finite or is constant.
+    """
+    columns = [columns] if isinstance(columns, str) else list(columns)
+    for at, part in enumerate((train, *others)):
+        if missing := [column for column in columns if column not in part]:
+            raise ValueError(f"columns: part {at} has no column {', '.join(map(repr, missing))}")
+    if len(train) < 2:
+        raise ValueError(f"train: found {len(train)} rows, expected two or more")
+    finite = np.isfinite(train[columns].to_numpy(dtype="float64")).all(axis=0)
+    if not finite.all():
+        endless = [column for column, good in zip(columns, finite, strict=True) if not good]
+        raise ValueError(f"train: found values that are missing or not finite in {', '.join(endless)}")
+    # Equal values can leave a deviation of a few units in the last place, so constancy is asked directly.
+    if constant := [column for column in columns if train[column].nunique() == 1]:
+        raise ValueError(f"train: found only one value in {', '.join(constant)}; leave such columns out")
+    mean, deviation = train[columns].mean(), train[columns].std(ddof=1)
+    done = []
+    for part in (train, *others):
+        scaled = (part[columns] - mean) / deviation
+        done.append(part.assign(**{column: scaled[column] for column in columns}))
+    return tuple(done)
+
+
+def split_isit(n: int, *, rng: np.random.Generator, fixed_test: bool = True) -> Split:
+    """Draw the published split: 50 % training, 25 % post-processing, 25 % test.
+
+    First 75 % of the rows are drawn, by the published code's own call and seed, so that the test rows are the
+    same in every trial; the rest is the test part. The 75 % are then divided 2 : 1 by ``rng``.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    rng : numpy.random.Generator
+        Draws what differs between trials.
+    fixed_test : bool
+        False draws the 75 % by ``rng`` too, so that the spread over trials includes the test rows.
+
+    Returns
+    -------
+    Split
+        Row positions; the training and post-processing parts are in the order drawn, the test part in the
+        file's.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than four rows.
+    """
+    if n < 4:
+        raise ValueError(f"n: found {n}, expected at least four rows")
+    state = _PUBLISHED_SEED if fixed_test else rng
+    pool = pd.Series(np.arange(n)).sample(frac=0.75, random_state=state).to_numpy()
+    test = np.setdiff1d(np.arange(n), pool)
+    pool = rng.permutation(pool)
+    cut = round(len(pool) * 2 / 3)
+    return Split(train=pool[:cut], post=pool[cut:], test=test)

@@ -1,0 +1,177 @@
+"""One style for every figure: colours that colour-blind readers can tell apart, and the graph of claims."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from dpfair_lib.claims.ledger import NOT_EXAMINED, SOURCES, Outcome
+from dpfair_lib.claims.report import layers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette
+BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, VERMILION, BLACK = COLORS = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442", "#D55E00", "#000000",
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+STATUS_COLORS = {
+    "holds": GREEN,
+    "corrected": ORANGE,
+    "refuted": VERMILION,
+    "reproduced": BLUE,
+    "not-reproduced": PURPLE,
+    "open": SKY,
+    NOT_EXAMINED: "#BBBBBB",
+    "contradicted": BLACK,
+}
+
+
+def axes(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[Figure, Any]:
+    """Return a figure in the book's style and its axes (an array of them for more than one column)."""
+    import matplotlib.pyplot as plt
+    from cycler import cycler
+
+    plt.rcParams.update(
+        {
+            "figure.dpi": 110,
+            "figure.facecolor": "white",  # solid, so that the figure reads in the dark theme too
+            "axes.prop_cycle": cycler(color=COLORS),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.alpha": 0.3,
+            "font.size": 10,
+            "legend.frameon": False,
+        }
+    )
+    return plt.subplots(1, columns, figsize=(width, height), layout="constrained")
+
+
+def label(ax: Axes, *, x: str, y: str, title: str = "") -> None:
+    """Name the axes of one panel."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.set_title(title, fontsize="medium", loc="left")
+
+
+class Interactive:
+    """A plotly figure that a page draws with the vendored script, without any network.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+        The figure.
+    name : str
+        Identifier of the element in the page; unique there.
+    text : str
+        What the figure shows, for readers who cannot see it.
+    """
+
+    # the first place serves the built book, the second a notebook opened in Jupyter
+    SCRIPTS = (
+        "../_static/vendor/plotly/plotly-basic.min.js",
+        "../book/_static/vendor/plotly/plotly-basic.min.js",
+    )
+
+    def __init__(self, figure: Any, *, name: str, text: str) -> None:
+        self.figure, self.name, self.text = figure, name, text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        drawn = json.loads(self.figure.to_json())
+        drawn["layout"].pop("template", None)
+        draw = (
+            f"Plotly.newPlot({json.dumps(self.name)}, {json.dumps(drawn['data'])}, "
+            f"{json.dumps(drawn['layout'])}, {{responsive: true, displaylogo: false}})"
+        )
+        return (
+            f'<div id="{self.name}" class="plotly-figure" role="img" aria-label="{html.escape(self.text)}"></div>'
+            f"<script>(function () {{ const draw = () => {draw};"
+            f" if (window.Plotly) return draw(); const places = {json.dumps(self.SCRIPTS)};"
+            " const next = () => { const script = document.createElement('script');"
+            " script.src = places.shift(); script.onload = draw; if (places.length) script.onerror = next;"
+            " document.head.append(script); }; next(); })();</script>"
+        )
+
+
+def claim_graph(outcomes: Iterable[Outcome]) -> Interactive:
+    """Draw the claims, coloured by status, each to the right of what it rests on.
+
+    Solid lines: the statement uses another claim. Dotted lines: only its proof does.
+    """
+    import plotly.graph_objects as go
+
+    outcomes = list(outcomes)
+    depth = layers(outcome.claim for outcome in outcomes)
+    place: dict[str, tuple[int, int]] = {}
+    bands, top = [], 0
+    for source in SOURCES:
+        used: dict[int, int] = {}
+        for outcome in outcomes:
+            if outcome.claim.source == source:
+                column = depth[outcome.claim.id]
+                place[outcome.claim.id] = (column, -(top + used.get(column, 0)))
+                used[column] = used.get(column, 0) + 1
+        bands.append((source, top))
+        top += max(used.values(), default=0) + 1
+    figure = go.Figure()
+    for proof_only, dash in ((False, "solid"), (True, "dot")):
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for outcome in outcomes:
+            claim = outcome.claim
+            for other in claim.depends_on:
+                if (other not in claim.statement_uses) == proof_only:
+                    x += [place[other][0], place[claim.id][0], None]
+                    y += [place[other][1], place[claim.id][1], None]
+        line = {"color": "#999999", "width": 0.8, "dash": dash}
+        name = "used by the proof" if proof_only else "used by the statement"
+        figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", name=name)
+    for status, color in STATUS_COLORS.items():
+        nodes = [outcome for outcome in outcomes if outcome.status == status]
+        if not nodes:
+            continue
+        figure.add_scatter(
+            x=[place[node.claim.id][0] for node in nodes],
+            y=[place[node.claim.id][1] for node in nodes],
+            text=[node.claim.id.partition(".")[2] for node in nodes],
+            hovertext=[_hover(node) for node in nodes],
+            hoverinfo="text",
+            mode="markers+text",
+            textposition="middle right",
+            textfont={"size": 10},
+            marker={"color": color, "size": 11, "line": {"color": "#333333", "width": 0.6}},
+            name=status,
+        )
+    for source, at in bands:
+        figure.add_annotation(x=-0.2, y=-at + 0.9, text=f"<b>{source}</b>", showarrow=False, xanchor="left")
+    figure.update_layout(
+        height=26 * top + 80,
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        paper_bgcolor="white",
+        plot_bgcolor="white",
+        xaxis={"visible": False, "range": [-0.3, max(depth.values()) + 1.1]},
+        yaxis={"visible": False},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        hoverlabel={"align": "left"},
+    )
+    links = sum(len(outcome.claim.depends_on) for outcome in outcomes)
+    text = f"Graph of {len(outcomes)} claims and the {links} links between them"
+    return Interactive(figure, name="claim-graph", text=text)
+
+
+def _hover(outcome: Outcome) -> str:
+    words, lines = outcome.claim.statement.split(), [""]
+    for word in words:
+        if len(lines[-1]) + len(word) > 60:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    head = f"<b>{outcome.claim.id}</b>: {outcome.status}<br>{html.escape(outcome.claim.where)}"
+    return "<br>".join([head, *(html.escape(line) for line in lines)])
