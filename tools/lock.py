@@ -1,6 +1,5 @@
 """Resolve requirements.txt in an empty environment and write requirements.lock."""
 
-import os
 import re
 import subprocess
 import sys
@@ -33,7 +32,7 @@ def main() -> None:
     lines = freeze()
     partial = Path("requirements.lock.partial")
     partial.write_text(HEADER + "\n".join(lines) + "\n")
-    os.replace(partial, "requirements.lock")
+    partial.replace("requirements.lock")
     sys.stdout.write(f"requirements.lock: {len(lines)} packages\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -113,23 +114,24 @@ class FairPostprocessor(BaseEstimator):
         self, y_pred: np.ndarray, y_true: np.ndarray | None, scores: np.ndarray, codes: np.ndarray
     ) -> float:
         low, high = sorted(self.rates_.values())
-        if isinstance(self.rate, str):
-            if self.rate == "midpoint":
-                return (low + high) / 2
-            if self.rate != "accuracy":
-                raise ValueError(f"rate: found {self.rate!r}, expected 'midpoint', 'accuracy' or a number")
-            if y_true is None:
-                raise ValueError("y_true: found None, expected the true labels, which rate='accuracy' needs")
-            rates, accuracies = accuracy_by_rate(y_pred, y_true, scores, np.ones(len(y_pred)), codes)
-            # among rates that are equally accurate up to rounding, the one closest to the midpoint
-            best = rates[accuracies >= accuracies.max() - 1e-12]
-            return float(best[np.argmin(abs(best - (low + high) / 2))])
-        # a rate given in decimal may miss an end of the interval by rounding
-        if not low - 1e-12 <= self.rate <= high + 1e-12:
-            raise ValueError(
-                f"rate: found {self.rate}, expected a number between the groups' rates {low} and {high}"
-            )
-        return float(min(max(self.rate, low), high))
+        middle = (low + high) / 2
+        if isinstance(self.rate, Real) and not isinstance(self.rate, bool):
+            # a rate given in decimal may miss an end of the interval by rounding
+            if not low - 1e-12 <= self.rate <= high + 1e-12:
+                raise ValueError(
+                    f"rate: found {self.rate}, expected a number between the groups' rates {low} and {high}"
+                )
+            return float(min(max(self.rate, low), high))
+        if self.rate == "midpoint":
+            return middle
+        if self.rate != "accuracy":
+            raise ValueError(f"rate: found {self.rate!r}, expected 'midpoint', 'accuracy' or a number")
+        if y_true is None:
+            raise ValueError("y_true: found None, expected the true labels, which rate='accuracy' needs")
+        rates, accuracies = accuracy_by_rate(y_pred, y_true, scores, np.ones(len(y_pred)), codes)
+        # among rates that are equally accurate up to rounding, the one closest to the midpoint
+        best = rates[accuracies >= accuracies.max() - 1e-12]
+        return float(best[np.argmin(abs(best - middle))])
 
     def predict_proba(self, y_pred: Any, *, sensitive_features: Any, scores: Any = None) -> np.ndarray:
         """Return the exact probabilities of the two labels, over the draw of the flips.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from platformdirs import user_cache_path
 
 from dpfair_lib.datasets.pins import Pins, verify
 from dpfair_lib.datasets.spec import File, Layout, Spec
@@ -33,10 +35,8 @@ class Found:
 
 
 def default_cache() -> Path:
-    """Return the folder for downloads, the user's cache."""
-    import pooch
-
-    return Path(pooch.os_cache("dpfair_lib"))
+    """Return the folder for downloads, the user's cache (the same as `pooch.os_cache` names)."""
+    return user_cache_path("dpfair_lib")
 
 
 def places(spec: Spec, *, root: str | Path | None, cache: Path | None) -> Iterator[tuple[str, Path]]:
@@ -222,10 +222,7 @@ def _download(file: File, target: Path) -> None:
 
 def _hold_against(path: Path, file: File, pins: Pins) -> None:
     """Compare a downloaded file with its pinned checksum, if there is one, before anything parses it."""
-    import pooch
-
-    read_bytes(path)
-    found, pinned = pooch.file_hash(str(path), "sha256"), pins.files.get(file.name)
+    found, pinned = hashlib.sha256(read_bytes(path)).hexdigest(), pins.files.get(file.name)
     if pinned is not None and found != pinned:
         raise wrong(
             str(file.url),

@@ -130,9 +130,8 @@ def render(pins: Mapping[str, Pins]) -> str:
     """
     lines = [
         "# SHA-256 of the parsed tables, of their columns, and of the publishers' files.",
-        "# Written by",
+        "# Written by dpfair_lib.datasets.pins.render, never by hand.",
     ]
-    lines[1] += " dpfair_lib.datasets.pins.render, never by hand."
     for name, entry in pins.items():
         lines += ["", f"[{name}]", f"rows = {entry.rows}", f'table = "{entry.table}"']
         for section, digests in (("files", entry.files), ("columns", entry.columns)):

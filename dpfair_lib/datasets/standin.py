@@ -13,6 +13,7 @@ distribution as it is, and ``signal`` is set so that logistic regression is abou
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -26,6 +27,10 @@ from dpfair_lib.datasets.loading import categories_of, prepare, spec_of
 from dpfair_lib.datasets.spec import DataCard, Dataset, Spec
 
 Facts = Mapping[str, Any]
+_HEADER = """\
+# Facts that the stand-ins are drawn from: aggregates of data sets that their publisher, the UCI Machine Learning
+# Repository, licenses as CC BY 4.0 (citations: the data sets' cards). Written by
+# dpfair_lib.datasets.standin.render, never by hand."""
 _LEVELS = (0.005, 0.025, *(twentieth / 20 for twentieth in range(1, 20)), 0.975, 0.995)
 
 
@@ -98,14 +103,12 @@ def describe(table: pd.DataFrame, spec: Spec) -> Facts:
             for column in drawn
         },
         "quantiles": {
-            column: [
-                [int(q) for q in np.quantile(part[column], _LEVELS, method="nearest")] for _, part in cells
-            ]
+            column: [np.quantile(part[column], _LEVELS, method="nearest").tolist() for _, part in cells]
             for column in spec.numeric
             if column not in spec.tied
         },
         "tied": {
-            column: [int(table.loc[table[source] == value, column].iloc[0]) for value in categories[source]]
+            column: [table.loc[table[source] == value, column].iloc[0].item() for value in categories[source]]
             for column, source in spec.tied.items()
         },
     }
@@ -176,7 +179,8 @@ def draw(spec: Spec, facts: Facts, *, n: int | None, rng: np.random.Generator) -
             values = np.array(facts["categories"][column])
             table[column] = values[_draw_index(np.array(facts["rates"][column]), source, rng)]
         else:
-            table[column] = _draw_number(np.array(facts["quantiles"][column]), source, rng)
+            number = _draw_number(np.array(facts["quantiles"][column]), source, rng)
+            table[column] = np.rint(number) if spec.columns[column] == "int" else number
     for column, by in spec.tied.items():
         at = np.searchsorted(np.array(facts["categories"][by]), table[by])
         table[column] = np.array(facts["tied"][column])[at]
@@ -196,19 +200,17 @@ def render(facts: Mapping[str, Facts]) -> str:
     str
         TOML.
     """
-    lines = [
-        "# Facts that the stand-ins are drawn from: aggregates of data sets that their publisher, the UCI"
-    ]
-    lines += [
-        "# Machine Learning Repository, licenses as CC BY 4.0 (sources: the data sets' cards). Written by"
-    ]
-    lines += ["# dpfair_lib.datasets.standin.render, never by hand."]
+    lines = [_HEADER]
     for name, entry in facts.items():
         for cell in entry["cells"]:
-            lines += ["", f"[[{name}.cells]]", *(f"{key} = {_toml(value)}" for key, value in cell.items())]
+            lines += [
+                "",
+                f"[[{name}.cells]]",
+                *(f"{key} = {json.dumps(value)}" for key, value in cell.items()),
+            ]
         for section in ("categories", "rates", "quantiles", "tied"):
             lines += ["", f"[{name}.{section}]"]
-            lines += [f'"{column}" = {_toml(value)}' for column, value in entry[section].items()]
+            lines += [f'"{column}" = {json.dumps(value)}' for column, value in entry[section].items()]
     return "\n".join(lines) + "\n"
 
 
@@ -243,7 +245,7 @@ def _draw_number(quantiles: np.ndarray, cell: np.ndarray, rng: np.random.Generat
     number = np.empty(len(cell))
     for at, heights in enumerate(quantiles):
         number[cell == at] = np.interp(point[cell == at], _LEVELS, heights)
-    return np.rint(number).astype(np.int64)
+    return number
 
 
 def _card(spec: Spec) -> DataCard:
@@ -262,9 +264,3 @@ def _card(spec: Spec) -> DataCard:
         checksum=None,
         source="synthetic",
     )
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    return f'"{value}"' if isinstance(value, str) else str(value)

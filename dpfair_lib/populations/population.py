@@ -56,7 +56,7 @@ class Population:
             raise ValueError(f"prob: found a sum of {total}, expected 1")
         table = np.full((len(points), len(groups), 2), Fraction(0) if exact else 0.0)
         np.add.at(table, (at_x, at_a, labels.astype(int)), prob)
-        for group, mass in zip(groups, table.sum(axis=(0, 2)), strict=True):
+        for group, mass in zip(groups.tolist(), table.sum(axis=(0, 2)), strict=True):
             if not mass > 0:
                 raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
         self.points, self.groups, self.table = points, groups, table

@@ -1,0 +1,1 @@
+"""Side-by-side timings against peers, in one run: ``make bench``."""

@@ -1,0 +1,75 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfair_lib import Population, optimal_change
+from dpfair_lib.central.least_change import (
+    is_least_change,
+    least_change_by_enumeration,
+    least_change_by_lp,
+)
+
+
+def random_case(rng, n_x=3):
+    population = Population.random(rng, n_x, 2, exact=True)
+    h = np.array([[Fraction(int(rng.integers(0, 3)), 2) for _ in range(2)] for _ in range(n_x)], dtype=object)
+    return population, h, Fraction(int(rng.integers(0, 13)), 12)
+
+
+def test_program_is_certified_and_equals_the_closed_form():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        population, h, gamma = random_case(rng)
+        solved = least_change_by_lp(population, h, gamma)
+        assert solved.value == solved.lower_bound
+        assert solved.value == optimal_change(population.rate(h, 0), population.rate(h, 1), gamma)
+        assert abs(population.rate(solved.classifier, 0) - population.rate(solved.classifier, 1)) <= gamma
+
+
+def test_group_blind_classifiers_need_at_least_as_much():
+    rng = np.random.default_rng(2)
+    more = 0
+    for _ in range(50):
+        population, h, gamma = random_case(rng)
+        blind = least_change_by_lp(population, h, gamma, group_blind=True)
+        assert blind.value == blind.lower_bound
+        assert (blind.classifier[:, 0] == blind.classifier[:, 1]).all()
+        free = least_change_by_lp(population, h, gamma).value
+        assert blind.value >= free
+        more += blind.value > free
+    assert more > 10
+
+
+def test_enumeration_lies_above_the_program_and_reaches_it_somewhere():
+    rng = np.random.default_rng(3)
+    equal = 0
+    for _ in range(40):
+        population, _, gamma = random_case(rng)
+        h = rng.integers(0, 2, size=(3, 2))
+        deterministic = least_change_by_enumeration(population, h, gamma)
+        randomised = least_change_by_lp(population, h, gamma).value
+        assert deterministic >= randomised
+        equal += deterministic == randomised
+    assert 0 < equal < 40
+
+
+def test_structure_of_optima_ignores_people_of_probability_zero():
+    weights = np.array([[1.0, 0.5], [0.0, 0.5]])
+    before = np.array([[1.0, 1.0], [0.0, 0.0]])
+    promoted_nobody = np.array([[0.5, 1.0], [1.0, 0.0]])  # group 0 promotes its point of mass 0
+    assert is_least_change(weights, before, promoted_nobody)
+    assert not is_least_change(weights, before, before)
+
+
+def test_inputs_that_cannot_be_certified_are_refused():
+    rng = np.random.default_rng(4)
+    floats = Population.random(rng, 2, 2)
+    with pytest.raises(ValueError, match="population: found float probabilities"):
+        least_change_by_lp(floats, np.zeros((2, 2)), Fraction(0))
+    three = Population.random(rng, 2, 3, exact=True)
+    with pytest.raises(ValueError, match="population: found 3 groups"):
+        least_change_by_lp(three, np.zeros((2, 3)), Fraction(0))
+    large = Population.random(rng, 11, 2)
+    with pytest.raises(ValueError, match="population: found 11 points"):
+        least_change_by_enumeration(large, np.zeros((11, 2)), 0)

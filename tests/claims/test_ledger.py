@@ -1,0 +1,141 @@
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from dpfair_lib import __main__ as command_line
+from dpfair_lib.claims import CLAIMS, ERRATA, Claim, judge
+from dpfair_lib.claims import claim as entry
+from dpfair_lib.claims.display import card, errata_table, ledger_table, source
+from dpfair_lib.claims.ledger import NOT_EXAMINED
+from dpfair_lib.claims.report import as_row, as_table, layers
+
+EXAMINED = [claim_id for claim_id, claim in CLAIMS.items() if claim.check]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return {claim_id: judge(CLAIMS[claim_id], faults=True) for claim_id in EXAMINED}
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_the_run_bears_the_verdict_out_and_catches_every_fault(claim_id, outcomes):
+    outcome = outcomes[claim_id]
+    assert outcome.status == CLAIMS[claim_id].verdict
+    assert outcome.missed == ()
+    assert len(outcome.caught) >= 2
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_the_search_was_large_or_exhaustive(claim_id, outcomes):
+    evidence = outcomes[claim_id].evidence
+    assert evidence.cases >= 100_000 or evidence.universe
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_an_examined_claim_has_a_chapter_and_a_finding(claim_id):
+    claim = CLAIMS[claim_id]
+    assert claim.finding
+    assert (ROOT / "notebooks" / f"{claim.chapter}.md").exists()
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_another_seed_finds_the_same(claim_id):
+    assert judge(CLAIMS[claim_id], seed=1).status == CLAIMS[claim_id].verdict
+
+
+def test_ids_never_change():
+    listed = (Path(__file__).parent / "ids.txt").read_text().split()
+    assert list(CLAIMS) == listed
+
+
+def test_every_entry_is_filled_in():
+    for claim in CLAIMS.values():
+        assert claim.where, claim.id
+        assert claim.statement, claim.id
+        assert "\n" not in claim.statement, claim.id
+
+
+def test_dependencies_are_entered_and_free_of_circles():
+    assert set(layers(CLAIMS.values())) == set(CLAIMS)
+    loop = [
+        Claim("isit.a", "here", "a", statement_uses=("isit.b",)),
+        Claim("isit.b", "here", "b", proof_uses=("isit.a",)),
+    ]
+    with pytest.raises(ValueError, match=r"circle isit\.a → isit\.b → isit\.a"):
+        layers(loop)
+    with pytest.raises(ValueError, match=r"isit\.a: depends on 'isit\.b'"):
+        layers(loop[:1])
+
+
+def test_errata_belong_to_examined_claims():
+    for erratum in ERRATA:
+        assert erratum.claim in EXAMINED
+
+
+def test_a_wrong_verdict_is_contradicted():
+    wrong = dataclasses.replace(CLAIMS["isit.alg-1"], verdict="holds")
+    outcome = judge(wrong)
+    assert outcome.status == "contradicted"
+    assert not outcome.sound
+
+
+def test_a_check_that_accepts_a_planted_fault_is_found_out():
+    def blind(*, search, bound=None):  # looks at nothing that is handed in
+        search.observe(0, {"bound": bound})
+        return search.evidence()
+
+    lazy = Claim("isit.x", "here", "x", verdict="holds", check=blind, faults={"any": {"bound": 1}})
+    outcome = judge(lazy, faults=True)
+    assert outcome.status == "holds"
+    assert outcome.missed == ("any",)
+    assert not outcome.sound
+
+
+def test_an_entry_with_a_verdict_needs_a_check():
+    with pytest.raises(ValueError, match="a verdict needs a check"):
+        Claim("isit.x", "here", "x", verdict="holds")
+    with pytest.raises(ValueError, match="unknown source"):
+        Claim("other.x", "here", "x")
+    with pytest.raises(ValueError, match=r"claim_id: no entry 'isit\.nothing'.*isit\.prop-1"):
+        entry("isit.nothing")
+
+
+def test_rows_and_tables(outcomes):
+    unexamined = judge(CLAIMS["sk.linf-bound"])
+    row = as_row(unexamined)
+    assert set(row) >= {
+        "id", "source", "where", "statement", "verdict", "slack", "cases", "witness", "depends_on", "chapter",
+    }  # fmt: skip
+    assert row["verdict"] == row["status"] == NOT_EXAMINED
+    json.dumps([as_row(outcome) for outcome in outcomes.values()])
+    table = as_table([*outcomes.values(), unexamined])
+    assert "4 claims: 1 corrected, 2 holds, 1 not yet examined" in table
+    assert "6 of 6" in table
+
+
+def test_pages_name_the_witness_and_a_missed_fault(outcomes):
+    assert "fails as printed at: alpha = 0, beta = 0" in repr(card(outcomes["isit.alg-1"]))
+    missed = dataclasses.replace(outcomes["isit.alg-1"], caught={"some <fault>": False})
+    assert "some &lt;fault&gt;: MISSED" in card(missed)._repr_html_()
+    assert 'href="isit-prop-1.html"' in ledger_table(outcomes.values())._repr_html_()
+    assert ERRATA[0].correct in repr(errata_table(ERRATA))
+
+
+def test_source_leaves_the_docstring_out():
+    assert repr(source(judge)).startswith("def judge(")
+    assert '"""' not in repr(source(judge))
+    assert "claim.check" in source(judge)._repr_markdown_()
+
+
+def test_shell_exit_status(capsys, monkeypatch):
+    assert command_line.main(["claims", "--only", "isit.alg-*", "--faults"]) == 0
+    assert "5 of 5" in capsys.readouterr().out
+    assert command_line.main(["claims", "--only", "nothing.*"]) == 2
+    assert "no claim matches" in capsys.readouterr().err
+    wrong = dataclasses.replace(CLAIMS["isit.alg-1"], verdict="holds")
+    monkeypatch.setitem(CLAIMS, "isit.alg-1", wrong)
+    assert command_line.main(["claims", "--only", "isit.alg-1"]) == 1
+    assert "recorded as 'holds', the run found 'corrected'" in capsys.readouterr().err

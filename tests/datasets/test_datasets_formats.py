@@ -1,0 +1,163 @@
+"""The publishers' own formats, on stand-in tables written as the publisher writes them."""
+
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpfair_lib.datasets import DataError, adult, credit, pins, standin
+from dpfair_lib.datasets.loading import load_spec
+from dpfair_lib.datasets.spec import File
+
+
+def _drawn(spec, n):
+    return standin.draw(spec, standin.recorded()[spec.name], n=n, rng=np.random.default_rng(1))
+
+
+@pytest.fixture
+def adult_table():
+    table = _drawn(adult.SPEC, 300)
+    table.loc[[3, 250], "occupation"] = "?"
+    return table
+
+
+@pytest.fixture
+def small_adult():
+    layouts = (
+        (File("adult.data", 200, adult.read_part), File("adult.test", 100, adult.read_part)),
+        (File("adult.csv", 300, adult.read_whole),),
+    )
+    return replace(adult.SPEC, layouts=layouts)
+
+
+def _as_uci(table):
+    def lines(part, dot):
+        rows = part.astype({"income": "str"}).assign(income=part["income"] + dot)
+        return "\n".join(", ".join(map(str, row)) for row in rows.itertuples(index=False)) + "\n\n"
+
+    return {
+        "adult.data": lines(table[:200], ""),
+        "adult.test": "|1x3 Cross validator\n" + lines(table[200:], "."),
+    }
+
+
+def test_adult_as_published(small_adult, adult_table, put, tmp_path):
+    pinned = pins.measure(small_adult, adult_table)
+    data = load_spec(small_adult, pinned, root=put(tmp_path / "in", _as_uci(adult_table)))
+    kept = adult_table.drop(index=[3, 250]).reset_index(drop=True)
+    assert data.y.tolist() == (kept["income"] == ">50K").astype(int).tolist()
+    assert data.sensitive_features.tolist() == kept["sex"].tolist()
+    assert data.X["age"].tolist() == kept["age"].tolist()
+    assert "occupation_?" not in data.X
+
+
+def test_adult_as_one_csv_with_either_label_style(small_adult, adult_table, put, tmp_path):
+    pinned = pins.measure(small_adult, adult_table)
+    dotted = adult_table.assign(income=adult_table["income"] + ["" if at < 200 else "." for at in range(300)])
+    for at, form in enumerate((adult_table, dotted)):
+        root = put(tmp_path / str(at), {"adult.csv": form.to_csv(index=False)})
+        assert load_spec(small_adult, pinned, root=root).card.checksum == pinned.table
+
+
+def test_adult_with_test_part_first_is_refused(small_adult, adult_table, put, tmp_path):
+    pinned = pins.measure(small_adult, adult_table)
+    turned = pd.concat([adult_table[200:], adult_table[:200]])
+    with pytest.raises(DataError, match="order of the rows"):
+        load_spec(small_adult, pinned, root=put(tmp_path / "in", {"adult.csv": turned.to_csv(index=False)}))
+
+
+def test_adult_cut_off_names_the_part(small_adult, adult_table, put, tmp_path):
+    files = _as_uci(adult_table)
+    files["adult.test"] = "\n".join(files["adult.test"].splitlines()[:51])
+    with pytest.raises(DataError, match=r"adult\.test: expected 100 rows, found 50"):
+        load_spec(small_adult, pins.measure(small_adult, adult_table), root=put(tmp_path / "in", files))
+
+
+def _biff2(rows):
+    """Write the oldest of the .xls formats: a plain stream of records, numbers and short texts."""
+
+    def record(kind, body):
+        return struct.pack("<HH", kind, len(body)) + body
+
+    stream = record(0x0009, struct.pack("<HH", 7, 0x10))
+    for at, row in enumerate(rows):
+        for column, value in enumerate(row):
+            cell = struct.pack("<HH3x", at, column)
+            if isinstance(value, str):
+                stream += record(0x0004, cell + bytes([len(value)]) + value.encode("ascii"))
+            else:
+                stream += record(0x0003, cell + struct.pack("<d", value))
+    return stream + record(0x000A, b"")
+
+
+@pytest.fixture
+def credit_table():
+    table = _drawn(credit.SPEC, 60)
+    table.loc[[0, 1, 2, 3], "EDUCATION"] = [0, 5, 6, 4]
+    table.loc[[0, 1], "MARRIAGE"] = [0, 3]
+    return table
+
+
+@pytest.fixture
+def small_credit():
+    forms = ("credit.xls", credit.read_workbook), ("credit.csv", credit.read_csv)
+    return replace(credit.SPEC, layouts=tuple((File(name, 60, read),) for name, read in forms))
+
+
+def _sheet(table):
+    """Arrange a table as UCI's sheet does: a row of other titles, then the header, and an ID in front."""
+    header = [*table.columns[:-1], "default payment next month"]
+    titles = ["", *(f"X{at}" for at in range(1, len(header))), "Y"]
+    return [titles, ["ID", *header], *([at + 1, *row] for at, row in enumerate(table.to_numpy().tolist()))]
+
+
+def test_credit_workbook_and_csv_are_the_same(small_credit, credit_table, put, tmp_path, capsys):
+    pinned = pins.measure(small_credit, credit_table)
+    book = put(tmp_path / "book", {"credit.xls": _biff2(_sheet(credit_table))})
+    text = put(tmp_path / "text", {"credit.csv": credit_table.to_csv(index=False)})
+    from_book, from_text = (load_spec(small_credit, pinned, root=root) for root in (book, text))
+    pd.testing.assert_frame_equal(from_book.X, from_text.X)
+    assert "ID" not in from_book.X
+    assert capsys.readouterr().out == ""
+
+
+def test_credit_codes_are_folded(small_credit, credit_table, put, tmp_path):
+    pinned = pins.measure(small_credit, credit_table)
+    root = put(tmp_path / "in", {"credit.csv": credit_table.to_csv(index=False)})
+    data = load_spec(small_credit, pinned, root=root)
+    assert [name for name in data.X if name.startswith("EDU")] == [
+        f"EDUCATION_{code}" for code in (1, 2, 3, 4)
+    ]
+    assert data.X.loc[[0, 1, 2, 3], "EDUCATION_4"].tolist() == [1, 1, 1, 1]
+    assert data.X.loc[[0, 1], "MARRIAGE_3"].tolist() == [1, 1]
+    both = load_spec(small_credit, pinned, sensitive=["MARRIAGE", "SEX"], root=root)
+    assert both.sensitive_features[0].startswith("other & ")
+
+
+def test_sheet_without_titles_above_the_header(credit_table):
+    rows = pd.DataFrame(_sheet(credit_table)[1:], dtype="object")
+    assert credit.table_of_sheet(rows, "x")["LIMIT_BAL"].tolist() == credit_table["LIMIT_BAL"].tolist()
+
+
+def test_sheet_without_header():
+    with pytest.raises(DataError, match="book: expected a header row with 'LIMIT_BAL', found none"):
+        credit.table_of_sheet(pd.DataFrame([[1, 2], [3, 4], [5, 6], ["LIMIT_BAL", "x"]]), "book")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "an empty file"),
+        (b"<html></html>", "an HTML page"),
+        (b"LIMIT_BAL,SEX\n1,2\n", r"expected an Excel workbook \(\.xls\), found something else"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "expected an Excel workbook"),
+        (_biff2([["LIMIT_BAL", "SEX"], [1, 2]])[:40], "expected an Excel workbook"),
+    ],
+    ids=["empty", "web page", "csv", "damaged workbook", "cut off"],
+)
+def test_file_that_is_no_workbook(content, message, small_credit, credit_table, put, tmp_path):
+    root = put(tmp_path / "in", {"credit.xls": content})
+    with pytest.raises(DataError, match=message):
+        load_spec(small_credit, pins.measure(small_credit, credit_table), root=root)

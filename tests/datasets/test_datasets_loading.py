@@ -1,0 +1,156 @@
+"""Where files are looked for, which forms are accepted, and what becomes of the columns."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpfair_lib.datasets import load, load_table, loading, pins
+from dpfair_lib.datasets.find import default_cache, find
+from dpfair_lib.datasets.loading import load_spec
+
+
+def test_default_cache_is_the_users(cache):
+    assert default_cache() == cache
+
+
+def test_places_are_tried_in_order(tiny, tiny_pins, parts, put, tmp_path, cache, monkeypatch):
+    mine, shared = tmp_path / "mine", tmp_path / "shared"
+    shared.mkdir()
+    mine.mkdir()
+    monkeypatch.setenv("DPFAIR_DATA", str(shared))
+
+    def source():
+        return load_spec(tiny(), tiny_pins, root=mine, download=False).card.source
+
+    put(cache / "tiny", parts)
+    assert source() == "cache"
+    put(shared / "tiny", parts)
+    assert source() == "$DPFAIR_DATA"
+    put(mine, parts)
+    assert source() == "root"
+    assert find(tiny(), root=mine).folder == mine
+    put(mine / "tiny", parts)
+    assert find(tiny(), root=mine).folder == mine / "tiny"
+
+
+def test_environment_folder_itself_is_not_searched(tiny, tiny_pins, parts, put, tmp_path, monkeypatch):
+    monkeypatch.setenv("DPFAIR_DATA", str(put(tmp_path / "flat", parts)))
+    with pytest.raises(FileNotFoundError, match=r"found no first\.csv"):
+        load_spec(tiny(), tiny_pins, download=False)
+
+
+def test_both_forms_give_the_same(tiny, tiny_pins, table, parts, put, tmp_path):
+    two = load_spec(tiny(), tiny_pins, root=put(tmp_path / "two", parts))
+    one = load_spec(tiny(), tiny_pins, root=put(tmp_path / "one", {"whole.csv": table.to_csv(index=False)}))
+    pd.testing.assert_frame_equal(one.X, two.X)
+    pd.testing.assert_series_equal(one.y, two.y)
+    assert one.card == two.card
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t[t.columns[::-1]],
+        lambda t: t.rename(columns=str.upper),
+        lambda t: t.assign(ID=range(6)),
+        lambda t: t.assign(age=t["age"].astype(float)),
+        lambda t: t.rename(columns={"outcome": "Result of the year"}),
+    ],
+    ids=["columns moved", "capital letters", "further column", "whole numbers as 1.0", "known other name"],
+)
+def test_equal_tables_are_accepted(change, tiny, tiny_pins, table, put, tmp_path):
+    spec = tiny(renamed={"result_of_the_year": "outcome"})
+    root = put(tmp_path / "in", {"whole.csv": change(table).to_csv(index=False)})
+    assert load_spec(spec, tiny_pins, root=root).card.checksum == tiny_pins.table
+
+
+def test_line_ends_spaces_and_mark_do_not_matter(tiny, tiny_pins, table, put, tmp_path):
+    text = "\ufeff" + table.to_csv(index=False).replace(",", ", ").replace("\n", "\r\n") + "\r\n"
+    assert len(load_spec(tiny(), tiny_pins, root=put(tmp_path / "in", {"whole.csv": text})).y) == 6
+
+
+def test_features_are_all_columns_but_label_and_sensitive(tiny, tiny_pins, table, parts, put, tmp_path):
+    data = load_spec(tiny(), tiny_pins, root=put(tmp_path / "in", parts))
+    assert data.feature_names == ["age", "score", "town_Down", "town_Up", "code_1", "code_2", "code_10"]
+    assert list(data.X.columns) == data.feature_names
+    assert data.numeric_features == ["age", "score"]
+    assert set(data.X.dtypes) == {np.dtype("float64")}
+    assert data.X["score"].tolist() == table["score"].tolist()
+    assert data.X["code_10"].tolist() == [0, 0, 1, 0, 0, 0]
+    assert data.y.tolist() == table["outcome"].tolist()
+    assert data.y.dtype == np.int64
+    assert data.sensitive_features.tolist() == ["female", "male", "male", "female", "female", "male"]
+    assert data.sensitive_features.name == "sex"
+    assert not data.card.synthetic
+
+
+def test_one_sensitive_column_leaves_the_other_a_feature(tiny, tiny_pins, parts, put, tmp_path):
+    data = load_spec(tiny(), tiny_pins, sensitive="town", root=put(tmp_path / "in", parts))
+    assert data.feature_names[2:4] == ["sex_f", "sex_m"]
+    assert data.sensitive_features.tolist()[:2] == ["Up", "Down"]
+
+
+def test_several_sensitive_columns_give_their_product(tiny, tiny_pins, parts, put, tmp_path):
+    data = load_spec(tiny(), tiny_pins, sensitive=["town", "sex"], root=put(tmp_path / "in", parts))
+    assert data.sensitive_features.tolist()[:3] == ["Up & female", "Down & male", "Up & male"]
+    assert data.sensitive_features.name == "town & sex"
+    assert data.feature_names == ["age", "score", "code_1", "code_2", "code_10"]
+
+
+@pytest.mark.parametrize("sensitive", ["Sex", "age", [], ["sex", "sex"], ["sex", "code"]])
+def test_unknown_sensitive_column(sensitive, tiny, tiny_pins, tmp_path):
+    with pytest.raises(ValueError, match=r"sensitive: found .* expected .*'sex', 'town'"):
+        load_spec(tiny(), tiny_pins, sensitive=sensitive, root=tmp_path)
+
+
+@pytest.mark.parametrize("call", [load, load_table])
+def test_unknown_name(call):
+    with pytest.raises(ValueError, match="name: found 'adults', expected one of adult, credit"):
+        call("adults")
+
+
+@pytest.mark.parametrize(("name", "files"), [("adult", "adult.data + adult.test"), ("credit", "clients.xls")])
+def test_public_names_say_what_is_lacking(name, files):
+    with pytest.raises(FileNotFoundError, match=files.replace("+", r"\+")):
+        load(name, download=False)
+    with pytest.raises(FileNotFoundError, match=files.replace("+", r"\+")):
+        load_table(name, download=False)
+
+
+def test_every_spec_has_pins_and_the_publishers_addresses():
+    for name, spec in loading.SPECS.items():
+        assert list(pins.pinned()[name].columns) == list(spec.columns)
+        assert set(pins.pinned()[name].files) == {file.name for file in spec.layouts[0]}
+        assert all(file.url.startswith("https://archive.ics.uci.edu/") for file in spec.layouts[0])
+        assert all(sum(file.rows for file in layout) == pins.pinned()[name].rows for layout in spec.layouts)
+
+
+def test_recorded_pins_are_what_render_writes():
+    written = pins.render(pins.pinned())
+    assert written == Path(pins.__file__).with_name("pins.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"label": "result"}, {"sensitive": ()}, {"sensitive": ("age",)}, {"tied": {"age": "birthday"}}],
+)
+def test_contradictory_descriptions_are_refused(changes, tiny):
+    with pytest.raises(ValueError, match="tiny: "):
+        tiny(**changes)
+
+
+def test_digest_sees_order_type_and_neighbouring_values(tiny, table):
+    digest = pins.measure(tiny(), table).table
+    swapped = table.iloc[[1, 0, 2, 3, 4, 5]].reset_index(drop=True)
+    assert pins.measure(tiny(), swapped).table != digest
+    assert pins.measure(tiny(columns=tiny().columns | {"age": "float"}), table).table != digest
+    assert pins.column_digest(pd.Series(["ab", "c"])) != pins.column_digest(pd.Series(["a", "bc"]))
+
+
+def test_card_prints_every_caveat(tiny, tiny_pins, parts, put, tmp_path):
+    data_card = load_spec(tiny(), tiny_pins, root=put(tmp_path / "in", parts)).card
+    assert "caveat: made up" in str(data_card)
+    assert tiny_pins.table in str(data_card)
+    assert str(tmp_path) not in str(data_card)

@@ -1,0 +1,46 @@
+import json
+import subprocess
+import sys
+import time
+
+import dpfair_lib
+
+
+def test_every_public_name_can_be_imported_and_is_documented():
+    for name in dpfair_lib.__all__:
+        assert getattr(dpfair_lib, name).__doc__, name
+
+
+def test_importing_is_light():
+    code = "import sys, dpfair_lib; print([m for m in ('torch', 'pandas', 'sklearn', 'scipy') if m in sys.modules])"
+    subprocess.run([sys.executable, "-c", code], check=True)  # warm the file cache
+    started = time.perf_counter()
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    elapsed = time.perf_counter() - started  # start of Python included
+    assert loaded.strip() == "[]"
+    assert elapsed < 1.5  # half a second where nothing else runs; the list above is the real guard
+
+
+def test_no_public_name_imports_torch():
+    code = "import sys, dpfair_lib; [getattr(dpfair_lib, n) for n in dpfair_lib.__all__]; print('torch' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert loaded.strip() == "False"
+
+
+def test_command_line_lists_its_commands():
+    shown = subprocess.run(
+        [sys.executable, "-m", "dpfair_lib", "--help"], check=True, capture_output=True, text=True
+    ).stdout
+    assert "claims" in shown
+    assert "data" in shown
+
+
+def test_command_line_prints_json_of_one_claim():
+    shown = subprocess.run(
+        [sys.executable, "-m", "dpfair_lib", "claims", "--only", "isit.alg-1", "--json"],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    (row,) = json.loads(shown)
+    assert row["id"] == "isit.alg-1"
+    assert row["verdict"] == row["status"] == "corrected"
+    assert row["witness"] == {"alpha": "0", "beta": "0"}
