@@ -40,7 +40,7 @@ notebooks: $(READY)  ## run every chapter without data and refresh the stored .i
 	$(BIN)/python tools/execute.py --store
 
 pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)
-	$(BIN)/python -m pytest tests/pages --override-ini addopts= -rs
+	$(BIN)/python -m pytest tests/pages --override-ini addopts= --numprocesses 2 -rs
 
 record: $(READY)  ## run the long experiments on the real data and refresh results/
 	$(BIN)/python -m dpfair_lib.experiments
@@ -49,6 +49,7 @@ bench: $(READY)  ## time the library side by side with its peers
 	$(BIN)/python -m benchmarks
 
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances
+	rm -rf _build/verify
 	$(BIN)/python tools/execute.py --into _build/verify --without-data
 	$(BIN)/python tools/verify.py _build/verify
 

@@ -92,7 +92,8 @@ class Interactive:
             f"{json.dumps(drawn['layout'])}, {{responsive: true, displaylogo: false}})"
         )
         return (
-            f'<div id="{self.name}" class="plotly-figure" role="img" aria-label="{html.escape(self.text)}"></div>'
+            '<div style="overflow-x: auto">'  # a figure of fixed width scrolls inside itself
+            f'<div id="{self.name}" class="plotly-figure" role="img" aria-label="{html.escape(self.text)}"></div></div>'
             f"<script>(function () {{ const draw = () => {draw};"
             f" if (window.Plotly) return draw(); const places = {json.dumps(self.SCRIPTS)};"
             " const next = () => { const script = document.createElement('script');"
@@ -131,7 +132,7 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Interactive:
                 if (other not in claim.statement_uses) == proof_only:
                     x += [place[other][0], place[claim.id][0], None]
                     y += [place[other][1], place[claim.id][1], None]
-        line = {"color": "#999999", "width": 0.8, "dash": dash}
+        line = {"color": "#BBBBBB", "width": 0.8, "dash": dash}
         name = "used by the proof" if proof_only else "used by the statement"
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", name=name)
     for status, color in STATUS_COLORS.items():
@@ -153,13 +154,14 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Interactive:
     for source, at in bands:
         figure.add_annotation(x=-0.2, y=-at + 0.9, text=f"<b>{source}</b>", showarrow=False, xanchor="left")
     figure.update_layout(
-        height=26 * top + 80,
+        width=150 * max(depth.values()) + 190,
+        height=24 * top + 80,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         paper_bgcolor="white",
         plot_bgcolor="white",
-        xaxis={"visible": False, "range": [-0.3, max(depth.values()) + 1.1]},
-        yaxis={"visible": False},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        xaxis={"visible": False, "range": [-0.3, max(depth.values()) + 1]},
+        yaxis={"visible": False, "range": [-top, 1.6]},
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
         hoverlabel={"align": "left"},
     )
     links = sum(len(outcome.claim.depends_on) for outcome in outcomes)

@@ -95,29 +95,36 @@ def ledger_table(outcomes: Iterable[Outcome]) -> Html:
         name = html.escape(claim.id)
         if claim.chapter:
             name = f'<a href="{claim.chapter}.html">{name}</a>'
-        cases = f"{row['cases']:,}" if row["cases"] else ""
+        cases = f"<br><small>{row['cases']:,} cases</small>" if row["cases"] else ""
         rows.append(
-            [name, html.escape(claim.where), html.escape(claim.statement), _badge(outcome.status), cases]
+            [
+                f"{name}<br><small>{html.escape(claim.where)}</small>",
+                html.escape(claim.statement),
+                _badge(outcome.status) + cases,
+            ]
         )
         texts.append(f"{claim.id}: {outcome.status}")
-    header = ("claim", "place", "what it says", "status", "cases judged")
-    return Html("\n".join(texts), _table(header, rows))
+    return Html("\n".join(texts), _table(("claim and place", "what it says", "status"), rows))
 
 
 def errata_table(errata: Sequence[Erratum]) -> Html:
     """Return what the sources misprint or leave open, and what should stand there."""
     rows = [
-        [html.escape(cell) for cell in (erratum.claim, erratum.where, erratum.printed, erratum.correct)]
+        [
+            f"{html.escape(erratum.claim)}<br><small>{html.escape(erratum.where)}</small>",
+            html.escape(erratum.printed),
+            html.escape(erratum.correct),
+        ]
         for erratum in errata
     ]
     text = "\n".join(f"{erratum.claim}, {erratum.where}: {erratum.correct}" for erratum in errata)
-    return Html(text, _table(("claim", "place", "printed", "should be"), rows))
+    return Html(text, _table(("claim and place", "printed", "should be"), rows, style="wide-table prose"))
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, style: str = "wide-table") -> str:
     head = "".join(f"<th scope='col'>{name}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="{style}"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,120 @@
+"""Every built page works without a network, on a phone and in the dark; and these checks can fail."""
+
+import os
+from pathlib import Path
+
+import browsing
+import pytest
+from chapters import pages
+
+ROOT = Path(__file__).resolve().parents[2]
+HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
+MATHJAX = (ROOT / "book/_static/vendor/mathjax/tex-svg-full.js").as_uri()
+PLOTLY = (ROOT / "book/_static/vendor/plotly/plotly-basic.min.js").as_uri()
+PAGES = browsing.built(HTML)
+
+STYLE = """<style>:root{color-scheme:light dark} body{margin:1rem;background:#fff;color:#111}
+@media (prefers-color-scheme:dark){body{background:#111;color:#eee}}</style>
+<meta name="viewport" content="width=device-width">"""
+MATH = f'<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span></p>'
+DRAWING = "Plotly.newPlot('plot', [{y: [1, 2]}], {width: 300, height: 200})"
+PLOT = f'<script src="{PLOTLY}"></script><div id="plot" class="plotly-graph-div"></div><script>{DRAWING}</script>'
+GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+PROSE = f'<h1 id="top">Title</h1>{PLOT}<img src="{GIF}"><a href="#top">up</a><p>Costs $5 or $6.</p>'
+
+PLANTED = {
+    "a script from elsewhere": ("<script src='https://cdn.example.org/x.js'></script>", "asks the network"),
+    "a style sheet from elsewhere": (
+        "<link rel=stylesheet href='http://example.org/x.css'>",
+        "asks the network",
+    ),
+    "a script that is not there": ("<script src='none.js'></script>", "request failed"),
+    "a fetch of a file": ("<script>fetch('page.html')</script>", "console error"),
+    "a script error": ("<script>nothing.here()</script>", "script error"),
+    "an unknown command": (MATH.replace("x^2", r"\undefinedmacro"), "TeX error"),
+    "wrong TeX": (MATH.replace("x^2", r"\left( x"), "TeX error"),
+    "MathJax missing": (r'<span class="math">\(x^2\)</span>', "formula not typeset"),
+    "raw dollars": ("<p>so $$x$$ it is</p>", "raw mathematics"),
+    "a raw formula": (r"<p>so $\epsilon = 1$ it is</p>", "raw mathematics"),
+    "a wide block": ("<div style='width:500px'>wide</div>", "scrolls sideways"),
+    "a wide block cut off": (
+        "<div style='overflow:hidden'><div style='width:500px'>wide</div></div>",
+        "wider than the page",
+    ),
+    "dark on dark": ("<p style='color:#333'>unreadable in the dark</p>", "dark mode: contrast"),
+    "light on light": ("<p style='color:#ccc'>unreadable by day</p>", "light mode: contrast"),
+    "always light": ("<style>body{background:#fff !important}</style>", "the ground is light"),
+    "an image that is not there": ("<img src='none.png'>", "image not loaded"),
+    "a link to nowhere": ("<a href='none.html'>x</a>", "broken link"),
+    "a link to no place": ("<a href='#none'>x</a>", "broken link"),
+    "a plot without its script": ('<div id="p" class="plotly-graph-div"></div>', "plot not drawn"),
+}
+
+pytestmark = pytest.mark.skipif(
+    browsing.find_browser() is None, reason=f"no Chromium found (looked for {', '.join(browsing.PROGRAMS)})"
+)
+needs_book = pytest.mark.skipif(
+    not PAGES, reason=f"no built book in {HTML.parent.name}/html: make book first"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with browsing.chromium() as started:
+        yield started
+
+
+def planted(folder: Path, body: str) -> Path:
+    path = folder / "page.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{STYLE}<article><p>Text.</p>{body}</article>")
+    return path
+
+
+def shorten(path: Path) -> str:
+    return path.relative_to(HTML).as_posix()
+
+
+@needs_book
+@pytest.mark.parametrize("path", PAGES or [None], ids=shorten if PAGES else str)
+def test_page(browser, path):
+    target = browsing.redirect(path)
+    problems = browsing.examine(browser, path) if target is None else []
+    assert target is None or target.is_file()
+    assert not problems, "\n".join(problems)
+
+
+@needs_book
+def test_every_page_of_the_contents_is_built():
+    assert {*pages(HTML.parents[1]), "search"} <= {shorten(path).removesuffix(".html") for path in PAGES}
+
+
+@needs_book
+def test_search_finds_a_word_of_the_book(browser):
+    assert browsing.search(browser, HTML, "parity") == []
+
+
+@needs_book
+def test_search_does_not_find_what_is_not_there(browser):
+    assert browsing.search(browser, HTML, "zqxjkvbp") == ["search finds nothing for 'zqxjkvbp'"]
+
+
+def test_sound_page_passes(browser, tmp_path):
+    assert browsing.examine(browser, planted(tmp_path, PROSE + MATH)) == []
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_defect_is_found(browser, tmp_path, name):
+    body, expected = PLANTED[name]
+    problems = browsing.examine(browser, planted(tmp_path, PROSE + body))
+    assert any(expected in problem for problem in problems), problems
+
+
+def test_a_wide_table_that_scrolls_by_itself_is_no_defect(browser, tmp_path):
+    body = "<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"
+    assert browsing.examine(browser, planted(tmp_path, body)) == []
+
+
+def test_redirect_is_followed_by_reading(tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text('<meta http-equiv="Refresh" content="0; url=book/index.html" />')
+    assert browsing.redirect(page) == tmp_path / "book/index.html"

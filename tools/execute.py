@@ -1,0 +1,403 @@
+"""Run the chapters of the book, several at a time, and keep what has not changed.
+
+Examples
+--------
+``execute.py --into DIR [--parameters FILE.yml] [--without-data] [CHAPTER ...]`` runs into a folder.
+``execute.py --store [CHAPTER ...]`` refreshes the stored ``.ipynb`` beside each chapter, run without data.
+"""
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import yaml
+from chapters import (
+    ANSI,
+    FOLDER,
+    INJECTED,
+    ROOT,
+    default_parameters,
+    full_name,
+    name_cells,
+    read_source,
+    select,
+    tags,
+    write_atomically,
+)
+
+SECONDS_PER_CELL = 900  # far above any budget; it only ends what hangs
+TRACEBACK_LINES = 18
+SOURCE_SUFFIXES = {".py", ".pyi", ".toml"}
+ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+Parameters = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One chapter to run: its name, the repository it is in, its parameters, and where the result goes."""
+
+    chapter: str
+    root: Path
+    target: Path
+    key: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def receipt(self) -> Path:
+        """The file beside the result that says what it was made from."""
+        return self.target.with_name(f".{self.target.name}.key")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a chapter: how long it took, and its error if it failed."""
+
+    chapter: str
+    seconds: float
+    error: str = ""
+
+
+# ---------------------------------------------------------------- what a result depends on
+
+
+def data_folders() -> list[Path]:
+    """Return the folders in which the library looks for data sets."""
+    import pooch
+
+    named = os.environ.get("DPFAIR_DATA")
+    return [*([Path(named)] if named else []), Path(pooch.os_cache("dpfair_lib"))]
+
+
+def describe_files(folder: Path) -> Iterator[str]:
+    """Describe the files under a folder by name, size and time, which is quick for large ones."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            stat = path.stat()
+            yield f"{path.relative_to(folder)} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def digest_common(root: Path, folders: Iterable[Path]) -> str:
+    """Digest what every chapter depends on: library, pinned versions, recorded results, data, these tools."""
+    digest = hashlib.sha256()
+    library = (path for path in (root / "dpfair_lib").rglob("*") if path.suffix in SOURCE_SUFFIXES)
+    results = (path for path in (root / "results").rglob("*") if path.is_file())
+    tools = (Path(__file__).with_name(name) for name in ("chapters.py", "execute.py"))
+    for path in [*sorted(library), root / "requirements.lock", *sorted(results), *tools]:
+        digest.update(f"\n{path.name} {path.parent.name}\n".encode())
+        digest.update(path.read_bytes() if path.exists() else b"")
+    for folder in folders:
+        digest.update("\n".join(["", "data", *describe_files(folder)]).encode())
+    return digest.hexdigest()
+
+
+def chapter_key(root: Path, chapter: str, parameters: Mapping[str, Any], common: str) -> str:
+    """Digest everything that a chapter's result depends on."""
+    content = (root / f"{chapter}.md").read_bytes()
+    said = json.dumps(parameters, sort_keys=True, default=str)
+    return hashlib.sha256(b"\n".join([content, said.encode(), common.encode()])).hexdigest()
+
+
+def read_receipt(task: Task) -> dict[str, Any]:
+    """Read what the earlier result was made from; empty if there is none, or if it was meddled with."""
+    try:
+        receipt: dict[str, Any] = json.loads(task.receipt.read_text())
+        intact = receipt["sha256"] == hashlib.sha256(task.target.read_bytes()).hexdigest()
+    except (OSError, ValueError, KeyError):
+        return {}
+    return receipt if intact else {}
+
+
+def load_parameters(root: Path, path: Path | None) -> Parameters:
+    """Read a parameters file, chapter → {name: value}, and refuse what no chapter knows.
+
+    Raises
+    ------
+    ValueError
+        If the file has another shape, or names an unknown chapter or parameter.
+    """
+    if path is None:
+        return {}
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    if not isinstance(content, dict) or not all(isinstance(value, dict) for value in content.values()):
+        raise ValueError(f"{path}: expected chapter names, and under each its parameters as name: value")
+    chosen = {full_name(str(name)): value for name, value in content.items()}
+    for chapter in select(root, list(chosen)) if chosen else []:
+        known = default_parameters(read_source(root / f"{chapter}.md"))
+        unknown = sorted(str(name) for name in chosen[chapter] if name not in known)
+        if unknown:
+            there = ", ".join(sorted(known)) or "none"
+            raise ValueError(f"{path}: {chapter} has no parameter {', '.join(unknown)}; it has: {there}")
+    return chosen
+
+
+# ---------------------------------------------------------------- one chapter, in a worker
+
+
+def prepare_worker(parent: int) -> None:
+    """Leave the terminal's signals to the parent, and end with it however it ends."""
+    os.setsid()
+
+    def watch() -> None:
+        # a parent that was killed outright can tell nobody; its children get another parent
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def run_chapter(task: Task) -> Outcome:
+    """Run one chapter and put its result in place; if it fails, the earlier result stays."""
+    start = time.perf_counter()
+    try:
+        content = execute(task)
+    except Exception as error:  # whatever happens to one chapter, the others are to finish
+        return Outcome(task.chapter, time.perf_counter() - start, explain(error))
+    seconds = time.perf_counter() - start
+    if not task.target.exists() or task.target.read_bytes() != content:
+        write_atomically(task.target, content)
+    if task.key:
+        receipt = {
+            "key": task.key,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "seconds": round(seconds, 1),
+        }
+        write_atomically(task.receipt, json.dumps(receipt).encode())
+    return Outcome(task.chapter, seconds)
+
+
+def execute(task: Task) -> bytes:
+    """Run a chapter's source from top to bottom and return the notebook, free of anything volatile."""
+    import nbformat
+    import papermill
+
+    source = read_source(task.root / f"{task.chapter}.md")
+    ran = papermill.execute_notebook(
+        nbformat.from_dict(source),
+        None,
+        parameters=dict(task.parameters),
+        kernel_name="python3",
+        language="python",
+        progress_bar=False,
+        cwd=str(task.root / FOLDER),
+        execution_timeout=SECONDS_PER_CELL,
+        extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
+    )
+    return nbformat.writes(clean(source, ran)).encode() + b"\n"
+
+
+def clean(source: Any, ran: Any) -> Any:
+    """Return the notebook that ran with the source's metadata: no times, paths, empty tags or random ids."""
+    injected = [cell for cell in ran.cells if INJECTED in tags(cell)]
+    ours = [cell for cell in ran.cells if INJECTED not in tags(cell)]
+    for before, after in zip(source.cells, ours, strict=True):
+        after.metadata = before.metadata
+    for cell in injected:
+        cell.metadata = type(cell.metadata)(tags=[INJECTED])
+    for cell in ran.cells:
+        if cell.cell_type == "code":
+            cell.outputs = join_streams(cell.outputs)
+    language = ran.metadata.get("language_info", {})
+    ran.metadata = source.metadata
+    ran.metadata["language_info"] = {name: language[name] for name in language if name != "version"}
+    name_cells(ran)
+    return ran
+
+
+def join_streams(outputs: list[Any]) -> list[Any]:
+    """Join consecutive pieces of the same stream: where they break depends on the machine's mood."""
+    joined: list[Any] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def explain(error: Exception) -> str:
+    """Say readably what went wrong: the cell, and the end of the traceback."""
+    from papermill.exceptions import PapermillExecutionError
+
+    if not isinstance(error, PapermillExecutionError):
+        return f"{type(error).__name__}: {error}"
+    first = next((line for line in error.source.splitlines() if line.strip()), "")
+    trace = ANSI.sub("", "\n".join(error.traceback)).splitlines()
+    return "\n".join([f"cell {error.cell_index + 1}, which begins: {first}", *trace[-TRACEBACK_LINES:]])
+
+
+# ---------------------------------------------------------------- all chapters
+
+
+@contextmanager
+def surroundings(root: Path, without_data: bool) -> Iterator[None]:
+    """Set the environment of the kernels; the user's own settings, caches and history stay outside."""
+    with tempfile.TemporaryDirectory(prefix="chapters-", ignore_cleanup_errors=True) as folder:
+        changed = dict.fromkeys(ONE_THREAD, "1") | {
+            "IPYTHONDIR": f"{folder}/ipython",
+            "JUPYTER_RUNTIME_DIR": f"{folder}/runtime",
+            "JUPYTER_PATH": f"{sys.prefix}/share/jupyter",  # this environment's kernel, before a user's own
+            "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR", str(root / "_build" / "matplotlib")),
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # else a debugger nobody uses writes a warning
+        }
+        if without_data:
+            changed["XDG_CACHE_HOME"] = f"{folder}/cache"
+        if named := os.environ.get("DPFAIR_DATA"):
+            changed["DPFAIR_DATA"] = str(Path(named).resolve())  # chapters run in another folder
+        before = dict(os.environ)
+        os.environ.update(changed)
+        if without_data:
+            os.environ.pop("DPFAIR_DATA", None)
+        warm_fonts()
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def warm_fonts() -> None:
+    """Let matplotlib list the fonts once; a chapter that does it prints a warning into its output."""
+    folder = Path(os.environ["MPLCONFIGDIR"])
+    if not list(folder.glob("fontlist-*.json")):
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            [sys.executable, "-c", "import matplotlib.font_manager"], check=False, capture_output=True
+        )
+
+
+def run_all(tasks: list[Task], jobs: int) -> Iterator[Outcome]:
+    """Run tasks in a pool of fresh processes, whose kernels end with them.
+
+    Yields
+    ------
+    Outcome
+        Of each task, in the order in which they end.
+    """
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(
+        min(jobs, len(tasks)), mp_context=context, initializer=prepare_worker, initargs=(os.getpid(),)
+    )
+    try:
+        waiting: dict[Future[Outcome], Task] = {pool.submit(run_chapter, task): task for task in tasks}
+        for future in as_completed(waiting):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                yield Outcome(waiting[future].chapter, 0.0, "its worker process was killed (out of memory?)")
+        pool.shutdown()
+    finally:
+        # after an interruption nobody waits: a kernel ends within a second of its worker
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():
+            worker.kill()
+            worker.join()
+
+
+def report(outcome: Outcome) -> None:
+    """Print one line for a chapter, and its error if it has one."""
+    verb = "failed" if outcome.error else "ran "
+    lines = [f"{verb} {outcome.chapter}  {outcome.seconds:.1f} s"]
+    lines += [f"    {line}" for line in outcome.error.splitlines()]
+    print("\n".join(lines), flush=True)
+
+
+def run_into(
+    root: Path, into: Path, wanted: list[str], overrides: Path | None, without_data: bool, jobs: int
+) -> int:
+    """Run into a folder what has changed since it was last run there, and return how many failed."""
+    chosen, parameters = select(root, wanted), load_parameters(root, overrides)
+    common = digest_common(root, [] if without_data else data_folders()) + str(without_data)
+    due: list[tuple[float, Task]] = []
+    for chapter in chosen:
+        mine = parameters.get(chapter, {})
+        key = chapter_key(root, chapter, mine, common)
+        task = Task(chapter, root, into / f"{chapter}.ipynb", key, mine)
+        receipt = read_receipt(task)
+        if receipt.get("key") == key:
+            print(f"kept {chapter}  unchanged", flush=True)
+        else:
+            due.append((receipt.get("seconds", float("inf")), task))
+    # the longest first, so that at the end no core waits for one that began late
+    due.sort(key=lambda pair: -pair[0])
+    return run([task for _, task in due], root, without_data, jobs)
+
+
+def run_store(root: Path, wanted: list[str], jobs: int) -> int:
+    """Run chapters without data, refresh the stored notebooks beside them, and return how many failed."""
+    tasks = [Task(chapter, root, root / f"{chapter}.ipynb", key="") for chapter in select(root, wanted)]
+    return run(tasks, root, True, jobs)
+
+
+def run(tasks: list[Task], root: Path, without_data: bool, jobs: int) -> int:
+    """Run tasks, print a line for each, and return how many failed."""
+    if not tasks:
+        return 0
+    failed = 0
+    with surroundings(root, without_data), closing(run_all(tasks, jobs)) as outcomes:
+        for outcome in outcomes:
+            report(outcome)
+            failed += bool(outcome.error)
+    return failed
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def stop(number: int, _frame: FrameType | None) -> NoReturn:
+    """End in good order on a signal: what is under way is given up, what is finished is kept."""
+    raise SystemExit(128 + number)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line, run, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--into", type=Path, metavar="DIR", help="folder for the executed notebooks")
+    where.add_argument("--store", action="store_true", help="refresh the stored notebooks, run without data")
+    parser.add_argument("--parameters", type=Path, metavar="FILE.yml", help="chapter → {name: value}")
+    parser.add_argument("--without-data", action="store_true", help="run as if no data set were there")
+    parser.add_argument(
+        "--jobs", type=int, default=cores(), help="chapters run at a time (default: the cores)"
+    )
+    parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: this one)")
+    parser.add_argument("chapters", nargs="*", metavar="CHAPTER", help="default: all in _toc.yml")
+    said = parser.parse_args(arguments)
+    if said.store and said.parameters:
+        parser.error("stored notebooks have the chapters' own parameters: use --into with --parameters")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    root = said.root.resolve()
+    try:
+        if said.store:
+            failed = run_store(root, said.chapters, said.jobs)
+        else:
+            failed = run_into(
+                root, said.into.resolve(), said.chapters, said.parameters, said.without_data, said.jobs
+            )
+    except ValueError as error:
+        parser.error(str(error))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

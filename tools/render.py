@@ -1,0 +1,131 @@
+"""Assemble the book's sources with the executed chapters and build the pages."""
+
+import argparse
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from chapters import ROOT, chapters, pages, write_atomically
+
+BUILD = "_build"
+# The theme asks a browser for things that it refuses to a page without a server, or that come from elsewhere.
+UNWANTED = re.compile(
+    r"""<link\ rel="preload"\ as="font"[^>]*>\s*      # refused from file://; the icons are drawn by a script
+    | <script>const\ THEBE_JS_URL.*?</script>\s*      # live cells, from a CDN
+    | <script[^>]*\bsrc="[^"]*sphinx-thebe\.js[^"]*"></script>\s*
+    | <link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"\s*/>\s*
+    | <script\ type="text/x-thebe-config">.*?</script>\s*
+    | <script>kernelName\ =.*?</script>\s*""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
+    """Return what the book's source folder should hold: name in it → content.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a chapter has not been executed.
+    """
+    paths = {name: root / name for name in ("_config.yml", "_toc.yml")}
+    for folder in ("book", "results"):  # readers can download the results behind each figure
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                paths[path.relative_to(root).as_posix()] = path
+    known = chapters(root)
+    for name in known:
+        path = executed / f"{name}.ipynb"
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{name} has not been executed: run tools/execute.py --into {executed} first"
+            )
+        paths[f"{name}.ipynb"] = path
+    files = {name: path.read_bytes() for name, path in paths.items()}
+    for name in files:
+        if name.endswith((".md", ".ipynb")):
+            files[name] = link_to_notebooks(files[name].decode(), posixpath.dirname(name), known).encode()
+    return files
+
+
+def link_to_notebooks(text: str, folder: str, known: list[str]) -> str:
+    """Let links to a chapter's source lead to its notebook, which stands in its place in the built book."""
+
+    def change(match: re.Match[str]) -> str:
+        chapter = posixpath.normpath(posixpath.join(folder, match[1]))
+        return f"]({match[1]}.ipynb{match[2]}" if chapter in known else match[0]
+
+    return re.sub(r"\]\(([^)\s#]+)\.md([)#])", change, text)
+
+
+def synchronise(files: dict[str, bytes], folder: Path) -> list[str]:
+    """Make a folder hold exactly these files, touching only what differs, and return what was removed."""
+    for name, content in files.items():
+        copy = folder / name
+        if not copy.exists() or copy.read_bytes() != content:
+            write_atomically(copy, content)
+    there = [path for path in folder.rglob("*") if path.is_file()]
+    gone = [path for path in there if path.relative_to(folder).as_posix() not in files]
+    for path in gone:
+        path.unlink()
+    return [path.relative_to(folder).as_posix() for path in gone]
+
+
+def build(source: Path, into: Path) -> int:
+    """Run jupyter-book over the source folder; every warning counts as an error."""
+    program = Path(sys.executable).with_name("jupyter-book")
+    command = [str(program), "build", str(source), "--path-output", str(into.parent)]
+    done = subprocess.run(
+        [*command, "-W", "-n", "--keep-going", "-q"], check=False, stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        print(done.stdout)
+        # a page that was read once, warnings and all, is not read again: the next build would pass
+        shutil.rmtree(into / ".doctrees", ignore_errors=True)
+    return done.returncode
+
+
+def finish(html: Path) -> None:
+    """Take out of the built pages what cannot work offline, and the theme's templates, which are no pages."""
+    for path in html.rglob("*.html"):
+        if path.is_relative_to(html / "_static"):
+            path.unlink()
+            continue
+        text = path.read_text(encoding="utf-8")
+        kept = UNWANTED.sub("", text)
+        if kept != text:
+            path.write_text(kept, encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Assemble, build, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--executed", type=Path, required=True, metavar="DIR", help="the executed notebooks")
+    parser.add_argument(
+        "--into", type=Path, required=True, help=f"build folder, called {BUILD}; pages in html/"
+    )
+    parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: this one)")
+    said = parser.parse_args(arguments)
+    root, into = said.root.resolve(), said.into.resolve()
+    if into.name != BUILD:
+        parser.error(f"--into: the folder must be called {BUILD}, a name that jupyter-book gives itself")
+    start = time.perf_counter()
+    try:
+        files = wanted_files(root, said.executed.resolve())
+    except FileNotFoundError as error:
+        parser.error(str(error))
+    for name in synchronise(files, into / "source"):
+        (into / "html" / name).with_suffix(".html").unlink(missing_ok=True)
+    status = build(into / "source", into)
+    if not status:
+        finish(into / "html")
+        print(f"built {len(pages(root))} pages  {time.perf_counter() - start:.1f} s")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
