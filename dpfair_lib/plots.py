@@ -15,9 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's palette
-BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, VERMILION, BLACK = COLORS = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442", "#D55E00", "#000000",
-)  # fmt: skip
+BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, BLACK = COLORS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#000000",
+)  # fmt: skip  (their yellow is too pale on white)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 STATUS_COLORS = {
     "holds": GREEN,
@@ -154,7 +160,7 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Interactive:
     for source, at in bands:
         figure.add_annotation(x=-0.2, y=-at + 0.9, text=f"<b>{source}</b>", showarrow=False, xanchor="left")
     figure.update_layout(
-        width=150 * max(depth.values()) + 190,
+        width=135 * max(depth.values()) + 160,
         height=24 * top + 80,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         paper_bgcolor="white",

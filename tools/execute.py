@@ -78,10 +78,10 @@ class Outcome:
 
 def data_folders() -> list[Path]:
     """Return the folders in which the library looks for data sets."""
-    import pooch
+    from platformdirs import user_cache_path
 
     named = os.environ.get("DPFAIR_DATA")
-    return [*([Path(named)] if named else []), Path(pooch.os_cache("dpfair_lib"))]
+    return [*([Path(named)] if named else []), user_cache_path("dpfair_lib")]
 
 
 def describe_files(folder: Path) -> Iterator[str]:
