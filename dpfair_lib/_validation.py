@@ -103,10 +103,21 @@ def check_lengths(**arrays: Any) -> None:
 
 
 def as_rate(value: Any, name: str) -> Any:
-    """Return a rate, or an array of rates, in [0, 1]; a `Fraction` stays exact."""
-    if isinstance(value, Fraction | int | float | np.number) and not isinstance(value, bool):
-        as_probabilities([value], name)
+    """Return a rate as a float, or an array of rates as floats, in [0, 1]; a `Fraction` stays exact."""
+    if isinstance(value, Fraction | int) and not isinstance(value, bool):
+        value = Fraction(value)
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name}: found {value}, expected a number in [0, 1]")
         return value
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
     array = np.asarray(value)
-    as_probabilities(array.reshape(-1), name)
-    return array
+    checked = as_probabilities(array.reshape(-1), name).reshape(array.shape)
+    return checked if array.ndim else checked[()]
+
+
+def as_single_rate(value: Any, name: str) -> Any:
+    """Return one rate as `as_rate` does; an array is refused."""
+    if np.ndim(value):
+        raise ValueError(f"{name}: found an array of shape {np.shape(value)}, expected one number in [0, 1]")
+    return as_rate(value, name)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dpfair_lib.claims.ledger import NOT_EXAMINED, SOURCES, Outcome
+from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, SOURCES, Outcome
 from dpfair_lib.claims.report import layers
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ STATUS_COLORS = {
     "not-reproduced": PURPLE,
     "open": SKY,
     NOT_EXAMINED: "#BBBBBB",
+    NOT_RUN: "#EEEEEE",
     "contradicted": BLACK,
 }
 

@@ -27,13 +27,18 @@ def change_lower_bound(alpha: Any, beta: Any, gamma: Any) -> Any:
     Raises
     ------
     ValueError
-        If a rate or γ is outside [0, 1] or not a number.
+        If a rate or γ is outside [0, 1] or not a number, or shapes do not fit.
 
     References
     ----------
     ISIT, Proposition 1; thesis, Proposition 6.
     """
     alpha, beta, gamma = as_rate(alpha, "alpha"), as_rate(beta, "beta"), as_rate(gamma, "gamma")
+    try:
+        np.broadcast_shapes(np.shape(alpha), np.shape(beta), np.shape(gamma))
+    except ValueError:
+        shapes = f"alpha {np.shape(alpha)}, beta {np.shape(beta)}, gamma {np.shape(gamma)}"
+        raise ValueError(f"shapes differ: found {shapes}, expected shapes that broadcast together") from None
     return abs(alpha - beta) - gamma
 
 
@@ -62,4 +67,4 @@ def optimal_change(alpha: Any, beta: Any, gamma: Any) -> Any:
     Proved in the chapter on ISIT, Proposition 1.
     """
     bound = change_lower_bound(alpha, beta, gamma)
-    return np.maximum(bound, 0) if isinstance(bound, np.ndarray) else max(bound, type(bound)(0))
+    return np.maximum(bound, 0) if isinstance(bound, np.ndarray) else max(bound, 0 * bound)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_rate
+from dpfair_lib._validation import as_single_rate
 
 
 def flip_probabilities(selection_rate: Any, target: Any) -> tuple[Any, Any]:
@@ -33,13 +33,13 @@ def flip_probabilities(selection_rate: Any, target: Any) -> tuple[Any, Any]:
     Raises
     ------
     ValueError
-        If a rate is outside [0, 1] or not a number.
+        If a rate is outside [0, 1] or not one number.
 
     References
     ----------
     ISIT, Algorithm 1 (for the midpoint of the two rates): 1 − (α+β)/2α and (α−β)/2(1−β).
     """
-    rate, target = as_rate(selection_rate, "selection_rate"), as_rate(target, "target")
+    rate, target = as_single_rate(selection_rate, "selection_rate"), as_single_rate(target, "target")
     down = (rate - target) / rate if target < rate else 0 * rate
     up = (target - rate) / (1 - rate) if target > rate else 0 * rate
     return down, up

@@ -6,6 +6,7 @@ These are the independent witnesses that the ledger sets against `bounds` and `f
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,8 +26,7 @@ class LeastChange:
     value : Fraction
         Sum of the two groups' changes of ``classifier``, computed exactly.
     lower_bound : Fraction
-        What weak duality proves, computed exactly from the solver's multiplier: no classifier of that gap
-        changes less. Equal to ``value`` when the solution is certified optimal.
+        What weak duality proves, computed exactly: no classifier of that gap changes less. Equal to ``value``.
     classifier : ndarray of shape (points, groups)
         P(Ŷ = 1 | x, a) as `Fraction`.
     """
@@ -41,8 +41,8 @@ def least_change_by_lp(
 ) -> LeastChange:
     """Minimise the sum of prediction changes over all randomised classifiers of parity gap at most γ.
 
-    HiGHS solves the program in floating point; its solution and its multiplier are rounded to fractions, and
-    the two sides of weak duality are then evaluated exactly.
+    HiGHS solves the program in floating point. The vertex that it means is found in fractions, and so is the best
+    multiplier of the dual; the two sides of weak duality are then compared exactly.
 
     Parameters
     ----------
@@ -65,13 +65,32 @@ def least_change_by_lp(
     ValueError
         If the population is not exact or has not two groups.
     RuntimeError
-        If the rounded solution is infeasible, so that nothing is certified.
+        If the two sides of weak duality differ, so that nothing is certified.
     """
+    weights, start = _two_groups(population, h)
+    sign = np.tile([1, -1], weights.size // 2)  # cells in the order (x, a): group 0 plus, group 1 minus
+    blocks = [
+        _Block(weights[cells], sign[cells], start[cells]) for cells in _blocks(weights.size, group_blind)
+    ]
+    values = _solve(weights, sign, start, gamma, group_blind)
+    exact = _exact_values(blocks, values[:: len(blocks[0].old)], gamma)
+    found = np.array([v for v in exact for _ in blocks[0].old], dtype=object)
+    value = (weights * abs(found - start)).sum()
+    # any multiplier proves a lower bound; the best one is at a kink of the dual
+    kinks = {Fraction(0), *(kink for block in blocks for kink in block.multipliers())}
+    lower = max(sum(block.least(kink) for block in blocks) - abs(kink) * gamma for kink in kinks)
+    if value != lower or abs((weights * sign * found).sum()) > gamma or not all(0 <= v <= 1 for v in found):
+        raise RuntimeError(f"nothing is certified: the program's value is {value}, its lower bound {lower}")
+    return LeastChange(value=value, lower_bound=lower, classifier=found.reshape(-1, 2))
+
+
+def _solve(
+    weights: np.ndarray, sign: np.ndarray, start: np.ndarray, gamma: Fraction, group_blind: bool
+) -> np.ndarray:
+    """Solve the program in floats; return the new probabilities."""
     from scipy.optimize import linprog
 
-    weights, start = _two_groups(population, h)
     size = weights.size
-    sign = np.tile([1, -1], size // 2)  # cells in the order (x, a): group 0 counts plus, group 1 minus
     gap_row = (weights * sign).astype(float)
     eye = np.eye(size)
     # variables: the new probabilities v, then their distances t from the old ones
@@ -84,38 +103,65 @@ def least_change_by_lp(
         at = np.arange(size // 2)
         same[at, 2 * at], same[at, 2 * at + 1] = 1, -1
         blind = {"A_eq": same, "b_eq": np.zeros(size // 2)}
-    solved = linprog(costs, rows, limits, bounds=[(0, 1)] * (2 * size), method="highs", **blind)
-    found = np.array([_nearby(value) for value in solved.x[:size]], dtype=object)
-    multiplier = _nearby(float(solved.ineqlin.marginals[-1] - solved.ineqlin.marginals[-2]))
-    if abs((weights * sign * found).sum()) > gamma or (group_blind and (found[::2] != found[1::2]).any()):
-        raise RuntimeError("the rounded solution of the linear program is infeasible; nothing is certified")
-    return LeastChange(
-        value=(weights * abs(found - start)).sum(),
-        lower_bound=_dual_value(weights, start, sign, gamma, multiplier, group_blind),
-        classifier=found.reshape(-1, 2),
-    )
+    # the simplex method ends in a vertex, which is what can be made exact
+    solved = linprog(costs, rows, limits, bounds=[(0, 1)] * (2 * size), method="highs-ds", **blind)
+    return solved.x[:size]
 
 
-def _dual_value(
-    weights: np.ndarray,
-    start: np.ndarray,
-    sign: np.ndarray,
-    gamma: Fraction,
-    multiplier: Fraction,
-    group_blind: bool,
-) -> Fraction:
-    """Minimise change + multiplier·gap − |multiplier|·γ over all classifiers, cell by cell.
+@dataclass(frozen=True)
+class _Block:
+    """Cells that share one new probability: one cell, or both groups' cells of a point."""
 
-    In each cell the function is convex and piecewise linear, so its minimum is at 0, 1 or an old value.
+    weights: np.ndarray
+    sign: np.ndarray
+    old: np.ndarray
+
+    @property
+    def slope(self) -> Fraction:
+        """By how much the gap grows with the block's probability."""
+        return (self.weights * self.sign).sum()
+
+    @property
+    def corners(self) -> list[Fraction]:
+        """Where the change has a kink: 0, 1 and the old probabilities."""
+        return sorted({Fraction(0), Fraction(1), *self.old})
+
+    def change(self, value: Fraction) -> Fraction:
+        return (self.weights * abs(value - self.old)).sum()
+
+    def least(self, multiplier: Fraction) -> Fraction:
+        """The least of change + multiplier·gap; convex and piecewise linear, so it is at a corner."""
+        return min(self.change(v) + multiplier * self.slope * v for v in self.corners)
+
+    def multipliers(self) -> Iterator[Fraction]:
+        """Multipliers at which two neighbouring corners are equally good: where the dual has its kinks."""
+        for left, right in itertools.pairwise(self.corners):
+            if self.slope:
+                yield -(self.change(right) - self.change(left)) / (right - left) / self.slope
+
+
+def _blocks(size: int, group_blind: bool) -> Iterator[slice]:
+    width = 2 if group_blind else 1
+    return (slice(at, at + width) for at in range(0, size, width))
+
+
+def _exact_values(blocks: list[_Block], values: np.ndarray, gamma: Fraction) -> list[Fraction]:
+    """Return the vertex in fractions: every block at a corner, but for one that makes up the gap.
+
+    There is one constraint that couples the blocks, so a vertex has at most one block off its corners.
     """
-    block = 2 if group_blind else 1
-    total = -abs(multiplier) * gamma
-    for at in range(0, weights.size, block):
-        cells = slice(at, at + block)
-        w, old, s = weights[cells], start[cells], sign[cells]
-        corners = (Fraction(0), Fraction(1), *old)
-        total += min((w * (abs(v - old) + multiplier * s * v)).sum() for v in corners)
-    return Fraction(total)
+    exact, free = [], []
+    for at, (block, value) in enumerate(zip(blocks, values, strict=True)):
+        corner = min(block.corners, key=lambda c: abs(float(c) - value))
+        exact.append(corner)
+        if abs(float(corner) - value) > 1e-7 and block.slope:
+            free.append(at)
+    if len(free) == 1:
+        (at,) = free
+        rest = sum(block.slope * v for i, (block, v) in enumerate(zip(blocks, exact, strict=True)) if i != at)
+        gap = float(rest) + float(blocks[at].slope) * values[at]
+        exact[at] = ((gamma if gap > 0 else -gamma) - rest) / blocks[at].slope
+    return exact
 
 
 def least_change_by_enumeration(population: Population, h: Classifier, gamma: Any) -> Any:
@@ -165,7 +211,8 @@ def is_least_change(weights: np.ndarray, before: np.ndarray, after: np.ndarray) 
     Parameters
     ----------
     weights : ndarray of shape (..., points, 2)
-        P(X = x | A = a), last axis the group; sums to 1 over the points.
+        P(X = x | A = a), last axis the group; sums to 1 over the points. Rates are compared without any
+        tolerance: give `Fraction`, or floats whose sums are exact.
     before, after : ndarray of shape (..., points, 2)
         P(Ŷ = 1 | x, a) of the classifier before, and of the one to judge.
 
@@ -201,8 +248,3 @@ def _two_groups(population: Population, h: Classifier) -> tuple[np.ndarray, np.n
     values = population.classifier(h)
     exact = np.array([Fraction(value) for value in values.reshape(-1)], dtype=object)
     return weights.reshape(-1), exact
-
-
-def _nearby(value: float) -> Fraction:
-    """Return the fraction of small denominator that a solver's float stands for."""
-    return Fraction(value).limit_denominator(100_000)

@@ -67,7 +67,8 @@ class FairPostprocessor(BaseEstimator):
             True labels 0 and 1; needed for ``rate="accuracy"``.
         scores : array of shape (n,), optional
             Higher for a more likely positive. If given, the least certain predictions are flipped first
-            (ties at random) instead of anyone at random.
+            (ties at random) instead of anyone at random. Scores are compared as 64-bit floats, so give
+            `predict` scores of the same precision as `fit`.
 
         Returns
         -------
@@ -122,12 +123,14 @@ class FairPostprocessor(BaseEstimator):
                     f"rate: found {self.rate}, expected a number between the groups' rates {low} and {high}"
                 )
             return float(min(max(self.rate, low), high))
+        if not (isinstance(self.rate, str) and self.rate in ("midpoint", "accuracy")):
+            raise ValueError(f"rate: found {self.rate!r}, expected 'midpoint', 'accuracy' or a number")
         if self.rate == "midpoint":
             return middle
-        if self.rate != "accuracy":
-            raise ValueError(f"rate: found {self.rate!r}, expected 'midpoint', 'accuracy' or a number")
         if y_true is None:
             raise ValueError("y_true: found None, expected the true labels, which rate='accuracy' needs")
+        if y_true.min() == y_true.max():
+            raise ValueError(f"y_true: found only the label {y_true[0]}, expected both labels")
         rates, accuracies = accuracy_by_rate(y_pred, y_true, scores, np.ones(len(y_pred)), codes)
         # among rates that are equally accurate up to rounding, the one closest to the midpoint
         best = rates[accuracies >= accuracies.max() - 1e-12]

@@ -35,16 +35,13 @@ def run(args: argparse.Namespace) -> int:
         return 2
     outcomes = [judge(claim, faults=args.faults) for claim in chosen]
     if args.json:
-        print(json.dumps([as_row(outcome) for outcome in outcomes], indent=1, ensure_ascii=False))
+        print(
+            json.dumps(
+                [as_row(outcome) for outcome in outcomes], indent=1, ensure_ascii=False, allow_nan=False
+            )
+        )
     else:
         print(as_table(outcomes))
-    for outcome in outcomes:
-        if outcome.status == "contradicted":
-            assert outcome.evidence is not None
-            sys.stderr.write(
-                f"{outcome.claim.id}: recorded as {outcome.claim.verdict!r}, the run found "
-                f"{outcome.evidence.finding!r}; witness {outcome.evidence.witness}\n"
-            )
-        for name in outcome.missed:
-            sys.stderr.write(f"{outcome.claim.id}: the check accepts the planted fault {name!r}\n")
+    for complaint in (complaint for outcome in outcomes for complaint in outcome.complaints()):
+        sys.stderr.write(f"{complaint}\n")
     return 0 if all(outcome.sound for outcome in outcomes) else 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpfair_lib.claims.ledger import NOT_EXAMINED, Erratum, Outcome
+from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, Erratum, Outcome
 from dpfair_lib.claims.report import as_row, plain
 
 BADGES = {
@@ -20,7 +20,8 @@ BADGES = {
     "not-reproduced": "not-reproduced",
     "open": "open",
     NOT_EXAMINED: "unexamined",
-    "contradicted": "refuted",
+    NOT_RUN: "unexamined",
+    "contradicted": "contradicted",
 }
 """Status → the style class of its badge."""
 
@@ -71,15 +72,18 @@ def _lines(outcome: Outcome) -> list[tuple[str, str]]:
     for name, value in evidence.facts.items():
         lines.append((name, f"{value:,}" if isinstance(value, int) else str(value)))
     if evidence.slack is not None:
-        exact = "exact" if evidence.tolerance == 0 else f"tolerance {evidence.tolerance:g}"
+        exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {evidence.tolerance:g}"
         lines.append(("worst slack", f"{float(evidence.slack):.3g} ({exact})"))
     if evidence.counterexample is not None:
         lines.append(("fails as printed at", _case(evidence.counterexample)))
     if evidence.violation is not None:
         lines.append(("violated at", _case(evidence.violation)))
-    if outcome.caught:
-        faults = (f"{name}: {'caught' if caught else 'MISSED'}" for name, caught in outcome.caught.items())
-        lines.append((f"planted faults ({len(outcome.caught)})", "; ".join(faults)))
+    if outcome.faults:
+        faults = (
+            f"{name}: {'caught' if run.caught else 'MISSED'} ({run.how})"
+            for name, run in outcome.faults.items()
+        )
+        lines.append((f"planted faults ({len(outcome.faults)})", "; ".join(faults)))
     return lines
 
 

@@ -23,9 +23,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="With rates of 1s α ≥ β (no loss), any h*₀, h*₁ give a random classifier: keep a 1 "
         "of group 0 with probability (α+β)/(2α), turn a 0 of group 1 into 1 with probability (α−β)/(2(1−β)).",
         verdict="corrected",
-        finding="At α = β = 0 and at α = β = 1 a printed threshold is 0/0, and for α < β the printed thresholds "
-        "flip no one. One formula for either group, (p − r)/p down and (r − p)/(1 − p) up from rate p to the "
-        "common rate r, needs no order of the groups and never divides by zero.",
+        finding="At α = β = 0 and at α = β = 1 a printed threshold is 0/0 (it would concern no one), and for "
+        "α < β the printed thresholds flip no one. One formula for either group, (p − r)/p down and "
+        "(r − p)/(1 − p) up from rate p to the common rate r, 0 where there is nothing to flip, needs no order of "
+        "the groups.",
         chapter="isit-thm-2",
         check=isit_alg_1.check,
         faults=isit_alg_1.FAULTS,
@@ -36,10 +37,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="The output of Algorithm 1 has parity gap 0 and the fewest prediction changes: "
         "their rates in the two groups add up to |α − β|, with α, β the rates of h*₀ = 1 and h*₁ = 1.",
         verdict="holds",
-        finding="Parity holds in law, for a fresh or a shared draw; one realised draw does not have it. Optimal "
-        "are all classifiers with a common rate in [β, α] that demote only in the higher group and promote only "
-        "in the lower. With random flips an end is always as accurate as the midpoint or more; with flips "
-        "that follow the score the midpoint can be the best.",
+        finding="With the convention for 0/0, parity holds in law, for a fresh or a shared draw; a shared draw has "
+        "it in no outcome (0 < β < α < 1). Optimal are all classifiers with a common rate in [β, α] that demote "
+        "only in the higher group and promote only in the lower. With random flips an end is always as accurate "
+        "as the midpoint or more; with flips that follow the score the midpoint can be the best.",
         statement_uses=("isit.alg-1",),
         proof_uses=("isit.prop-1",),
         chapter="isit-thm-2",
@@ -178,13 +179,7 @@ ERRATA: tuple[Erratum, ...] = (
         claim="isit.alg-1",
         where="Algorithm 1, line 2, in both documents",
         printed="s is sampled for (x, a): once for all, once per point, or once per person is left open",
-        correct="one independent draw per decision; all readings have parity in law, only this one nearly has it "
-        "in outcome",
-    ),
-    Erratum(
-        claim="isit.prop-1",
-        where="ISIT Prop. 1, thesis Prop. 6",
-        printed="the fair predictor maps to {0, 1}, while the classifier that is said to attain the bound draws s",
-        correct="state it for randomised classifiers, the change being a probability over X and the draw",
+        correct="one independent draw per person: every reading has parity in law, and with many people this one "
+        "nearly has it in outcome",
     ),
 )

@@ -11,6 +11,7 @@ from dpfair_lib.claims.search import Evidence, Search
 Source = Literal["isit", "thesis", "cgkm", "mpbt", "sk"]
 Verdict = Literal["holds", "corrected", "refuted", "reproduced", "not-reproduced", "open"]
 NOT_EXAMINED = "not yet examined"
+NOT_RUN = "not run"
 SOURCES: tuple[Source, ...] = get_args(Source)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -81,36 +82,70 @@ class Erratum:
 
 
 @dataclass(frozen=True)
+class FaultRun:
+    """What a check made of one planted fault: whether it was caught, and by which part or why not."""
+
+    caught: bool
+    how: str
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one run of one claim's check, and of its planted faults, found."""
 
     claim: Claim
     evidence: Evidence | None
-    caught: Mapping[str, bool] = field(default_factory=dict)
+    faults: Mapping[str, FaultRun] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
         """The computed status; ``contradicted`` if the run does not bear the recorded verdict out."""
         if self.evidence is None:
             return NOT_EXAMINED
-        return self.evidence.finding if self.evidence.finding == self.claim.verdict else "contradicted"
+        finding = self.evidence.finding
+        return finding if finding in (self.claim.verdict, NOT_RUN) else "contradicted"
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """The planted faults that the check let pass."""
-        return tuple(name for name, caught in self.caught.items() if not caught)
+        """The planted faults that the check let pass, or on which it crashed."""
+        return tuple(name for name, run in self.faults.items() if not run.caught)
 
     @property
     def sound(self) -> bool:
         """Whether the run agrees with the verdict and every fault that was planted was caught."""
         return self.status != "contradicted" and not self.missed
 
+    def require(self) -> Outcome:
+        """Return the outcome if it is sound, so that no chapter tells of a claim that its run contradicts.
+
+        Raises
+        ------
+        AssertionError
+            If the run contradicts the verdict or missed a fault.
+        """
+        if not self.sound:
+            raise AssertionError("; ".join(self.complaints()))
+        return self
+
+    def complaints(self) -> list[str]:
+        """Say what is wrong with the run, a sentence for each thing."""
+        found = []
+        if self.status == "contradicted" and self.evidence is not None:
+            found.append(
+                f"{self.claim.id}: recorded as {self.claim.verdict!r}, the run found "
+                f"{self.evidence.finding!r}; witness {self.evidence.witness}"
+            )
+        return found + [
+            f"{self.claim.id}: planted fault {name!r} not caught: {self.faults[name].how}"
+            for name in self.missed
+        ]
+
 
 def judge(claim: Claim, *, faults: bool = False, seed: int = 0, effort: int = 1) -> Outcome:
     """Run a claim's check, and its planted faults if asked.
 
     A fault counts as caught when the check, handed the wrong function, reaches another finding than the
-    recorded verdict. A fault that crashes the check is not caught: the exception is let through.
+    recorded verdict. A fault on which the check crashes is not caught.
 
     Parameters
     ----------
@@ -124,13 +159,21 @@ def judge(claim: Claim, *, faults: bool = False, seed: int = 0, effort: int = 1)
     Returns
     -------
     Outcome
-        The evidence, and for each fault whether it was caught.
+        The evidence, and what became of each fault.
     """
     if claim.check is None:
         return Outcome(claim, None)
     evidence = claim.check(search=Search(seed=seed, effort=effort))
-    caught = {
-        name: claim.check(search=Search(seed=seed, effort=effort), **wrong).finding != claim.verdict
-        for name, wrong in (claim.faults.items() if faults else ())
-    }
-    return Outcome(claim, evidence, caught)
+    planted = claim.faults.items() if faults else ()
+    return Outcome(claim, evidence, {name: _plant(claim, wrong, seed, effort) for name, wrong in planted})
+
+
+def _plant(claim: Claim, wrong: Mapping[str, Any], seed: int, effort: int) -> FaultRun:
+    assert claim.check is not None
+    try:
+        evidence = claim.check(search=Search(seed=seed, effort=effort), **wrong)
+    except Exception as error:  # whatever a wrong function does to the check, the others are to be planted
+        return FaultRun(False, f"the check crashed: {type(error).__name__}: {error}")
+    if evidence.finding == claim.verdict:
+        return FaultRun(False, f"the check still finds {evidence.finding!r}")
+    return FaultRun(True, evidence.part or f"finding {evidence.finding!r}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from fractions import Fraction
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,26 +21,39 @@ def as_row(outcome: Outcome) -> dict[str, Any]:
         "statement": claim.statement,
         "verdict": claim.verdict or NOT_EXAMINED,
         "status": outcome.status,
-        "slack": None if evidence is None or evidence.slack is None else float(evidence.slack),
+        "slack": plain_number(evidence.slack) if evidence else None,
         "cases": evidence.cases if evidence else 0,
         "witness": plain(evidence.witness) if evidence else None,
         "depends_on": list(claim.depends_on),
         "chapter": claim.chapter,
     }
-    if outcome.caught:
-        row["faults"] = dict(outcome.caught)
+    if outcome.faults:
+        row["faults"] = {name: {"caught": run.caught, "by": run.how} for name, run in outcome.faults.items()}
     return row
+
+
+def plain_number(value: Any) -> float | str | None:
+    """Return a slack as a number that JSON knows; what a float cannot hold becomes text."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return str(value)
+    return number if math.isfinite(number) and (number != 0 or value == 0) else str(value)
 
 
 def plain(value: Any) -> Any:
     """Return a witness as data that JSON knows; a `Fraction` becomes text such as ``"3/8"``."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(name): plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple | set):
+    if isinstance(value, list | tuple | set | frozenset):
         return [plain(entry) for entry in value]
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist())
-    return str(value) if isinstance(value, Fraction) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def as_table(outcomes: Iterable[Outcome]) -> str:
@@ -50,8 +63,15 @@ def as_table(outcomes: Iterable[Outcome]) -> str:
     for outcome in outcomes:
         row = as_row(outcome)
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
-        caught = f"{sum(outcome.caught.values())} of {len(outcome.caught)}" if outcome.caught else ""
-        slack = "" if row["slack"] is None else f"{row['slack']:.3g}"
+        planted = len(outcome.faults)
+        caught = f"{planted - len(outcome.missed)} of {planted}" if planted else ""
+        slack = (
+            row["slack"]
+            if isinstance(row["slack"], str)
+            else ""
+            if row["slack"] is None
+            else f"{row['slack']:.3g}"
+        )
         cases = f"{row['cases']:,}" if row["cases"] else ""
         rows.append((row["id"], row["verdict"], row["status"], cases, slack, caught))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

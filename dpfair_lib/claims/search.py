@@ -8,7 +8,9 @@ zero (below minus the tolerance, where floats are used) is a violation; an equat
 
 from __future__ import annotations
 
+import copy
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -31,15 +33,23 @@ class Evidence:
     slack : Number or None
         The smallest slack of the statement that we defend; None if the check defends none.
     tolerance : float
-        What was forgiven where the worst slack was seen; 0 where the arithmetic was exact.
+        The largest tolerance that was granted anywhere; 0 where all arithmetic was exact.
     violation : mapping or None
-        The case of the smallest slack, if that is a violation.
+        A case that what we defend fails, if there is one.
+    part : str
+        The part of the check that saw the violation.
     counterexample : mapping or None
         A case that the *printed* statement fails, verified a second time from scratch.
     printed_slack : Number or None
         Slack of the printed statement at the counterexample.
     universe : str
         What was enumerated without exception; empty if the search was not exhaustive.
+    reproduced : bool or None
+        Whether our numbers agree with the printed ones; None if none were compared.
+    undecided : str
+        What was tried on a question that stays open.
+    not_run : str
+        What is missing, if the check could not run.
     facts : mapping
         Named findings that the chapter shows.
     """
@@ -48,9 +58,13 @@ class Evidence:
     slack: Number | None = None
     tolerance: float = 0.0
     violation: Case | None = None
+    part: str = ""
     counterexample: Case | None = None
     printed_slack: Number | None = None
     universe: str = ""
+    reproduced: bool | None = None
+    undecided: str = ""
+    not_run: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -58,31 +72,42 @@ class Evidence:
         """What these observations say, whatever was expected of them."""
         if self.violation is not None:
             return "contradicted"
+        if self.not_run:
+            return "not run"
+        if self.reproduced is not None:
+            return "reproduced" if self.reproduced else "not-reproduced"
         if self.counterexample is not None:
             return "refuted" if self.slack is None else "corrected"
+        if self.undecided:
+            return "open"
         return "empty" if self.slack is None else "holds"
 
     @property
     def witness(self) -> Case | None:
-        """The case that decides: a violation of our statement, else a counterexample to the printed one."""
+        """The case that decides: a violation of what we defend, else a counterexample to the printed."""
         return self.violation if self.violation is not None else self.counterexample
 
 
 @dataclass
 class _Worst:
-    """The smallest slack seen so far."""
+    """The case of the smallest margin (slack and tolerance together) seen so far."""
 
     cases: int = 0
     slack: Number | None = None
-    margin: Number | None = None  # slack + tolerance, which decides
+    margin: Number | None = None
     tolerance: float = 0.0
     case: Case | None = None
+    part: str = ""
+    verify: Callable[..., Number] | None = None
 
-    def add(self, cases: int, slack: Number, tolerance: float, case: Case) -> None:
+    def add(self, cases: int, slack: Number, tolerance: float, case: Case, part: str, verify: Any) -> None:
         self.cases += cases
-        margin = slack + tolerance if tolerance else slack
+        self.tolerance = max(self.tolerance, tolerance)
+        # an exact slack is compared exactly: adding a float would round it
+        margin = slack + Fraction(tolerance) if isinstance(slack, Fraction | int) else slack + tolerance
         if self.margin is None or margin < self.margin:
-            self.slack, self.margin, self.tolerance, self.case = slack, margin, tolerance, dict(case)
+            self.slack, self.margin, self.part, self.verify = slack, margin, part, verify
+            self.case = copy.deepcopy(dict(case))
 
     @property
     def violated(self) -> bool:
@@ -103,10 +128,13 @@ class Search:
     def __init__(self, *, seed: int = 0, effort: int = 1) -> None:
         self.rng = np.random.default_rng(seed)
         self.effort = effort
-        self._defended = _Worst()
-        self._printed = _Worst()
-        self._verify: Callable[..., Number] | None = None
+        self._defended, self._sane, self._printed = _Worst(), _Worst(), _Worst()
+        self._part = ""
         self._universe: list[str] = []
+        self._enumerated = 0  # cases that an announced universe has accounted for
+        self._agreements: list[bool] = []
+        self._undecided = ""
+        self._not_run = ""
         self._facts: dict[str, Any] = {}
 
     @staticmethod
@@ -115,60 +143,129 @@ class Search:
         for values in itertools.product(*axes.values()):
             yield dict(zip(axes, values, strict=True))
 
-    def exhausts(self, universe: str) -> None:
-        """State, in words, a universe that the check enumerates without exception."""
-        self._universe.append(universe)
+    def part(self, name: str) -> None:
+        """Name the part of the check that begins, so that a violation says who saw it."""
+        self._part = name
 
     def fact(self, name: str, value: Any) -> None:
         """Keep a finding for the chapter."""
         self._facts[name] = value
 
-    def observe(self, slack: Number | np.ndarray, case: Case, *, tolerance: float = 0.0) -> None:
-        """Judge one case, or an array of cases, of the statement that we defend.
+    def exhausts(self, universe: str, *, cases: int) -> None:
+        """State that the cases judged since the last such statement go through a universe without exception.
 
         Parameters
         ----------
-        slack : number or array
-            How far the statement is from failing. NaN counts as a failure.
+        universe : str
+            What it is, in words.
+        cases : int
+            How many cases it has, counted apart from the loop that judged them.
+
+        Raises
+        ------
+        AssertionError
+            If fewer were judged.
+        """
+        judged = self._judged - self._enumerated
+        if cases < 1 or judged < cases:
+            raise AssertionError(f"{universe}: announced {cases} cases, judged {judged}")
+        self._enumerated = self._judged
+        self._universe.append(universe)
+
+    def observe(self, slack: Number | np.ndarray, case: Case, *, tolerance: float = 0.0) -> None:
+        """Judge one case, or a vector of cases, of the statement that we defend.
+
+        Parameters
+        ----------
+        slack : number or 1-D array
+            How far the statement is from failing; NaN counts as a failure. A truth value is refused: it is
+            never below zero.
         case : mapping
-            The case. For an array of slacks the values are arrays of the same length (or scalars, which
-            all cases share).
+            The case. For an array of slacks, arrays of the same length are taken entry by entry; everything
+            else is shared.
         tolerance : float
             What rounding may cost; 0 for exact arithmetic.
+
+        Raises
+        ------
+        TypeError
+            If the slack is not a signed number or a vector of them.
+        ValueError
+            If it is an empty array, or the tolerance is negative or not finite.
         """
         self._add(self._defended, slack, case, tolerance)
 
     def equal(self, left: Any, right: Any, case: Case, *, tolerance: float = 0.0) -> None:
         """Judge an equation; its slack is minus the distance of the two sides."""
-        self.observe(-abs(left - right), case, tolerance=tolerance)
+        self.observe(-abs(_signed(left) - _signed(right)), case, tolerance=tolerance)
 
-    def against(self, slack: Number | np.ndarray, case: Case, *, verify: Callable[..., Number]) -> None:
+    def agree(self, left: Any, right: Any, case: Case) -> None:
+        """Judge that two truth values, or vectors of them, are the same."""
+        self.observe(np.where(np.atleast_1d(left) == np.atleast_1d(right), 0, -1), case)
+
+    def sanity(self, slack: Number | np.ndarray, case: Case, *, tolerance: float = 0.0) -> None:
+        """Judge a case of something that the check relies on, without defending it as the claim."""
+        self._add(self._sane, slack, case, tolerance)
+
+    def against(
+        self,
+        slack: Number | np.ndarray,
+        case: Case,
+        *,
+        verify: Callable[..., Number],
+        tolerance: float = 0.0,
+    ) -> None:
         """Judge cases of the statement *as printed*, which we expect to fail.
 
         Parameters
         ----------
-        slack : number or array
+        slack : number or 1-D array
             As in `observe`.
         case : mapping
             As in `observe`.
         verify : callable
-            Recomputes the slack of one case from scratch: ``verify(**case)``.
+            Recomputes the slack of one case from scratch: ``verify(**case)``. Without a tolerance it has to
+            return an exact number, so that no rounding can pass for a counterexample.
+        tolerance : float
+            What rounding may cost in the search and in ``verify``.
         """
-        self._verify = verify
-        self._add(self._printed, slack, case, 0.0)
+        self._add(self._printed, slack, case, tolerance, verify)
 
-    @staticmethod
-    def _add(worst: _Worst, slack: Any, case: Case, tolerance: float) -> None:
+    def compare(self, ours: float, printed: float, *, spread: float, case: Case) -> None:
+        """Compare a number of a printed table with ours, allowing for the spread over trials."""
+        if not (math.isfinite(ours) and math.isfinite(printed) and 0 <= spread < math.inf):
+            raise ValueError(f"found {ours}, {printed} and spread {spread}, expected finite numbers: {case}")
+        self._agreements.append(abs(ours - printed) <= spread)
+
+    def undecided(self, tried: str) -> None:
+        """State what was tried on a question that stays open."""
+        self._undecided = tried
+
+    def not_run(self, missing: str) -> None:
+        """State what is missing, such as a record of a long experiment, for the check to run."""
+        self._not_run = missing
+
+    @property
+    def _judged(self) -> int:
+        return self._defended.cases + self._sane.cases + self._printed.cases
+
+    def _add(self, worst: _Worst, slack: Any, case: Case, tolerance: float, verify: Any = None) -> None:
+        if not 0 <= tolerance < math.inf:
+            raise ValueError(f"tolerance: found {tolerance}, expected a finite number of at least 0")
+        slack = _signed(slack)
         if not isinstance(slack, np.ndarray):
-            worst.add(1, -np.inf if slack != slack else slack, tolerance, case)
+            worst.add(1, _screened(slack), tolerance, case, self._part, verify)
             return
-        if slack.size == 0:
-            return
-        if slack.dtype.kind == "f":
-            slack = np.where(np.isnan(slack), -np.inf, slack)
-        at = int(np.argmin(slack))
-        picked = {name: value[at] if isinstance(value, np.ndarray) else value for name, value in case.items()}
-        worst.add(slack.size, _plain(slack.flat[at]), tolerance, {k: _plain(v) for k, v in picked.items()})
+        if slack.ndim != 1 or slack.size == 0:
+            raise ValueError(f"slack: found shape {slack.shape}, expected one number or a vector of them")
+        # NaN is a failure; it is not equal to itself, in arrays of objects too
+        screened = np.where(slack == slack, slack, -np.inf)
+        at = int(np.argmin(screened))
+        picked = {
+            name: value[at] if isinstance(value, np.ndarray) and value.shape[:1] == slack.shape else value
+            for name, value in case.items()
+        }
+        worst.add(slack.size, _plain(screened[at]), tolerance, picked, self._part, verify)
 
     def evidence(self) -> Evidence:
         """Return what was seen; a counterexample is verified once more.
@@ -180,27 +277,61 @@ class Search:
         """
         counterexample, printed_slack = None, None
         if self._printed.violated:
-            assert self._verify is not None
-            assert self._printed.case is not None
-            again = self._verify(**self._printed.case)
-            if not again < 0:
-                raise AssertionError(
-                    f"counterexample not confirmed: slack {self._printed.slack} in the search, {again} "
-                    f"when recomputed, at {dict(self._printed.case)}"
-                )
-            counterexample, printed_slack = self._printed.case, again
+            counterexample, printed_slack = self._printed.case, self._confirmed()
+        violated = next((worst for worst in (self._defended, self._sane) if worst.violated), None)
         return Evidence(
-            cases=self._defended.cases + self._printed.cases,
+            cases=self._judged,
             slack=self._defended.slack,
-            tolerance=self._defended.tolerance,
-            violation=self._defended.case if self._defended.violated else None,
-            counterexample=counterexample,
+            tolerance=max(worst.tolerance for worst in (self._defended, self._sane, self._printed)),
+            violation=_shown(violated.case) if violated else None,
+            part=violated.part if violated else "",
+            counterexample=_shown(counterexample),
             printed_slack=printed_slack,
             universe="; ".join(self._universe),
+            reproduced=all(self._agreements) if self._agreements else None,
+            undecided=self._undecided,
+            not_run=self._not_run,
             facts=dict(self._facts),
         )
+
+    def _confirmed(self) -> Number:
+        worst = self._printed
+        assert worst.verify is not None
+        again = worst.verify(**{name: _plain(value) for name, value in (worst.case or {}).items()})
+        exact = isinstance(again, int | Fraction) and not isinstance(again, bool)
+        if not exact and worst.tolerance == 0:
+            raise AssertionError(f"verify returned {again!r}: without a tolerance it must be exact")
+        if not again + worst.tolerance < 0:
+            raise AssertionError(
+                f"counterexample not confirmed: slack {worst.slack} in the search, {again} when recomputed, "
+                f"at {worst.case}"
+            )
+        return again
+
+
+def _signed(value: Any) -> Any:
+    """Return a number, or an array of numbers, whose differences cannot wrap around or be truth values."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, np.ndarray) and value.dtype.kind == "b"):
+        raise TypeError("found a truth value, expected a number; use `agree` for truth values")
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iufO":
+            raise TypeError(f"found an array of {value.dtype}, expected numbers")
+        return value.astype(np.int64) if value.dtype.kind in "iu" else value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, int | float | Fraction):
+        raise TypeError(f"found {value!r}, expected a number")
+    return value
+
+
+def _screened(slack: Number) -> Number:
+    return -math.inf if slack != slack else slack
 
 
 def _plain(value: Any) -> Any:
     """NumPy scalars as Python numbers, arrays as lists."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def _shown(case: Case | None) -> Case | None:
+    return None if case is None else {name: _plain(value) for name, value in case.items()}

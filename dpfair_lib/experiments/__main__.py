@@ -26,7 +26,8 @@ def main() -> None:
                 elapsed = time.perf_counter() - started
                 sys.stdout.write(f"{name}: split {row['split'] + 1} of {SPLITS}, {elapsed:.0f} s\n")
                 sys.stdout.flush()
-        data = {"name": "adult", "checksum": dataset.card.checksum, "rows": len(dataset.y)}
+        groups = dataset.sensitive_features.value_counts().sort_index().to_dict()
+        data = {"name": "adult", "checksum": dataset.card.checksum, "rows": len(dataset.y), "groups": groups}
         path = write_record(name, pd.DataFrame(rows), parameters=parameters, data=data)
         sys.stdout.write(f"wrote {path.name}\n")
 

@@ -9,11 +9,13 @@ import numpy as np
 from dpfair_lib._validation import as_numbers
 
 
-def mean_interval(values: Any, *, level: float = 0.95) -> tuple[float, float]:
+def mean_interval(values: Any, *, level: float = 0.95, test_to_train: float = 0.0) -> tuple[float, float]:
     """Return the mean over trials and the half-width of its Student interval.
 
-    The interval speaks of what differs between the trials and of nothing else: trials that share their test
-    rows say nothing about other test rows.
+    Trials on one data set are not independent. Two questions have to be kept apart. With ``test_to_train=0`` the
+    interval is for the mean over all splits *of these rows*: it says nothing of other rows, and none of other
+    test rows if the trials share theirs. With the ratio of test to training rows it is corrected for the overlap
+    of the splits, and is approximately right for new data from the same source, if the test rows are redrawn.
 
     Parameters
     ----------
@@ -21,6 +23,9 @@ def mean_interval(values: Any, *, level: float = 0.95) -> tuple[float, float]:
         One number per trial, two trials or more.
     level : float
         Confidence, in (0, 1).
+
+    test_to_train : float
+        Number of test rows over number of the other rows, at least 0.
 
     Returns
     -------
@@ -30,7 +35,12 @@ def mean_interval(values: Any, *, level: float = 0.95) -> tuple[float, float]:
     Raises
     ------
     ValueError
-        If there are fewer than two trials, a value is not finite, or the level is not in (0, 1).
+        If there are fewer than two trials, a value is not finite, the level is not in (0, 1), or the ratio is
+        negative.
+
+    References
+    ----------
+    Nadeau and Bengio (2003), Inference for the Generalization Error: the corrected resampled t-test.
     """
     from scipy.stats import t
 
@@ -39,5 +49,7 @@ def mean_interval(values: Any, *, level: float = 0.95) -> tuple[float, float]:
         raise ValueError(f"values: found {len(values)} trial, expected at least 2 for an interval")
     if not 0 < level < 1:
         raise ValueError(f"level: found {level}, expected a number in (0, 1)")
-    error = values.std(ddof=1) / np.sqrt(len(values))
+    if not 0 <= test_to_train < np.inf:
+        raise ValueError(f"test_to_train: found {test_to_train}, expected a finite number of at least 0")
+    error = values.std(ddof=1) * np.sqrt(1 / len(values) + test_to_train)
     return float(values.mean()), float(t.ppf((1 + level) / 2, len(values) - 1) * error)

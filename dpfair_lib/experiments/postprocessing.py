@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dpfair_lib.central import FairPostprocessor
-from dpfair_lib.fairness import demographic_parity_difference
+from dpfair_lib.experiments.intervals import mean_interval
+from dpfair_lib.fairness import selection_rates
 
 if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
@@ -45,7 +46,8 @@ def compare_on_splits(
     Yields
     ------
     dict
-        ``split, method, accuracy, gap`` for every method of `METHODS`, split by split.
+        ``split, method, accuracy, rate_0, rate_1`` for every method of `METHODS`, split by split; the rates are
+        the groups' selection rates, in sorted order of the groups.
 
     Raises
     ------
@@ -65,11 +67,12 @@ def compare_on_splits(
         truth, group = dataset.y.iloc[parts.test], dataset.sensitive_features.iloc[parts.test]
         for method in METHODS:
             probability = predictions[method]
+            rates = selection_rates(probability, sensitive_features=group)
             yield {
                 "split": split,
                 "method": method,
                 "accuracy": float(np.where(truth == 1, probability, 1 - probability).mean()),
-                "gap": float(demographic_parity_difference(probability, sensitive_features=group)),
+                **{f"rate_{at}": float(rate) for at, rate in enumerate(rates.values())},
             }
 
 
@@ -117,16 +120,54 @@ def _scores(dataset: Dataset, parts: Any, *, aware: bool) -> dict[str, np.ndarra
     return {"post": model.predict_proba(post)[:, 1], "test": model.predict_proba(test)[:, 1]}
 
 
-def summarize(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and half-width of the 95 % interval of accuracy and gap, a row per method in fixed order."""
-    from dpfair_lib.experiments.intervals import mean_interval
+def with_gap(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `compare_on_splits` with the parity gap as a further column."""
+    return rows.assign(gap=(rows["rate_0"] - rows["rate_1"]).abs())
 
+
+def summarize(rows: pd.DataFrame, *, test_to_train: float = 0.0) -> pd.DataFrame:
+    """Return mean and half-width of the 95 % interval of accuracy and gap, a row per method in fixed order.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `compare_on_splits`.
+    test_to_train : float
+        As in `mean_interval`; 1/3 for redrawn test rows, a quarter of all.
+    """
     table = []
     for method in METHODS:
-        chosen = rows[rows["method"] == method]
-        (accuracy, accuracy_half), (gap, gap_half) = (
-            mean_interval(chosen[name]) for name in ("accuracy", "gap")
-        )
-        table.append((method, accuracy, accuracy_half, gap, gap_half))
+        chosen = with_gap(rows[rows["method"] == method])
+        cells = (mean_interval(chosen[name], test_to_train=test_to_train) for name in ("accuracy", "gap"))
+        table.append((method, *(number for cell in cells for number in cell)))
     columns = ["method", "accuracy", "± accuracy", "gap", "± gap"]
     return pd.DataFrame(table, columns=columns).set_index("method")
+
+
+def sampling_gap(rates: Any, target: Any, n_fit: Any, n_test: Any, *, by_score: bool = False) -> float:
+    """Return the parity gap to expect on new rows because rates were estimated, by normal approximation.
+
+    Parameters
+    ----------
+    rates : (float, float)
+        Selection rates of the two groups before the flips.
+    target : float
+        The common rate.
+    n_fit, n_test : (int, int)
+        Rows of the two groups from which the rates were estimated, and on which the gap is measured.
+    by_score : bool
+        Whether flips follow a score.
+
+    Returns
+    -------
+    float
+        √(2/π) times the standard deviation of the difference of the two new rates. Flips at random scale a
+        group's sampling error by target/rate if it goes down and by (1 − target)/(1 − rate) if it goes up; a
+        score threshold has the sampling error of the rate that it sets.
+    """
+    variance = 0.0
+    for rate, fitted, tested in zip(rates, n_fit, n_test, strict=True):
+        scale = target / rate if rate > target else (1 - target) / (1 - rate)
+        unit = target * (1 - target) if by_score else scale**2 * rate * (1 - rate)
+        variance += unit * (1 / fitted + 1 / tested)
+    return float(np.sqrt(2 / np.pi * variance))

@@ -16,6 +16,7 @@ RATES = tuple(sorted({Fraction(i, n) for n in range(1, 13) for i in range(n + 1)
 
 def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> Evidence:
     """Judge our construction at every pair of small rates, and the printed one beside it."""
+    search.part("small fractions")
     for alpha, beta in ((a, b) for a in RATES for b in RATES if b <= a):
         case = {"alpha": alpha, "beta": beta}
         search.against(printed_slack(alpha, beta), case, verify=printed_slack)
@@ -29,7 +30,8 @@ def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> 
             stay, rise = printed_thresholds(alpha, beta)
             search.equal(1 - down, stay, case)
             search.equal(up, rise, case)
-    search.exhausts("all pairs of rates with denominators up to 12, the midpoint as common rate")
+    pairs = len(RATES) * (len(RATES) + 1) // 2
+    search.exhausts("all pairs of rates with denominators up to 12, the midpoint as common rate", cases=pairs)
     _near_the_edges(flips, search)
     search.fact("pairs with the order of the groups reversed that keep their whole gap", _unordered_pairs())
     return search.evidence()
@@ -65,6 +67,7 @@ def _unordered_pairs() -> str:
 
 def _near_the_edges(flips: Callable[..., Any], search: Search) -> None:
     """Floats, down to 1e-300 and up to the last float below 1: still probabilities, still one rate."""
+    search.part("floats near 0 and 1")
     small = [0.0, 5e-324, 1e-300, 1e-17, 1e-9, 0.3, 0.5]
     values = sorted({*small, *(1 - value for value in small), float(np.nextafter(1, 0))})
     for alpha, beta in ((a, b) for a in values for b in values if b <= a):
@@ -72,7 +75,14 @@ def _near_the_edges(flips: Callable[..., Any], search: Search) -> None:
         middle = beta + (alpha - beta) / 2
         (down, _), (_, up) = flips(alpha, middle), flips(beta, middle)
         search.observe(min(down, 1 - down, up, 1 - up), case)
-        search.equal(alpha * (1 - down), beta + (1 - beta) * up, case, tolerance=4e-16)
+        # the change itself, in exact arithmetic on the floats, against half of the gap; rounding is relative
+        half = (Fraction(alpha) - Fraction(beta)) / 2
+        rounding = float(Fraction(2, 10**16) * (half + Fraction(alpha))) + 1e-323
+        search.equal(
+            Fraction(alpha) * Fraction(down), Fraction(alpha) - Fraction(middle), case, tolerance=rounding
+        )
+        rise = Fraction(middle) - Fraction(beta)
+        search.equal((1 - Fraction(beta)) * Fraction(up), rise, case, tolerance=float(rise) * 1e-15 + 1e-323)
 
 
 def _denominators_swapped(rate: Any, target: Any) -> tuple[Any, Any]:
@@ -90,10 +100,10 @@ def _share_of_everyone(rate: Any, target: Any) -> tuple[Any, Any]:
 
 
 def _both_ways(rate: Any, target: Any) -> tuple[Any, Any]:
-    """The rate is right, but a group that goes up also demotes up to a quarter of those it selects."""
+    """The rate is right, but a group that goes up also demotes some of those it selects."""
     down, up = flip_probabilities(rate, target)
     if up > 0 and rate > 0:
-        down = min((1 + 0 * rate) / 4, (1 - up) * (1 - rate) / rate)
+        down = min((1 + 0 * rate) / 4, (1 - up) * (1 - rate))
         up = up + down * rate / (1 - rate)
     return down, up
 
@@ -103,5 +113,10 @@ FAULTS: dict[str, dict[str, Any]] = {
     "factor ½ dropped": {"flips": _twice},
     "flips as a share of the whole group": {"flips": _share_of_everyone},
     "flips both ways": {"flips": _both_ways},
+    "no flips at tiny rates": {
+        "flips": lambda rate, target: (
+            flip_probabilities(rate, target) if rate == 0 or rate > 1e-16 else (0 * rate, 0 * rate)
+        )
+    },
     "demotion forgotten": {"flips": lambda rate, target: (0 * rate, flip_probabilities(rate, target)[1])},
 }

@@ -29,7 +29,7 @@ def check(
     optimum: Callable[..., Any] = optimal_change,
     search: Search,
 ) -> Evidence:
-    """Judge the bound on every small universe, and its tightness by certified linear programs."""
+    """Judge the bound on every small universe and at random, and where it is attained."""
     _bound_holds(bound, search)
     _bound_holds_at_random(bound, search)
     _randomised_classifiers_attain(bound, optimum, search)
@@ -42,6 +42,7 @@ def _bound_holds(bound: Callable[..., Any], search: Search) -> None:
 
     The bound falls as γ grows, so γ = gap is its hardest case.
     """
+    search.part("bound, enumerated")
     outcomes, configurations = group_outcomes()
     first, second = np.indices((len(outcomes), len(outcomes))).reshape(2, -1)
     (alpha, rate_0, change_0), (beta, rate_1, change_1) = outcomes[first].T, outcomes[second].T
@@ -51,13 +52,15 @@ def _bound_holds(bound: Callable[..., Any], search: Search) -> None:
         {"alpha": alpha, "beta": beta, "gamma": gamma, "rate_0": rate_0, "rate_1": rate_1},
     )
     search.exhausts(
-        f"two groups of {POINTS} points with weights in quarters, old and new classifier with values 0, ½, 1"
+        f"two groups of {POINTS} points with weights in quarters, old and new classifier with values 0, ½, 1",
+        cases=len({tuple(triple) for triple in outcomes.tolist()}) ** 2,
     )
     search.fact("pairs of configurations covered", configurations**2)
 
 
 def _bound_holds_at_random(bound: Callable[..., Any], search: Search) -> None:
     """Four points per group, real weights and probabilities, many of them 0 or 1."""
+    search.part("bound, at random")
     shape = (100_000 * search.effort, 2, 4)
     weights = search.rng.dirichlet(np.full(4, 0.5), size=shape[:2])
     old, new = np.clip(search.rng.uniform(-0.5, 1.5, size=(2, *shape)), 0, 1)
@@ -96,12 +99,23 @@ def _randomised_classifiers_attain(
     bound: Callable[..., Any], optimum: Callable[..., Any], search: Search
 ) -> None:
     """A certified linear program reaches the bound for every γ up to |α − β|, and 0 beyond."""
+    search.part("attained by randomised classifiers")
     for (alpha, beta, gamma), (value, lower) in least_changes().items():
         case = {"alpha": alpha, "beta": beta, "gamma": gamma}
         search.equal(value, lower, case | {"certificate": "linear program"})
         search.equal(value, optimum(alpha, beta, gamma), case)
-        if gamma <= abs(alpha - beta):
-            search.equal(value, bound(alpha, beta, gamma), case)
+        search.equal(max(bound(alpha, beta, gamma), Fraction(0)), value, case)
+    # one formula for single numbers, in fractions, and for arrays; void (negative) where the gap exceeds γ
+    search.part("arrays and single numbers")
+    alpha, beta, gamma = np.array(list(least_changes()), dtype=float).T
+    case = {"alpha": alpha, "beta": beta, "gamma": gamma}
+    single = [bound(*map(Fraction, at)) for at in least_changes()]
+    search.equal(bound(alpha, beta, gamma), np.array(single, dtype=float), case)
+    search.equal(
+        optimum(alpha, beta, gamma), np.array([v for v, _ in least_changes().values()], dtype=float), case
+    )
+    search.equal(bound(alpha, beta, gamma), abs(alpha - beta) - gamma, case)
+    search.exhausts("all α, β, γ in eighths", cases=len(EIGHTHS) ** 3)
 
 
 @functools.cache
@@ -133,6 +147,7 @@ def _deterministic_classifiers_attain(bound: Callable[..., Any], search: Search)
     That is: a sum of masses of points that the higher group selects and the lower group rejects. Universe:
     two points per group, weights in quarters, every deterministic classifier, γ in eighths.
     """
+    search.part("attained by deterministic classifiers")
     reached = 0
     labels = list(itertools.product((0, 1), repeat=2))
     for left, right, (h_0, h_1) in itertools.product(range(5), range(5), itertools.product(labels, labels)):
@@ -148,8 +163,11 @@ def _deterministic_classifiers_attain(bound: Callable[..., Any], search: Search)
             attained = least == bound(alpha, beta, gamma)
             reached += attained
             case = {"weights_0": left, "weights_1": right, "h_0": h_0, "h_1": h_1, "gamma": gamma}
-            search.equal(attained, needed in masses, case)
-    search.exhausts("two groups of two points with weights in quarters, all deterministic classifiers")
+            search.agree(attained, needed in masses, case)
+    # 25 pairs of weights, 16 pairs of classifiers, γ = 0 at least
+    search.exhausts(
+        "two groups of two points with weights in quarters, all deterministic classifiers", cases=25 * 16
+    )
     search.fact("deterministic cases in which the bound is reached", reached)
 
 
@@ -177,5 +195,6 @@ FAULTS: dict[str, dict[str, Any]] = {
     "sum of the rates for their distance": {"bound": lambda alpha, beta, gamma: alpha + beta - gamma},
     "one group's share only": {"bound": lambda alpha, beta, gamma: (abs(alpha - beta) - gamma) / 2},
     "distance without absolute value": {"bound": lambda alpha, beta, gamma: alpha - beta - gamma},
+    "clipped at zero": {"bound": lambda alpha, beta, gamma: np.maximum(abs(alpha - beta) - gamma, 0)},
     "optimum may be negative": {"optimum": lambda alpha, beta, gamma: abs(alpha - beta) - gamma},
 }

@@ -43,6 +43,7 @@ def _parity_and_change(flips: Callable[..., Any], shared: Callable[..., Any], se
     The same law holds for a fresh draw per person and for one draw that all share, averaged over it.
     """
     for alpha, beta, step in itertools.product(TWELFTHS, TWELFTHS, range(5)):
+        search.part("parity and change")
         target = beta + (alpha - beta) * Fraction(step, 4)
         case = {"alpha": alpha, "beta": beta, "target": target}
         change = Fraction(0)
@@ -51,11 +52,36 @@ def _parity_and_change(flips: Callable[..., Any], shared: Callable[..., Any], se
             search.equal(rate * (1 - down) + (1 - rate) * up, target, case)
             change += rate * down + (1 - rate) * up
         search.equal(change, optimal_change(alpha, beta, Fraction(0)), case)
+        search.part("one draw for all")
         law = shared(alpha, beta, target)
-        search.equal(sum(p for *_, p in law), 1, case | {"draw": "shared"})
+        search.equal(sum((p for *_, p in law), Fraction(0)), 1, case)
         for group in (0, 1):
-            search.equal(sum(rates[group] * rates[2] for rates in law), target, case | {"draw": "shared"})
-    search.exhausts("all pairs of rates in twelfths at five common rates, fresh and shared draws")
+            search.equal(sum((rates[group] * rates[2] for rates in law), Fraction(0)), target, case)
+    search.exhausts("all pairs of rates in twelfths at five common rates", cases=13 * 13 * 5)
+    _shared_draw_by_the_rule(shared, search)
+
+
+def _shared_draw_by_the_rule(shared: Callable[..., Any], search: Search) -> None:
+    """The law of the shared draw against the printed rule itself, at draws s that fall on no threshold.
+
+    For rates in quarters and the midpoint, every threshold has the denominator 2, 4, 6 or 8.
+    """
+    draws = [Fraction(2 * i + 1, 2 * 24) for i in range(24)]  # between the multiples of 1/24
+    quarters = [Fraction(i, 4) for i in range(5)]
+    for alpha, beta in ((a, b) for a in quarters for b in quarters if b <= a and a > 0 and b < 1):
+        stay, rise = (alpha + beta) / (2 * alpha), (alpha - beta) / (2 * (1 - beta))
+        counted: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for s in draws:
+            rates = (alpha * (s <= stay), beta + (1 - beta) * (s <= rise))
+            counted[rates] = counted.get(rates, Fraction(0)) + Fraction(1, len(draws))
+        law: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for rate_0, rate_1, chance in shared(alpha, beta, (alpha + beta) / 2):
+            law[rate_0, rate_1] = law.get((rate_0, rate_1), Fraction(0)) + chance
+        search.agree(law == counted, True, {"alpha": alpha, "beta": beta, "law": law})
+        if 0 < beta < alpha < 1:
+            search.agree(
+                all(one != two for one, two in law), True, {"alpha": alpha, "beta": beta, "fair": law}
+            )
 
 
 def _all_optimal_classifiers(structure: Callable[..., np.ndarray], search: Search) -> None:
@@ -64,6 +90,7 @@ def _all_optimal_classifiers(structure: Callable[..., np.ndarray], search: Searc
     Universe: two points per group with weights in quarters, every deterministic classifier before, every
     classifier with values in quarters after; sixteenths are exact as floats.
     """
+    search.part("structure of all optima")
     weights = np.array([(w / 4, 1 - w / 4) for w in range(5)])
     before = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
     after = np.array(list(itertools.product((0, 0.25, 0.5, 0.75, 1), repeat=2)))
@@ -76,12 +103,11 @@ def _all_optimal_classifiers(structure: Callable[..., np.ndarray], search: Searc
         rates, fair = (w * b).sum(axis=1), (w * a).sum(axis=1)
         change = (w * abs(a - b)).sum(axis=(1, 2))
         optimal = (fair[:, 0] == fair[:, 1]) & (change == abs(rates[:, 0] - rates[:, 1]))
-        agree = np.where(structure(w, b, a) == optimal, 0, -1)
         optimal_cases += int(optimal.sum())
-        case = {"weights": w, "before": b, "after": a}
-        search.observe(agree, case)
+        search.agree(structure(w, b, a), optimal, {"weights": w, "before": b, "after": a})
     search.exhausts(
-        "two groups of two points, weights and new values in quarters, all old deterministic classifiers"
+        "two groups of two points, weights and new values in quarters, all old deterministic classifiers",
+        cases=(5 * 2**2 * 5**2) ** 2,
     )
     search.fact("optimal classifiers among those enumerated", optimal_cases)
 
@@ -115,6 +141,7 @@ def _rules_on_populations(
 
     Without a score the accuracy is linear in the common rate, so an end is never worse than the midpoint.
     """
+    search.part("flips on populations")
     for _ in range(30 * search.effort):
         population = Population.random(search.rng, 3, 2, exact=True)
         h = search.rng.integers(0, 2, size=(3, 2))
@@ -150,7 +177,8 @@ def _midpoint_can_be_best(accuracies: Callable[..., Any], search: Search) -> Non
     at = rows.pop("at")
     rates, values = accuracies(**rows, scores=posterior(population)[at, rows["groups"]])
     best = [rate for rate, value in zip(rates, values, strict=True) if value == values.max()]
-    search.equal(best == [Fraction(1, 2)], True, {"population": "symmetric", "best rates": best})
+    search.part("midpoint can be best")
+    search.agree(best == [Fraction(1, 2)], True, {"population": "symmetric", "best rates": best})
     search.fact(
         "symmetric population: accuracy at the ends and at the midpoint", f"{values[0]}, {max(values)}"
     )
@@ -183,6 +211,7 @@ def _judge_rates(
 
 def _no_optimum_is_more_accurate(accuracies: Callable[..., Any], search: Search) -> None:
     """Against every optimal classifier on a grid: none beats flips that follow the posterior."""
+    search.part("no optimum is more accurate")
     levels = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
     after = np.array(list(itertools.product(levels, repeat=4))).reshape(-1, 2, 2)
     for _ in range(100 * search.effort):
@@ -191,6 +220,8 @@ def _no_optimum_is_more_accurate(accuracies: Callable[..., Any], search: Search)
         h = search.rng.integers(0, 2, size=(2, 2))
         weights = np.stack([population.conditional(group) for group in (0, 1)], axis=1)
         candidates = after[is_least_change(weights, h, after)]
+        if not len(candidates):  # the common rate need not be on the grid
+            continue
         positive, negative = population.table[:, :, 1], population.table[:, :, 0]
         reached = (positive * candidates + negative * (1 - candidates)).sum(axis=(1, 2))
         rows = population_rows(population, h)
@@ -241,6 +272,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "score ignored where it is promised": {
         "accuracies": lambda scores, **rows: accuracy_by_rate(scores=0 * scores, **rows)
     },
+    "shared draw is exactly fair": {"shared": lambda *rates: [(rates[2], rates[2], Fraction(1))]},
     "shared draw never flips": {
         "shared": lambda alpha, beta, target: [(alpha, beta, 1 + 0 * target)],
     },
