@@ -62,6 +62,34 @@ def test_structure_of_optima_ignores_people_of_probability_zero():
     assert not is_least_change(weights, before, before)
 
 
+def test_structure_agrees_with_the_definition_on_many_points():
+    rng = np.random.default_rng(5)
+    optimal = 0
+    for _ in range(3000):
+        weights = rng.multinomial(8, [0.25] * 4, size=2).T / 8
+        before = rng.integers(0, 2, size=(4, 2)).astype(float)
+        after = np.clip(
+            before + rng.choice([-0.5, 0, 0, 0.5], size=(4, 2)) * rng.choice([1, -1], size=(1, 2)), 0, 1
+        )
+        rates, fair = (weights * before).sum(axis=0), (weights * after).sum(axis=0)
+        change = (weights * abs(after - before)).sum()
+        expected = fair[0] == fair[1] and change == abs(rates[0] - rates[1])
+        assert is_least_change(weights, before, after) == expected
+        optimal += expected
+    assert optimal > 20
+
+
+def test_masses_with_large_denominators_are_certified():
+    masses = [[1009, 1013, 1019, 1021], [1031, 1033, 1039, 1049]]
+    table = [[[Fraction(side[x], 2 * sum(side)), Fraction(0)] for side in masses] for x in range(4)]
+    population = Population.from_table(np.array(table, dtype=object))
+    h = np.array([[Fraction(int(x >= 1))] * 2 for x in range(4)], dtype=object)
+    for gamma in (Fraction(0), Fraction(1, 997), Fraction(1, 64)):
+        for blind in (False, True):
+            solved = least_change_by_lp(population, h, gamma, group_blind=blind)
+            assert solved.value == solved.lower_bound
+
+
 def test_inputs_that_cannot_be_certified_are_refused():
     rng = np.random.default_rng(4)
     floats = Population.random(rng, 2, 2)

@@ -31,6 +31,7 @@ def test_parity_and_least_change_on_the_fitted_rows(seed, n, rate, by_score):
     rng = np.random.default_rng(seed)
     groups = np.append(rng.integers(0, 2, size=n), [0, 1])
     y_pred, y_true = rng.integers(0, 2, size=(2, n + 2))
+    y_true[:2] = 0, 1  # labels of one kind are refused
     scores = rng.integers(-3, 4, size=n + 2) if by_score else None
     fair = FairPostprocessor(rate).fit(y_pred, sensitive_features=groups, y_true=y_true, scores=scores)
     positive = fair.predict_proba(y_pred, sensitive_features=groups, scores=scores)[:, 1]
@@ -63,6 +64,27 @@ def test_scores_help_on_this_example():
         expected_accuracy(by_score, y_pred, groups, y_true, scores)
         > expected_accuracy(plain, y_pred, groups, y_true) + 0.01
     )
+
+
+def test_close_scores_are_told_apart():
+    y_pred, groups = np.repeat([1, 0], 4), np.repeat([0, 1], 4)
+    scores = 0.5 + 1e-9 * np.arange(8)
+    fair = FairPostprocessor(0.5).fit(y_pred, sensitive_features=groups, scores=scores)
+    positive = fair.predict_proba(y_pred, sensitive_features=groups, scores=scores)[:, 1]
+    np.testing.assert_array_equal(positive, [0, 0, 1, 1, 0, 0, 1, 1])
+
+
+def test_rounding_never_leaves_the_candidates():
+    # rates such as 1/49 do not add up exactly in floats: 49 · (1/49) < 1
+    for n in range(2, 200):
+        for y_pred, rate in ((np.r_[np.ones(n), 0], 0.0), (np.r_[np.zeros(n), 1], 1.0)):
+            groups = np.r_[np.zeros(n), 1]
+            fair = FairPostprocessor(rate).fit(y_pred, sensitive_features=groups, scores=np.arange(n + 1) / 7)
+            positive = fair.predict_proba(y_pred, sensitive_features=groups, scores=np.arange(n + 1) / 7)[
+                :, 1
+            ]
+            np.testing.assert_allclose(positive, rate, atol=1e-12)
+            assert ((positive >= 0) & (positive <= 1)).all()
 
 
 @pytest.mark.parametrize("selected", [0, 1])
@@ -150,6 +172,8 @@ Y, A = [0, 1, 1, 0], ["a", "a", "b", "b"]
         ("midpoint", {"scores": [0.1, np.inf, 0.2, 0.3]}, "scores: found inf at position 1"),
         ("accuracy", {}, "y_true: found None, expected the true labels"),
         ("accuracy", {"y_true": [0, 1, 1]}, "y_true has 3"),
+        ("accuracy", {"y_true": [1, 1, 1, 1]}, "y_true: found only the label 1, expected both"),
+        (np.array([0.3, 0.4]), {}, "rate: found array"),
         ("middle", {}, "rate: found 'middle', expected 'midpoint', 'accuracy' or a number"),
         (0.9, {"y_pred": [0, 1, 0, 0]}, r"rate: found 0\.9, expected a number between .* 0\.0 and 0\.5"),
         (float("nan"), {}, "rate: found nan"),

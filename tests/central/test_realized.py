@@ -46,6 +46,12 @@ def test_mean_gap_of_fresh_draws_agrees_with_draws():
     assert error < 0.03 * expected
 
 
+def test_nobody_flipped_leaves_no_randomness():
+    assert fresh_draw_gap_mean((10, 20), (5, 10), 0.5) == 0
+    assert fresh_draw_gap_mean((10, 20), (0, 0), 0.0) == 0
+    assert fresh_draw_gap_mean((4, 4), (4, 0), 1.0) == 0
+
+
 def test_more_people_selected_than_there_are():
     with pytest.raises(ValueError, match="selected: found 11 of 10"):
         fresh_draw_gap_mean((10, 10), (11, 3), 0.5)

@@ -1,15 +1,18 @@
 import dataclasses
+import inspect
 import json
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpfair_lib import __main__ as command_line
 from dpfair_lib.claims import CLAIMS, ERRATA, Claim, judge
 from dpfair_lib.claims import claim as entry
 from dpfair_lib.claims.display import card, errata_table, ledger_table, source
-from dpfair_lib.claims.ledger import NOT_EXAMINED
-from dpfair_lib.claims.report import as_row, as_table, layers
+from dpfair_lib.claims.ledger import NOT_EXAMINED, FaultRun
+from dpfair_lib.claims.report import as_row, as_table, layers, plain, plain_number
 
 EXAMINED = [claim_id for claim_id, claim in CLAIMS.items() if claim.check]
 ROOT = Path(__file__).parents[2]
@@ -25,13 +28,21 @@ def test_the_run_bears_the_verdict_out_and_catches_every_fault(claim_id, outcome
     outcome = outcomes[claim_id]
     assert outcome.status == CLAIMS[claim_id].verdict
     assert outcome.missed == ()
-    assert len(outcome.caught) >= 2
+    assert len(outcome.faults) >= 2
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
 def test_the_search_was_large_or_exhaustive(claim_id, outcomes):
     evidence = outcomes[claim_id].evidence
     assert evidence.cases >= 100_000 or evidence.universe
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_everything_that_a_check_examines_is_planted_with_a_fault(claim_id):
+    claim = CLAIMS[claim_id]
+    examined = set(inspect.signature(claim.check).parameters) - {"search"}
+    planted = {name for wrong in claim.faults.values() for name in wrong}
+    assert planted == examined
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
@@ -92,6 +103,30 @@ def test_a_check_that_accepts_a_planted_fault_is_found_out():
     assert outcome.status == "holds"
     assert outcome.missed == ("any",)
     assert not outcome.sound
+    with pytest.raises(AssertionError, match="planted fault 'any' not caught"):
+        outcome.require()
+
+
+def test_a_fault_that_crashes_the_check_is_not_caught_and_stops_nothing():
+    def check(*, search, bound=lambda: 0):
+        search.observe(bound(), {})
+        return search.evidence()
+
+    faults = {"crashes": {"bound": lambda: 1 / 0}, "wrong": {"bound": lambda: -1}}
+    outcome = judge(Claim("isit.x", "here", "x", verdict="holds", check=check, faults=faults), faults=True)
+    assert outcome.missed == ("crashes",)
+    assert "ZeroDivisionError" in outcome.faults["crashes"].how
+    assert outcome.faults["wrong"].caught
+
+
+def test_a_check_that_could_not_run_is_no_contradiction():
+    def check(*, search):
+        search.not_run("no record")
+        return search.evidence()
+
+    outcome = judge(Claim("isit.x", "here", "x", verdict="reproduced", check=check))
+    assert outcome.status == "not run"
+    assert outcome.require() is outcome
 
 
 def test_an_entry_with_a_verdict_needs_a_check():
@@ -113,15 +148,32 @@ def test_rows_and_tables(outcomes):
     json.dumps([as_row(outcome) for outcome in outcomes.values()])
     table = as_table([*outcomes.values(), unexamined])
     assert "4 claims: 1 corrected, 2 holds, 1 not yet examined" in table
-    assert "6 of 6" in table
+    assert "7 of 7" in table
 
 
 def test_pages_name_the_witness_and_a_missed_fault(outcomes):
     assert "fails as printed at: alpha = 0, beta = 0" in repr(card(outcomes["isit.alg-1"]))
-    missed = dataclasses.replace(outcomes["isit.alg-1"], caught={"some <fault>": False})
+    missed = dataclasses.replace(outcomes["isit.alg-1"], faults={"some <fault>": FaultRun(False, "")})
     assert "some &lt;fault&gt;: MISSED" in card(missed)._repr_html_()
     assert 'href="isit-prop-1.html"' in ledger_table(outcomes.values())._repr_html_()
     assert ERRATA[0].correct in repr(errata_table(ERRATA))
+
+
+def test_json_holds_whatever_a_witness_holds():
+    witness = {
+        "a": float("inf"),
+        "b": Fraction(1, 3),
+        "c": {2},
+        "d": 1 + 2j,
+        "e": np.float64("nan"),
+        "f": (True, None),
+    }
+    text = json.dumps(plain(witness), allow_nan=False)
+    assert json.loads(text)["b"] == "1/3"
+    assert plain_number(Fraction(-1, 10**400)) == str(Fraction(-1, 10**400))
+    assert plain_number(10**400) == str(10**400)
+    assert plain_number(float("-inf")) == "-inf"
+    assert plain_number(Fraction(-1, 4)) == -0.25
 
 
 def test_source_leaves_the_docstring_out():
@@ -132,7 +184,7 @@ def test_source_leaves_the_docstring_out():
 
 def test_shell_exit_status(capsys, monkeypatch):
     assert command_line.main(["claims", "--only", "isit.alg-*", "--faults"]) == 0
-    assert "5 of 5" in capsys.readouterr().out
+    assert "6 of 6" in capsys.readouterr().out
     assert command_line.main(["claims", "--only", "nothing.*"]) == 2
     assert "no claim matches" in capsys.readouterr().err
     wrong = dataclasses.replace(CLAIMS["isit.alg-1"], verdict="holds")

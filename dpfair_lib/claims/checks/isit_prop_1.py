@@ -56,6 +56,7 @@ def _bound_holds(bound: Callable[..., Any], search: Search) -> None:
         cases=len({tuple(triple) for triple in outcomes.tolist()}) ** 2,
     )
     search.fact("pairs of configurations covered", configurations**2)
+    search.fact("distinct pairs of rates and changes among them", len(outcomes) ** 2)
 
 
 def _bound_holds_at_random(bound: Callable[..., Any], search: Search) -> None:
