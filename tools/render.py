@@ -63,11 +63,18 @@ def link_to_notebooks(text: str, folder: str, known: list[str]) -> str:
 
 
 def synchronise(files: dict[str, bytes], folder: Path) -> list[str]:
-    """Make a folder hold exactly these files, touching only what differs, and return what was removed."""
-    for name, content in files.items():
-        copy = folder / name
-        if not copy.exists() or copy.read_bytes() != content:
-            write_atomically(copy, content)
+    """Make a folder hold exactly these files, touching only what differs, and return what was removed.
+
+    A page that shows another page's output counts as different whenever a notebook does.
+    """
+    changed = {
+        name for name, content in files.items()
+        if not (folder / name).exists() or (folder / name).read_bytes() != content
+    }  # fmt: skip
+    if any(name.endswith(".ipynb") for name in changed):
+        changed |= {name for name, content in files.items() if name.endswith(".md") and b":doc:" in content}
+    for name in changed:
+        write_atomically(folder / name, files[name])
     there = [path for path in folder.rglob("*") if path.is_file()]
     gone = [path for path in there if path.relative_to(folder).as_posix() not in files]
     for path in gone:

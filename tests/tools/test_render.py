@@ -80,3 +80,15 @@ def test_links_to_a_chapter_lead_to_its_notebook():
         "one.ipynb)"
     )
     assert render.link_to_notebooks("[a](one.md)", "book", ["notebooks/one"]) == "[a](one.md)"
+
+
+def test_a_page_that_shows_another_page_is_built_again_with_it(book):
+    source = book / "_build/source"
+    (book / "book/index.md").write_text("```{glue} table\n:doc: ../notebooks/one.ipynb\n```")
+    render.synchronise(render.wanted_files(book, book / "out"), source)
+    before = (source / "book/index.md").stat().st_mtime_ns
+    render.synchronise(render.wanted_files(book, book / "out"), source)
+    assert (source / "book/index.md").stat().st_mtime_ns == before
+    (book / "out/notebooks/one.ipynb").write_text("changed")
+    render.synchronise(render.wanted_files(book, book / "out"), source)
+    assert (source / "book/index.md").stat().st_mtime_ns > before
