@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -26,26 +26,22 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import yaml
 from chapters import (
     ANSI,
     FOLDER,
     INJECTED,
     ROOT,
-    default_parameters,
-    full_name,
     name_cells,
     read_source,
     select,
     tags,
     write_atomically,
 )
+from inputs import chapter_key, data_folders, digest_common, load_parameters
 
 SECONDS_PER_CELL = 900  # far above any budget; it only ends what hangs
 TRACEBACK_LINES = 18
-SOURCE_SUFFIXES = {".py", ".pyi", ".toml"}
 ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-Parameters = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -64,55 +60,6 @@ class Task:
         return self.target.with_name(f".{self.target.name}.key")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a chapter: how long it took, and its error if it failed."""
-
-    chapter: str
-    seconds: float
-    error: str = ""
-
-
-# ---------------------------------------------------------------- what a result depends on
-
-
-def data_folders() -> list[Path]:
-    """Return the folders in which the library looks for data sets."""
-    from platformdirs import user_cache_path
-
-    named = os.environ.get("DPFAIR_DATA")
-    return [*([Path(named)] if named else []), user_cache_path("dpfair_lib")]
-
-
-def describe_files(folder: Path) -> Iterator[str]:
-    """Describe the files under a folder by name, size and time, which is quick for large ones."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            stat = path.stat()
-            yield f"{path.relative_to(folder)} {stat.st_size} {stat.st_mtime_ns}"
-
-
-def digest_common(root: Path, folders: Iterable[Path]) -> str:
-    """Digest what every chapter depends on: library, pinned versions, recorded results, data, these tools."""
-    digest = hashlib.sha256()
-    library = (path for path in (root / "dpfair_lib").rglob("*") if path.suffix in SOURCE_SUFFIXES)
-    results = (path for path in (root / "results").rglob("*") if path.is_file())
-    tools = (Path(__file__).with_name(name) for name in ("chapters.py", "execute.py"))
-    for path in [*sorted(library), root / "requirements.lock", *sorted(results), *tools]:
-        digest.update(f"\n{path.name} {path.parent.name}\n".encode())
-        digest.update(path.read_bytes() if path.exists() else b"")
-    for folder in folders:
-        digest.update("\n".join(["", "data", *describe_files(folder)]).encode())
-    return digest.hexdigest()
-
-
-def chapter_key(root: Path, chapter: str, parameters: Mapping[str, Any], common: str) -> str:
-    """Digest everything that a chapter's result depends on."""
-    content = (root / f"{chapter}.md").read_bytes()
-    said = json.dumps(parameters, sort_keys=True, default=str)
-    return hashlib.sha256(b"\n".join([content, said.encode(), common.encode()])).hexdigest()
-
-
 def read_receipt(task: Task) -> dict[str, Any]:
     """Read what the earlier result was made from; empty if there is none, or if it was meddled with."""
     try:
@@ -123,27 +70,13 @@ def read_receipt(task: Task) -> dict[str, Any]:
     return receipt if intact else {}
 
 
-def load_parameters(root: Path, path: Path | None) -> Parameters:
-    """Read a parameters file, chapter → {name: value}, and refuse what no chapter knows.
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a chapter: how long it took, and its error if it failed."""
 
-    Raises
-    ------
-    ValueError
-        If the file has another shape, or names an unknown chapter or parameter.
-    """
-    if path is None:
-        return {}
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    if not isinstance(content, dict) or not all(isinstance(value, dict) for value in content.values()):
-        raise ValueError(f"{path}: expected chapter names, and under each its parameters as name: value")
-    chosen = {full_name(str(name)): value for name, value in content.items()}
-    for chapter in select(root, list(chosen)) if chosen else []:
-        known = default_parameters(read_source(root / f"{chapter}.md"))
-        unknown = sorted(str(name) for name in chosen[chapter] if name not in known)
-        if unknown:
-            there = ", ".join(sorted(known)) or "none"
-            raise ValueError(f"{path}: {chapter} has no parameter {', '.join(unknown)}; it has: {there}")
-    return chosen
+    chapter: str
+    seconds: float
+    error: str = ""
 
 
 # ---------------------------------------------------------------- one chapter, in a worker

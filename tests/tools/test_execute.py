@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import execute
+import inputs
 import pytest
 from chapters import read_notebook
 
@@ -50,8 +51,8 @@ def run(book, *arguments):
 
 
 def key(book, parameters=None, folders=None):
-    common = execute.digest_common(book, execute.data_folders() if folders is None else folders)
-    return execute.chapter_key(book, "notebooks/one", parameters or {}, common)
+    common = inputs.digest_common(book, inputs.data_folders() if folders is None else folders)
+    return inputs.chapter_key(book, "notebooks/one", parameters or {}, common)
 
 
 def printed(path):
@@ -123,7 +124,7 @@ def test_wrong_parameters_are_refused(book, content, expected, capsys):
 def test_parameters_are_found_however_they_are_assigned(book):
     (book / "notebooks/one.md").write_text(HEAD + cell("a, b = 1, 2\nc: int = 3\nd = a", "parameters"))
     (book / "p.yml").write_text("one: {a: 0, b: 0, c: 0, d: 0}")
-    assert execute.load_parameters(book, book / "p.yml") == {"notebooks/one": dict.fromkeys("abcd", 0)}
+    assert inputs.load_parameters(book, book / "p.yml") == {"notebooks/one": dict.fromkeys("abcd", 0)}
 
 
 # ---------------------------------------------------------------- runs

@@ -1,0 +1,75 @@
+"""What a chapter's result depends on: its source, the library, pinned versions, parameters and data."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from chapters import default_parameters, full_name, read_source, select
+
+SOURCE_SUFFIXES = {".py", ".pyi", ".toml"}
+TOOLS = ("chapters.py", "execute.py", "inputs.py")
+Parameters = dict[str, dict[str, Any]]
+
+
+def data_folders() -> list[Path]:
+    """Return the folders in which the library looks for data sets."""
+    from platformdirs import user_cache_path
+
+    named = os.environ.get("DPFAIR_DATA")
+    return [*([Path(named)] if named else []), user_cache_path("dpfair_lib")]
+
+
+def describe_files(folder: Path) -> Iterator[str]:
+    """Describe the files under a folder by name, size and time, which is quick for large ones."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            stat = path.stat()
+            yield f"{path.relative_to(folder)} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def digest_common(root: Path, folders: Iterable[Path]) -> str:
+    """Digest what every chapter depends on: library, pinned versions, recorded results, data, these tools."""
+    digest = hashlib.sha256()
+    library = (path for path in (root / "dpfair_lib").rglob("*") if path.suffix in SOURCE_SUFFIXES)
+    results = (path for path in (root / "results").rglob("*") if path.is_file())
+    tools = (Path(__file__).with_name(name) for name in TOOLS)
+    for path in [*sorted(library), root / "requirements.lock", *sorted(results), *tools]:
+        digest.update(f"\n{path.name} {path.parent.name}\n".encode())
+        digest.update(path.read_bytes() if path.exists() else b"")
+    for folder in folders:
+        digest.update("\n".join(["", "data", *describe_files(folder)]).encode())
+    return digest.hexdigest()
+
+
+def chapter_key(root: Path, chapter: str, parameters: Mapping[str, Any], common: str) -> str:
+    """Digest everything that a chapter's result depends on."""
+    content = (root / f"{chapter}.md").read_bytes()
+    said = json.dumps(parameters, sort_keys=True, default=str)
+    return hashlib.sha256(b"\n".join([content, said.encode(), common.encode()])).hexdigest()
+
+
+def load_parameters(root: Path, path: Path | None) -> Parameters:
+    """Read a parameters file, chapter → {name: value}, and refuse what no chapter knows.
+
+    Raises
+    ------
+    ValueError
+        If the file has another shape, or names an unknown chapter or parameter.
+    """
+    if path is None:
+        return {}
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    if not isinstance(content, dict) or not all(isinstance(value, dict) for value in content.values()):
+        raise ValueError(f"{path}: expected chapter names, and under each its parameters as name: value")
+    chosen = {full_name(str(name)): value for name, value in content.items()}
+    for chapter in select(root, list(chosen)) if chosen else []:
+        known = default_parameters(read_source(root / f"{chapter}.md"))
+        unknown = sorted(str(name) for name in chosen[chapter] if name not in known)
+        if unknown:
+            there = ", ".join(sorted(known)) or "none"
+            raise ValueError(f"{path}: {chapter} has no parameter {', '.join(unknown)}; it has: {there}")
+    return chosen
