@@ -1,5 +1,29 @@
 """Fairness of predictions, of randomised classifiers, and of data."""
 
-from dpfair_lib.fairness.metrics import demographic_parity_difference, selection_rates
+from dpfair_lib.fairness.data import data_unfairness, data_unfairness_from_rates
+from dpfair_lib.fairness.draws import expected_parity_difference
+from dpfair_lib.fairness.intervals import gap_interval, mean_odds_interval, rate_interval
+from dpfair_lib.fairness.metrics import (
+    accuracy_parity_difference,
+    demographic_parity_difference,
+    equal_opportunity_difference,
+    mean_equalized_odds_difference,
+)
+from dpfair_lib.fairness.rates import accuracies, label_rates, population_rates, selection_rates
 
-__all__ = ["demographic_parity_difference", "selection_rates"]
+__all__ = [
+    "accuracies",
+    "accuracy_parity_difference",
+    "data_unfairness",
+    "data_unfairness_from_rates",
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "expected_parity_difference",
+    "gap_interval",
+    "label_rates",
+    "mean_equalized_odds_difference",
+    "mean_odds_interval",
+    "population_rates",
+    "rate_interval",
+    "selection_rates",
+]
