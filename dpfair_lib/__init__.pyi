@@ -6,7 +6,12 @@ from .central import optimal_change as optimal_change
 from .datasets import Dataset as Dataset
 from .datasets import load as load
 from .datasets import synthetic as synthetic
+from .fairness import accuracy_parity_difference as accuracy_parity_difference
+from .fairness import data_unfairness as data_unfairness
+from .fairness import data_unfairness_from_rates as data_unfairness_from_rates
 from .fairness import demographic_parity_difference as demographic_parity_difference
+from .fairness import equal_opportunity_difference as equal_opportunity_difference
+from .fairness import mean_equalized_odds_difference as mean_equalized_odds_difference
 from .fairness import selection_rates as selection_rates
 from .populations import Population as Population
 
