@@ -1,0 +1,83 @@
+"""Mechanisms, their exact privacy, composition, accounting, sampling, statements, auditing."""
+
+from dpfair_lib.privacy.accounting import (
+    EpsilonInterval,
+    dp_sgd_epsilon,
+    dp_sgd_noise,
+    dp_sgd_statement,
+    prv_interval,
+)
+from dpfair_lib.privacy.auditing import AuditResult, Event, audit, audit_approximate
+from dpfair_lib.privacy.budget import Budget, BudgetExceededError, Remaining, compose
+from dpfair_lib.privacy.composition import (
+    advanced_composition,
+    basic_composition,
+    optimal_composition_delta,
+    optimal_composition_delta_from_odds,
+    optimal_composition_epsilon,
+)
+from dpfair_lib.privacy.concentrated import composed_zcdp, zcdp_delta, zcdp_epsilon, zcdp_from_pure
+from dpfair_lib.privacy.exponential import ExponentialMechanism
+from dpfair_lib.privacy.gaussian import (
+    GaussianMechanism,
+    classical_sigma_formula,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_log_delta,
+    gaussian_sigma,
+)
+from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism, LaplaceMechanism
+from dpfair_lib.privacy.response import RandomizedResponse, pure_profile
+from dpfair_lib.privacy.sampling import (
+    STUDY_NOTE,
+    add_discrete_laplace_noise,
+    add_gaussian_noise,
+    add_laplace_noise,
+    mark_noise,
+)
+from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, convert, without_guarantee
+
+__all__ = [
+    "RELATIONS",
+    "STUDY_NOTE",
+    "AuditResult",
+    "Budget",
+    "BudgetExceededError",
+    "DiscreteLaplaceMechanism",
+    "EpsilonInterval",
+    "Event",
+    "ExponentialMechanism",
+    "GaussianMechanism",
+    "LaplaceMechanism",
+    "PrivacyStatement",
+    "RandomizedResponse",
+    "Remaining",
+    "add_discrete_laplace_noise",
+    "add_gaussian_noise",
+    "add_laplace_noise",
+    "advanced_composition",
+    "audit",
+    "audit_approximate",
+    "basic_composition",
+    "classical_sigma_formula",
+    "compose",
+    "composed_zcdp",
+    "convert",
+    "dp_sgd_epsilon",
+    "dp_sgd_noise",
+    "dp_sgd_statement",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_log_delta",
+    "gaussian_sigma",
+    "mark_noise",
+    "optimal_composition_delta",
+    "optimal_composition_delta_from_odds",
+    "optimal_composition_epsilon",
+    "prv_interval",
+    "pure_profile",
+    "without_guarantee",
+    "zcdp_delta",
+    "zcdp_epsilon",
+    "zcdp_from_pure",
+]

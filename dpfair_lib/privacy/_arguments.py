@@ -1,0 +1,71 @@
+"""Checks of the numbers that privacy is made of; each says what was found and what was expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def number(value: Any, name: str, expected: str) -> float:
+    """Return a real number as a float, refusing booleans, NaN and everything that is not a number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or math.isnan(value):
+        raise ValueError(f"{name}: found {value!r}, expected {expected}")
+    return float(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """Return a finite number above 0."""
+    result = number(value, name, "a positive finite number")
+    if not 0 < result < math.inf:
+        raise ValueError(f"{name}: found {value}, expected a positive finite number")
+    return result
+
+
+def nonnegative(value: Any, name: str) -> float:
+    """Return a number of at least 0; infinity is allowed."""
+    result = number(value, name, "a number of at least 0")
+    if result < 0:
+        raise ValueError(f"{name}: found {value}, expected a number of at least 0")
+    return result
+
+
+def inside_unit(value: Any, name: str) -> float:
+    """Return a number in (0, 1)."""
+    result = number(value, name, "a number in (0, 1)")
+    if not 0 < result < 1:
+        raise ValueError(f"{name}: found {value}, expected a number in (0, 1)")
+    return result
+
+
+def below_one(value: Any, name: str) -> float:
+    """Return a number in [0, 1): the δ of a guarantee, 0 for pure privacy."""
+    result = number(value, name, "a number in [0, 1)")
+    if not 0 <= result < 1:
+        raise ValueError(f"{name}: found {value}, expected a number in [0, 1)")
+    return result
+
+
+def positive_integer(value: Any, name: str) -> int:
+    """Return an integer of at least 1."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name}: found {value!r}, expected an integer of at least 1")
+    return int(value)
+
+
+def one_of(value: Any, name: str, known: Any) -> Any:
+    """Return the value if it is among the known ones."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name}: found {value!r}, expected one of {', '.join(map(repr, known))}")
+    return value
+
+
+def elementwise(function: Callable[[float], float], values: Any, name: str) -> Any:
+    """Apply a function of one number of at least 0 to a number, or to every entry of an array."""
+    if np.ndim(values) == 0:
+        return function(nonnegative(values.item() if isinstance(values, np.ndarray) else values, name))
+    array = np.asarray(values)
+    return np.array([function(nonnegative(x, name)) for x in array.ravel()]).reshape(array.shape)

@@ -1,0 +1,328 @@
+"""Accounting for DP-SGD: many steps of Gaussian noise on Poisson-sampled batches."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import math
+import warnings
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib.privacy.gaussian import gaussian_epsilon, gaussian_sigma
+from dpfair_lib.privacy.statements import PrivacyStatement
+
+Accountant = Literal["pld", "prv", "rdp", "gdp"]
+DpSgdRelation = Literal["add-remove", "replace-one"]
+
+ACCOUNTANTS: dict[str, str] = {
+    "pld": "privacy loss distribution (dp-accounting), an upper bound",
+    "prv": "privacy random variables (prv-accountant), upper end of the certified interval",
+    "rdp": "Rényi divergences (dp-accounting), an upper bound",
+    "gdp": "central limit theorem for Gaussian privacy, approximate",
+}
+
+GDP_NOTE = "the central limit approximation can report less privacy loss than there is"
+
+
+class EpsilonInterval(NamedTuple):
+    """An interval that contains the exact ε, with an estimate inside it."""
+
+    lower: float
+    estimate: float
+    upper: float
+
+
+def dp_sgd_epsilon(
+    noise_multiplier: float, sample_rate: float, steps: int, delta: float, accountant: Accountant, *,
+    relation: DpSgdRelation = "add-remove",
+) -> float:  # fmt: skip
+    """Return the ε of DP-SGD at a given δ.
+
+    Every step takes each record with probability q, independently (Poisson sampling; an epoch of shuffled
+    batches of fixed size is another mechanism, for which these numbers are not valid), clips its gradient to
+    norm C and adds Gaussian noise of standard deviation σC to the sum of the gradients. Whoever divides that
+    sum must divide by the public qn, not by the size of the batch drawn.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        σ > 0. Under replace-one, too, it is the noise over the clipping norm, although the sum then moves by
+        2C.
+    sample_rate : float
+        q in (0, 1], the rate with which batches are really drawn: Opacus takes 1/(number of batches).
+    steps : int
+        How many steps.
+    delta : float
+        δ in (0, 1).
+    accountant : {"pld", "prv", "rdp", "gdp"}
+        See `ACCOUNTANTS`. "pld" and "rdp" are upper bounds; "prv" is the upper end of an interval certified
+        to 0.01 (see `prv_interval`); "gdp" is approximate, and can be too low.
+    relation : {"add-remove", "replace-one"}
+        Replace-one is known to "pld" only.
+
+    Returns
+    -------
+    float
+        ε.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the accountant does not know the relation or cannot cope with
+        the numbers.
+
+    References
+    ----------
+    Koskela, Jälkö and Honkela (2020) and Doroshenko et al. (2022) for "pld"; Gopi, Lee and Wutschitz (2021)
+    for "prv"; Mironov, Talwar and Zhang (2019) for "rdp"; Bu, Dong, Long and Su (2020) for "gdp".
+    """
+    sigma, rate = positive(noise_multiplier, "noise_multiplier"), _rate(sample_rate)
+    count, delta = positive_integer(steps, "steps"), inside_unit(delta, "delta")
+    _check_accountant(accountant, relation)
+    return _epsilon(sigma, rate, count, delta, accountant, relation)
+
+
+def _rate(sample_rate: float) -> float:
+    rate = number(sample_rate, "sample_rate", "a number in (0, 1]")
+    if not 0 < rate <= 1:
+        raise ValueError(f"sample_rate: found {sample_rate}, expected a number in (0, 1]")
+    return rate
+
+
+def _check_accountant(accountant: str, relation: str) -> None:
+    one_of(accountant, "accountant", ACCOUNTANTS)
+    one_of(relation, "relation", ("add-remove", "replace-one"))
+    if relation == "replace-one" and accountant != "pld":
+        raise ValueError(
+            f"accountant: found {accountant!r}, which accounts for add-remove only, beside relation='replace-one'; "
+            "expected 'pld', or the statement for add-remove and convert(statement, 'replace-one')"
+        )
+
+
+def _epsilon(
+    sigma: float,
+    rate: float,
+    steps: int,
+    delta: float,
+    accountant: str,
+    relation: str,
+    coarseness: float = 1.0,
+) -> float:
+    if accountant == "pld":
+        return _pld(sigma, rate, steps, delta, relation, coarseness)
+    if accountant == "prv":
+        return prv_interval(sigma, rate, steps, delta).upper
+    return _rdp(sigma, rate, steps, delta) if accountant == "rdp" else _gdp(sigma, rate, steps, delta)
+
+
+def _pld(sigma: float, rate: float, steps: int, delta: float, relation: str, coarseness: float) -> float:
+    from dp_accounting.pld import privacy_loss_distribution
+    from dp_accounting.privacy_accountant import NeighboringRelation
+
+    neighbours = {
+        "add-remove": NeighboringRelation.ADD_OR_REMOVE_ONE, "replace-one": NeighboringRelation.REPLACE_ONE
+    }[relation]  # fmt: skip
+    # The grid is as fine as ε asks for, so that the relative error hardly depends on the scale (1e-4 at ε = 2),
+    # with some ten thousand points at most to one step's losses. Rounding on it is upwards whatever the
+    # interval: the guess at ε decides about accuracy and time only.
+    exponent = 10 / sigma + sigma**-2 / 2
+    widest = math.log1p(rate * math.expm1(exponent)) if exponent < 700 else exponent + math.log(rate)
+    guess = 5e-5 * _gdp(sigma, rate, steps, delta)
+    interval = min(max(guess, widest / 3e4), max(1e-3, widest / 1e4)) * coarseness
+    one_step = privacy_loss_distribution.from_gaussian_mechanism(
+        standard_deviation=sigma, sampling_prob=rate, value_discretization_interval=interval,
+        pessimistic_estimate=True, neighboring_relation=neighbours,
+    )  # fmt: skip
+    return float(one_step.self_compose(steps).get_epsilon_for_delta(delta))
+
+
+def _rdp(sigma: float, rate: float, steps: int, delta: float) -> float:
+    from dp_accounting import dp_event
+    from dp_accounting.rdp import RdpAccountant
+
+    accountant, log = RdpAccountant(), logging.getLogger("absl")
+    log.addFilter(_not_about_left_out_orders)
+    try:
+        accountant.compose(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(sigma)), steps)
+        return float(accountant.get_epsilon(delta))
+    finally:
+        log.removeFilter(_not_about_left_out_orders)
+
+
+def _not_about_left_out_orders(record: logging.LogRecord) -> bool:
+    # with little noise some orders are left out of the minimum, which leaves an upper bound
+    return "Excluding this order" not in record.getMessage()
+
+
+def _gdp(sigma: float, rate: float, steps: int, delta: float) -> float:
+    # μ = q √(T (e^(1/σ²) − 1)); beyond 1/σ² = 600 nothing is left to be said, and e^(1/σ²) overflows soon
+    mu = rate * math.sqrt(steps * math.expm1(min(sigma**-2, 600.0)))
+    return gaussian_epsilon(delta, 1 / mu, 1.0)
+
+
+def prv_interval(
+    noise_multiplier: float, sample_rate: float, steps: int, delta: float, *, epsilon_error: float = 0.01
+) -> EpsilonInterval:
+    """Return the interval that the PRV accountant certifies to contain the exact ε of DP-SGD, add-remove.
+
+    Parameters
+    ----------
+    noise_multiplier, sample_rate, steps, delta
+        As in `dp_sgd_epsilon`.
+    epsilon_error : float
+        Half the length of the interval, apart from an error of δ/1000 in δ; 0.01 as in Opacus, whose PRV
+        accountant returns the upper end.
+
+    Returns
+    -------
+    EpsilonInterval
+        (lower, estimate, upper).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the noise is too small for the accountant.
+
+    References
+    ----------
+    Gopi, Lee and Wutschitz (2021), Theorem 5.5.
+    """
+    sigma, rate = positive(noise_multiplier, "noise_multiplier"), _rate(sample_rate)
+    count, delta = positive_integer(steps, "steps"), inside_unit(delta, "delta")
+    error = positive(epsilon_error, "epsilon_error")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # an overflow inside would undo the certificate
+            return _certified(sigma, rate, count, delta, error)
+    except (ArithmeticError, RuntimeError, RuntimeWarning, ValueError, MemoryError) as problem:
+        raise ValueError(
+            f"accountant: found that 'prv' fails at noise multiplier {sigma}, sample rate {rate}, {count} steps "
+            f"({problem}); expected other numbers, or accountant='pld'"
+        ) from problem
+
+
+def _certified(sigma: float, rate: float, steps: int, delta: float, error: float) -> EpsilonInterval:
+    from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+
+    one_step = PoissonSubsampledGaussianMechanism(noise_multiplier=sigma, sampling_probability=rate)
+    accountant = PRVAccountant(
+        prvs=one_step, max_self_compositions=steps, eps_error=error, delta_error=delta / 1000
+    )
+    lower, estimate, upper = accountant.compute_epsilon(delta=delta, num_self_compositions=[steps])
+    return EpsilonInterval(max(float(lower), 0.0), float(estimate), float(upper))
+
+
+def dp_sgd_noise(
+    epsilon: float, delta: float, sample_rate: float, steps: int, accountant: Accountant, *,
+    relation: DpSgdRelation = "add-remove",
+) -> float:  # fmt: skip
+    """Return the noise multiplier with which DP-SGD is (ε, δ)-DP according to an accountant.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0.
+    delta, sample_rate, steps, accountant, relation
+        As in `dp_sgd_epsilon`.
+
+    Returns
+    -------
+    float
+        σ, at which `dp_sgd_epsilon` is at most ε and at least 0.9999 ε.
+
+    Raises
+    ------
+    ValueError
+        As `dp_sgd_epsilon`; if no noise multiplier between 1e-2 and 1e4 gives that ε.
+    """
+    epsilon, delta = positive(epsilon, "epsilon"), inside_unit(delta, "delta")
+    rate, count = _rate(sample_rate), positive_integer(steps, "steps")
+    _check_accountant(accountant, relation)
+
+    def epsilon_of(coarseness: float) -> Callable[[float], float]:
+        return functools.lru_cache(maxsize=None)(
+            lambda sigma: _epsilon(sigma, rate, count, delta, accountant, relation, coarseness)
+        )
+
+    # start where the central limit approximation has its answer, for which there is a formula
+    mu = 1 / gaussian_sigma(epsilon / (2 if relation == "replace-one" else 1), delta, 1.0, "analytic")
+    guess = 1 / math.sqrt(math.log1p((mu / rate) ** 2 / count))
+    slope = -1.2
+    if accountant == "pld":  # a coarse grid is ten times as fast, and finds the neighbourhood
+        guess, slope = _calibrate(epsilon_of(10.0), epsilon, guess, slope, slack=2e-3)
+    return _calibrate(epsilon_of(1.0), epsilon, guess, slope, slack=1e-4)[0]
+
+
+def _calibrate(
+    epsilon_of: Callable[[float], float], target: float, guess: float, slope: float, slack: float
+) -> tuple[float, float]:
+    """Return a σ with ε(σ) in [(1 − slack) target, target], and the slope of ln ε over ln σ there.
+
+    Bisection on the logarithms, which are nearly linear in one another: the line through the last two points
+    is followed where it stays inside the bracket.
+    """
+    aim = math.log(target * (1 - slack / 2))
+    ends = math.log(1e-2), math.log(1e4)  # ε is too large at the one, small enough at the other
+    low, high = ends
+    x = min(max(math.log(guess), low), high)
+    previous: tuple[float, float] | None = None
+    tries = 0
+    while high - low > 1e-9:
+        tries += 1
+        value = epsilon_of(math.exp(x))
+        y = math.log(max(value, 1e-300))
+        if previous is not None:
+            slope = min(max((y - previous[1]) / (x - previous[0]), -4.0), -0.25)
+        if target * (1 - slack) <= value <= target:
+            return math.exp(x), slope
+        low, high = (x, high) if value > target else (low, x)
+        previous = (x, y)
+        step = min(max((aim - y) / slope, -1.0), 1.0)
+        x = x + step if low < x + step < high and tries < 15 else (low + high) / 2
+    if low == ends[0] or high == ends[1]:
+        raise ValueError(
+            f"epsilon: found {target}, expected a value that a noise multiplier between 1e-2 and 1e4 reaches"
+        )
+    return math.exp(high), slope
+
+
+def dp_sgd_statement(
+    noise_multiplier: float, sample_rate: float, steps: int, delta: float, accountant: Accountant, *,
+    relation: DpSgdRelation = "add-remove", sampling: str = "poisson", public: tuple[str, ...] = (),
+) -> PrivacyStatement:  # fmt: skip
+    """Return the privacy statement of DP-SGD.
+
+    Parameters
+    ----------
+    noise_multiplier, sample_rate, steps, delta, accountant, relation
+        As in `dp_sgd_epsilon`.
+    sampling : str
+        How the batches were really drawn; "poisson" is what the accountants account for, and all else is
+        refused.
+    public : tuple of str
+        What is assumed to be known, such as the number of records.
+
+    Returns
+    -------
+    PrivacyStatement
+        With "gdp" it has ``guarantee=False``.
+
+    Raises
+    ------
+    ValueError
+        As `dp_sgd_epsilon`; if the sampling is not Poisson.
+    """
+    if sampling != "poisson":
+        raise ValueError(
+            f"sampling: found {sampling!r}, expected 'poisson': no accountant here covers shuffled or fixed-size "
+            "batches; draw every record with probability sample_rate in every step"
+        )
+    epsilon = dp_sgd_epsilon(noise_multiplier, sample_rate, steps, delta, accountant, relation=relation)
+    approximate = accountant == "gdp"
+    return PrivacyStatement(
+        epsilon, delta, relation, public=public,
+        sampling=f"Poisson at rate {sample_rate:.6g}, {steps} steps", accountant=accountant,
+        guarantee=not approximate, note=GDP_NOTE if approximate else "",
+    )  # fmt: skip

@@ -1,0 +1,245 @@
+"""Several releases together: composition of statements, and a budget that refuses what exceeds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from dpfair_lib.privacy._arguments import below_one, one_of, positive
+from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, convert
+
+# How the data were divided → the relations under which neighbours differ within one part only, by one step
+# of the same relation. A position or the record's own coin does not look at the record; a group or a feature
+# does, and then a record that may change it can leave one part and enter another.
+SPLITS: dict[str, tuple[str, ...]] = {
+    "position": ("replace-one", "replace-within-group", "sensitive-attribute", "local"),
+    "coin": tuple(RELATIONS),
+    "group": ("add-remove", "replace-within-group"),
+    "features": ("add-remove", "sensitive-attribute"),
+    "record": ("add-remove",),
+}
+
+
+def compose(
+    *statements: PrivacyStatement,
+    parallel: Literal[False, "position", "coin", "group", "features", "record"] = False,
+    to: str | None = None,
+) -> PrivacyStatement:
+    """Return the statement of several releases taken together.
+
+    Releases from the same data add up: (Σε, Σδ), also where each release was chosen after seeing those
+    before it. Releases from disjoint parts of the data cost the larger ε and the larger δ, provided that
+    neighbours differ within one part only. Whether they do depends on how the parts were made:
+
+    ==========  ==============================================================  ==============================
+    parallel    a record's part is decided by                                   sound under
+    ==========  ==============================================================  ==============================
+    position    its place in the table, or a shuffle of a fixed number of rows  all but add-remove
+    coin        a draw of its own that looks at no record                       all
+    group       the sensitive attribute                                         add-remove,
+                                                                                replace-within-group
+    features    the other columns                                               add-remove,
+                                                                                sensitive-attribute
+    record      anything in it                                                  add-remove
+    ==========  ==============================================================  ==============================
+
+    For example, training on one half of the rows and post-processing on the other is "position"; one release
+    per group is "group", and costs the maximum under replace-within-group but not under replace-one, where a
+    record may leave one group and enter the other.
+
+    Parameters
+    ----------
+    *statements : PrivacyStatement
+        One or more statements with the same unit.
+    parallel : False or {"position", "coin", "group", "features", "record"}
+        False for releases from the same data; else how the data were divided into disjoint parts.
+    to : str, optional
+        The relation wanted; statements under another are converted (see `convert`). For parallel releases
+        the composed statement is converted, since it is under their own relation that the parts are apart.
+
+    Returns
+    -------
+    PrivacyStatement
+        The composed statement, with the given ones as its parts; without guarantee if one of them is.
+
+    Raises
+    ------
+    ValueError
+        If there is no statement; if units or relations differ; if the division does not make the maximum
+        sound; if the sum of the δ reaches 1.
+
+    References
+    ----------
+    Dwork and Roth (2014), Theorem 3.16; McSherry (2009), Theorem 4, for add-remove.
+    """
+    if not statements:
+        raise ValueError("statements: found none, expected at least one")
+    for statement in statements:
+        if not isinstance(statement, PrivacyStatement):
+            raise ValueError(f"statements: found {statement!r}, expected PrivacyStatement objects")
+    if parallel is False and to is not None:
+        return compose(*(convert(statement, to) for statement in statements))
+    units, relations = {s.unit for s in statements}, {s.relation for s in statements}
+    if len(units) > 1:
+        raise ValueError(f"statements: found the units {', '.join(sorted(units))}, expected one unit")
+    if len(relations) > 1:
+        raise ValueError(
+            f"statements: found the relations {', '.join(sorted(relations))}, expected one; convert them with "
+            "convert(statement, to)" + (", or pass to=" if parallel is False else "")
+        )
+    (relation,) = relations
+    epsilons, deltas = [s.epsilon for s in statements], [s.delta for s in statements]
+    if parallel is False:
+        epsilon, delta, how = math.fsum(epsilons), math.fsum(deltas), "sum"
+    else:
+        _check_split(parallel, relation)
+        epsilon, delta, how = max(epsilons), max(deltas), "maximum"
+    if delta >= 1:
+        raise ValueError(f"statements: found deltas that add up to {delta}, which says nothing; expected < 1")
+    notes = [f"{how} of {len(statements)} parts" + (f" split by {parallel}" if parallel else "")]
+    composed = PrivacyStatement(
+        epsilon, delta, relation, unit=units.pop(), public=tuple(_unique(i for s in statements for i in s.public)),
+        sampling=_joined(s.sampling for s in statements), accountant=_joined(s.accountant for s in statements),
+        guarantee=all(s.guarantee for s in statements),
+        note="; ".join(notes + _unique(s.note for s in statements if s.note)), parts=statements,
+    )  # fmt: skip
+    return composed if to is None else convert(composed, to)
+
+
+def _check_split(parallel: Any, relation: str) -> None:
+    if parallel is True or parallel is None:
+        raise ValueError(
+            f"parallel: found {parallel}, expected how the data were divided into disjoint parts: {', '.join(SPLITS)}"
+        )
+    one_of(parallel, "parallel", SPLITS)
+    if relation not in SPLITS[parallel]:
+        why = (
+            "a row more or less moves the rows after it"
+            if parallel == "position"
+            else "a record that changes may leave one part and enter another"
+        )
+        raise ValueError(
+            f"parallel: found a division by {parallel} under {relation!r}, where {why}; expected a relation "
+            f"among {', '.join(SPLITS[parallel])}, or the sum"
+        )
+
+
+def _unique(items: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(items))
+
+
+def _joined(items: Iterable[str | None]) -> str | None:
+    return ", ".join(_unique(item for item in items if item)) or None
+
+
+class BudgetExceededError(ValueError):
+    """A release would cost more than what is left."""
+
+
+class Remaining(NamedTuple):
+    """What a budget has left."""
+
+    epsilon: float
+    delta: float
+
+
+class Budget:
+    """An allowance of (ε, δ) for several releases from the same data.
+
+    Parameters
+    ----------
+    epsilon : float
+        Total ε > 0, finite.
+    delta : float
+        Total δ in [0, 1).
+    relation : str
+        The neighbouring relation of the total.
+    unit : str
+        What one record stands for.
+    allow_unguaranteed : bool
+        Whether statements without guarantee may be spent, as in a study of printed methods. Their sum is
+        then bookkeeping, not a promise.
+
+    Attributes
+    ----------
+    spent : tuple of PrivacyStatement
+        What has been spent so far.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range or the relation unknown.
+    """
+
+    # sums of decimal fractions, such as 0.1 + 0.2, may pass the total by a few roundings, each at most 1.2e-16
+    _ROUNDING = 1e-12
+
+    def __init__(
+        self, epsilon: float, delta: float, relation: str, *, unit: str = "record", allow_unguaranteed: bool = False
+    ) -> None:  # fmt: skip
+        self.epsilon = positive(epsilon, "epsilon")
+        self.delta = below_one(delta, "delta")
+        self.relation = one_of(relation, "relation", RELATIONS)
+        self.unit = unit
+        self.allow_unguaranteed = allow_unguaranteed
+        self.spent: tuple[PrivacyStatement, ...] = ()
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left, as (epsilon, delta)."""
+        epsilon, delta = _totals(self.spent)
+        return Remaining(max(self.epsilon - epsilon, 0.0), max(self.delta - delta, 0.0))
+
+    def spend(self, statement: PrivacyStatement) -> Remaining:
+        """Add one statement to what has been spent; a refused statement changes nothing.
+
+        Parameters
+        ----------
+        statement : PrivacyStatement
+            What the next release costs, under this budget's relation and unit.
+
+        Returns
+        -------
+        Remaining
+            What is left afterwards.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the statement costs more than what is left.
+        ValueError
+            If its relation or unit is another, or it has no guarantee.
+        """
+        if not isinstance(statement, PrivacyStatement):
+            raise ValueError(f"statement: found {statement!r}, expected a PrivacyStatement")
+        if statement.relation != self.relation:
+            raise ValueError(
+                f"statement: found the relation {statement.relation!r}, expected {self.relation!r}; "
+                "use convert(statement, to)"
+            )
+        if statement.unit != self.unit:
+            raise ValueError(f"statement: found the unit {statement.unit!r}, expected {self.unit!r}")
+        if not statement.guarantee and not self.allow_unguaranteed:
+            raise ValueError(
+                f"statement: found one without guarantee ({statement.note}), expected a guarantee"
+            )
+        epsilon, delta = _totals((*self.spent, statement))
+        for name, total, allowed in (("epsilon", epsilon, self.epsilon), ("delta", delta, self.delta)):
+            if total > allowed * (1 + self._ROUNDING):
+                raise BudgetExceededError(f"{name}: found {total} in total, expected at most {allowed}")
+        self.spent = (*self.spent, statement)
+        return self.remaining
+
+    def __repr__(self) -> str:
+        left = self.remaining
+        return (
+            f"Budget(ε = {self.epsilon}, δ = {self.delta}, {self.relation}, per {self.unit}; "
+            f"left: ε = {left.epsilon:.6g}, δ = {left.delta:.6g})"
+        )
+
+
+def _totals(statements: Iterable[PrivacyStatement]) -> tuple[float, float]:
+    # fsum rounds once, so that the order of spending does not matter
+    spent = tuple(statements)
+    return math.fsum(s.epsilon for s in spent), math.fsum(s.delta for s in spent)

@@ -1,0 +1,206 @@
+"""Composition of equal releases by formula: basic, advanced, optimal."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from dpfair_lib.privacy._arguments import (
+    below_one,
+    inside_unit,
+    nonnegative,
+    positive,
+    positive_integer,
+)
+
+Number = TypeVar("Number", float, Fraction)
+
+
+def basic_composition(epsilon: float, delta: float, releases: int) -> tuple[float, float]:
+    """Return (kε, kδ) for k releases that are each (ε, δ)-DP, chosen adaptively.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0 of each release.
+    delta : float
+        δ in [0, 1) of each release.
+    releases : int
+        k ≥ 1.
+
+    Returns
+    -------
+    epsilon, delta : float
+        Of all releases together.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Dwork and Roth (2014), Corollary 3.15 and Theorem 3.16.
+    """
+    epsilon, delta, k = _homogeneous(epsilon, delta, releases)
+    return k * epsilon, k * delta
+
+
+def advanced_composition(epsilon: float, delta: float, releases: int, slack: float) -> tuple[float, float]:
+    """Return (√(2k ln(1/δ′)) ε + kε(e^ε − 1), kδ + δ′) for k releases that are each (ε, δ)-DP.
+
+    Parameters
+    ----------
+    epsilon, delta, releases
+        As in `basic_composition`.
+    slack : float
+        δ′ in (0, 1).
+
+    Returns
+    -------
+    epsilon, delta : float
+        Of all releases together; for few releases larger than the basic ones.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Dwork, Rothblum and Vadhan (2010); Dwork and Roth (2014), Theorem 3.20.
+    """
+    epsilon, delta, k = _homogeneous(epsilon, delta, releases)
+    slack = inside_unit(slack, "slack")
+    total = math.sqrt(-2 * k * math.log(slack)) * epsilon + k * epsilon * math.expm1(epsilon)
+    return total, k * delta + slack
+
+
+def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: float) -> float:
+    """Return the smallest δ at which any k releases that are each (ε, δ)-DP are together (at, δ)-DP.
+
+    The worst release fails openly with probability δ and is else binary randomised response, so that
+    δ_total = 1 − (1 − δ)^k (1 − Σ_l C(k, l) [e^((k−l)ε) − e^(at + lε)]₊ / (1 + e^ε)^k).
+
+    Parameters
+    ----------
+    epsilon, delta, releases
+        As in `basic_composition`.
+    at : float
+        The ε of all releases together, at least 0.
+
+    Returns
+    -------
+    float
+        The total δ; no smaller one holds for all mechanisms.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015), Theorem 3.3, at every ε instead of a lattice of them.
+    """
+    epsilon, delta, k = _homogeneous(epsilon, delta, releases)
+    at = nonnegative(at, "at")
+    open_failure = -math.expm1(k * math.log1p(-delta))
+    lies = np.arange(k + 1)
+    gap = at - (k - 2 * lies) * epsilon  # negative where the loss of that many lies exceeds `at`
+    chance = _binomial_pmf(k, 1 / (1 + math.exp(epsilon)))
+    pure = float(chance @ -np.expm1(np.minimum(gap, 0)))
+    return open_failure + (1 - open_failure) * pure
+
+
+def _binomial_pmf(n: int, p: float) -> np.ndarray:
+    from scipy.stats import binom
+
+    return binom.pmf(np.arange(n + 1), n, p)
+
+
+def optimal_composition_delta_from_odds(
+    odds: Number, delta: Number, releases: int, at_odds: Number
+) -> Number:
+    """Return `optimal_composition_delta` with e^ε and e^at in place of ε and at; exact for `Fraction`.
+
+    Parameters
+    ----------
+    odds : float or Fraction
+        e^ε > 1 of each release.
+    delta : float or Fraction
+        δ in [0, 1) of each release.
+    releases : int
+        k ≥ 1.
+    at_odds : float or Fraction
+        e^at ≥ 1.
+
+    Returns
+    -------
+    float or Fraction
+        The total δ.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    As `optimal_composition_delta`.
+    """
+    if not odds > 1 or not at_odds >= 1:
+        raise ValueError(f"odds, at_odds: found {odds} and {at_odds}, expected more than 1 and at least 1")
+    below_one(delta, "delta")
+    k = positive_integer(releases, "releases")
+    excess = sum(
+        math.comb(k, lies) * max(odds ** (k - lies) - at_odds * odds**lies, 0 * odds) for lies in range(k + 1)
+    )
+    return 1 - (1 - delta) ** k * (1 - excess / (1 + odds) ** k)
+
+
+def optimal_composition_epsilon(epsilon: float, delta: float, releases: int, total_delta: float) -> float:
+    """Return the smallest ε at which any k releases that are each (ε, δ)-DP are together (ε, total δ)-DP.
+
+    Parameters
+    ----------
+    epsilon, delta, releases
+        As in `basic_composition`.
+    total_delta : float
+        In (0, 1), at least 1 − (1 − δ)^k.
+
+    Returns
+    -------
+    float
+        The total ε, at which `optimal_composition_delta` is at most the total δ as computed.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range; if the total δ is below what is bound to fail openly.
+
+    References
+    ----------
+    The inverse of Kairouz, Oh and Viswanath (2015), Theorem 3.3.
+    """
+    epsilon, delta, k = _homogeneous(epsilon, delta, releases)
+    target = inside_unit(total_delta, "total_delta")
+    least = optimal_composition_delta(epsilon, delta, k, k * epsilon)
+    if target < least:
+        raise ValueError(f"total_delta: found {total_delta}, expected at least 1 - (1 - delta)^k = {least}")
+    low, high = 0.0, k * epsilon
+    if optimal_composition_delta(epsilon, delta, k, low) <= target:
+        return 0.0
+    while (middle := (low + high) / 2) not in (low, high):  # bisection down to neighbouring floats
+        if optimal_composition_delta(epsilon, delta, k, middle) <= target:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _homogeneous(epsilon: float, delta: float, releases: int) -> tuple[float, float, int]:
+    return positive(epsilon, "epsilon"), below_one(delta, "delta"), positive_integer(releases, "releases")

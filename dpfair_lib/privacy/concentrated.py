@@ -1,0 +1,151 @@
+"""Zero-concentrated differential privacy: ρ adds up, and converts to (ε, δ)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive
+
+
+def zcdp_from_pure(epsilon: float) -> float:
+    """Return the ρ = ε²/2 of a purely ε-private mechanism.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0.
+
+    Returns
+    -------
+    float
+        ρ; several ρ add up under adaptive composition, and Gaussian noise has ρ = Δ²/(2σ²)
+        (`GaussianMechanism.rho`).
+
+    Raises
+    ------
+    ValueError
+        If ε is not positive and finite.
+
+    References
+    ----------
+    Bun and Steinke (2016), Proposition 1.4.
+    """
+    return positive(epsilon, "epsilon") ** 2 / 2
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """Return a δ for which every ρ-zCDP mechanism is (ε, δ)-DP.
+
+    It is the least, over the orders α > 1, of e^((α−1)(αρ−ε)) (1 − 1/α)^α / (α − 1), and at most 1.
+
+    Parameters
+    ----------
+    rho : float
+        ρ > 0.
+    epsilon : float
+        ε ≥ 0.
+
+    Returns
+    -------
+    float
+        δ; sound at whichever order the search stops.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020), Proposition 12 and Corollary 13.
+    """
+    rho, epsilon = positive(rho, "rho"), nonnegative(epsilon, "epsilon")
+    return min(1.0, math.exp(_zcdp_log_delta(rho, epsilon)))
+
+
+def _zcdp_log_delta(rho: float, epsilon: float) -> float:
+    if epsilon == math.inf:
+        return -math.inf
+    # The logarithm has the derivative (2α − 1)ρ − ε + ln(1 − 1/α), increasing in α. In x = α − 1 its root is
+    # below (ε + 1)/ρ + 1, where it is positive, and above the smallest floats, where it is negative.
+    from scipy.optimize import brentq
+
+    def slope(log_x: float) -> float:
+        x = math.exp(log_x)
+        return (2 * x + 1) * rho - epsilon - math.log1p(1 / x)
+
+    high = math.log((epsilon + 1) / rho + 1)
+    while slope(high) < 0:
+        high += 1
+    x = math.exp(brentq(slope, -600.0, high))
+    return x * ((x + 1) * rho - epsilon) - math.log(x) - (x + 1) * math.log1p(1 / x)
+
+
+def zcdp_epsilon(rho: float, delta: float, kind: Literal["printed", "tight"]) -> float:
+    """Return an ε for which every ρ-zCDP mechanism is (ε, δ)-DP.
+
+    Parameters
+    ----------
+    rho : float
+        ρ > 0.
+    delta : float
+        δ in (0, 1).
+    kind : {"printed", "tight"}
+        ρ + 2√(ρ ln(1/δ)), or the inverse of `zcdp_delta`, which is smaller.
+
+    Returns
+    -------
+    float
+        ε ≥ 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Bun and Steinke (2016), Proposition 1.3; Canonne, Kamath and Steinke (2020), Proposition 12.
+    """
+    rho, target = positive(rho, "rho"), math.log(inside_unit(delta, "delta"))
+    printed = rho + 2 * math.sqrt(-rho * target)
+    if one_of(kind, "kind", ("printed", "tight")) == "printed":
+        return printed
+    low, high = (
+        0.0,
+        printed,
+    )  # the tight δ is at most the printed one, so that the end of the bracket is sound
+    if _zcdp_log_delta(rho, low) <= target:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _zcdp_log_delta(rho, middle) <= target else (middle, high)
+    return high
+
+
+def composed_zcdp(*rhos: Any) -> float:
+    """Return the ρ of several releases together, Σρ, chosen adaptively.
+
+    Parameters
+    ----------
+    *rhos : float
+        ρ > 0 of each release.
+
+    Returns
+    -------
+    float
+        Their sum.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is not positive and finite.
+
+    References
+    ----------
+    Bun and Steinke (2016), Lemma 1.7.
+    """
+    if not rhos:
+        raise ValueError("rhos: found none, expected at least one")
+    return math.fsum(positive(rho, "rhos") for rho in rhos)

@@ -1,0 +1,225 @@
+"""The exponential mechanism: exact probabilities, exact privacy for a pair of data sets and in the worst case."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_numbers, check_lengths
+from dpfair_lib.privacy._arguments import elementwise, inside_unit, nonnegative, positive, positive_integer
+
+
+@dataclass(frozen=True)
+class ExponentialMechanism:
+    """Choose outcome r with probability proportional to exp(ε u(r) / (2Δ)).
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0: the pure guarantee.
+    sensitivity : float
+        Δ > 0: how far any one utility may move between neighbours.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not a positive finite number.
+
+    References
+    ----------
+    McSherry and Talwar (2007); Dwork and Roth (2014), Theorem 3.10.
+    """
+
+    epsilon: float
+    sensitivity: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+
+    def probabilities(self, utilities: Any) -> np.ndarray:
+        """Return the exact probability of every outcome.
+
+        Parameters
+        ----------
+        utilities : array of shape (k,)
+            u(r) of each outcome.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Probabilities, which add up to 1.
+
+        Raises
+        ------
+        ValueError
+            If the utilities are not finite numbers.
+        """
+        return np.exp(self._log_probabilities(as_numbers(utilities, "utilities").astype(float)))
+
+    def _log_probabilities(self, utilities: np.ndarray) -> np.ndarray:
+        exponents = (utilities - utilities.max()) * (self.epsilon / (2 * self.sensitivity))
+        return exponents - math.log(float(np.exp(exponents).sum()))
+
+    def losses(self, utilities: Any, neighbour: Any) -> np.ndarray:
+        """Return the privacy loss ln(P(r)/P′(r)) of every outcome, between two data sets.
+
+        Parameters
+        ----------
+        utilities, neighbour : array of shape (k,)
+            u(r) on the one data set and on the other.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            The losses; the larger of their extremes in absolute value is the ε of this pair.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are malformed, or differ somewhere by more than the sensitivity.
+        """
+        first = as_numbers(utilities, "utilities").astype(float)
+        second = as_numbers(neighbour, "neighbour").astype(float)
+        check_lengths(utilities=first, neighbour=second)
+        moved = abs(first - second).max()
+        if moved > self.sensitivity * (1 + 1e-12):
+            raise ValueError(
+                f"neighbour: found a utility that moves by {moved}, expected at most the sensitivity "
+                f"{self.sensitivity}"
+            )
+        return self._losses(first, second)
+
+    def _losses(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        # ln(P/P′) = s(u − u′) − ln Σ P′ e^(s(u − u′)): by differences, so that small losses stay accurate
+        moves = (first - second) * (self.epsilon / (2 * self.sensitivity))
+        weights = np.exp(self._log_probabilities(second))
+        return moves - math.log1p(float(weights @ np.expm1(moves)))
+
+    def delta_between(self, utilities: Any, neighbour: Any, epsilon: Any) -> Any:
+        """Return the smallest δ of P(S) ≤ e^ε′ P′(S) + δ for one ordered pair of data sets, exactly.
+
+        Parameters
+        ----------
+        utilities, neighbour : array of shape (k,)
+            u(r) on the first data set and on the second.
+        epsilon : float or array
+            ε′ ≥ 0.
+
+        Returns
+        -------
+        float or ndarray
+            The hockey-stick divergence of the first from the second; the order matters.
+
+        Raises
+        ------
+        ValueError
+            As `losses`; if ε′ is negative.
+        """
+        losses, chances = self.losses(utilities, neighbour), self.probabilities(utilities)
+        return elementwise(
+            lambda e: float(chances @ -np.expm1(np.minimum(e - losses, 0))), epsilon, "epsilon"
+        )
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the largest δ that any pair of utilities can have: (1 − e^(−(ε − ε′)/2))² / (1 − e^(−ε)).
+
+        Every utility moves by at most Δ, so the losses of all outcomes lie in some interval [t − ε, t], and
+        their exponentials have mean 1 under P′. The mean of a convex function is largest when only the two
+        ends are taken: the mass of the upper one is then (1 − e^(t−ε)) / (e^t − e^(t−ε)), which gives
+        (1 − e^(t−ε)) (1 − e^(ε′−t)) / (1 − e^(−ε)), largest at t = (ε + ε′)/2. Two outcomes attain it. The
+        bound for all pure mechanisms, `pure_profile`, is larger.
+
+        Parameters
+        ----------
+        epsilon : float or array
+            ε′ ≥ 0.
+
+        Returns
+        -------
+        float or ndarray
+            δ, which is 0 from ε on.
+
+        Raises
+        ------
+        ValueError
+            If ε′ is negative or not a number.
+
+        References
+        ----------
+        Dong, Durfee and Rogers (2020), with one release.
+        """
+        return elementwise(
+            lambda e: math.expm1(min(e - self.epsilon, 0) / 2) ** 2 / -math.expm1(-self.epsilon),
+            epsilon,
+            "epsilon",
+        )
+
+    def tail(self, utilities: Any, t: float) -> float:
+        """Return P(the chosen utility is more than t below the best), exactly.
+
+        Parameters
+        ----------
+        utilities : array of shape (k,)
+            u(r) of each outcome.
+        t : float
+            At least 0.
+
+        Returns
+        -------
+        float
+            The probability.
+
+        Raises
+        ------
+        ValueError
+            If the utilities are not finite numbers or t is negative.
+        """
+        chances, short = self._shortfalls(utilities)
+        return float(chances[short > nonnegative(t, "t")].sum())
+
+    def cdf(self, utilities: Any, t: float) -> float:
+        """Return P(the chosen utility is at most t below the best), exactly; see `tail`."""
+        chances, short = self._shortfalls(utilities)
+        return float(chances[short <= nonnegative(t, "t")].sum())
+
+    def quantile(self, utilities: Any, probability: float) -> float:
+        """Return the smallest t with P(the chosen utility is at most t below the best) ≥ probability."""
+        chances, short = self._shortfalls(utilities)
+        order = np.argsort(short)
+        reached = np.cumsum(chances[order]) >= inside_unit(probability, "probability") * (1 - 1e-15)
+        return float(short[order][np.argmax(reached)]) if reached.any() else float(short.max())
+
+    def _shortfalls(self, utilities: Any) -> tuple[np.ndarray, np.ndarray]:
+        values = as_numbers(utilities, "utilities").astype(float)
+        return self.probabilities(values), values.max() - values
+
+    def error_bound(self, outcomes: int, failure: float) -> float:
+        """Return the t = (2Δ/ε) ln(k/failure) for which the tail at t is at most failure, whatever the utilities.
+
+        Parameters
+        ----------
+        outcomes : int
+            k, how many outcomes there are.
+        failure : float
+            In (0, 1).
+
+        Returns
+        -------
+        float
+            The bound.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of its range.
+
+        References
+        ----------
+        Dwork and Roth (2014), Corollary 3.12.
+        """
+        count = positive_integer(outcomes, "outcomes")
+        return 2 * self.sensitivity / self.epsilon * math.log(count / inside_unit(failure, "failure"))

@@ -1,0 +1,301 @@
+"""Gaussian noise: exact privacy profile, its inverses, and the law of the error."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from dpfair_lib.privacy._arguments import elementwise, inside_unit, one_of, positive
+
+
+def gaussian_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
+    """Return the smallest δ for which Gaussian noise is (ε, δ)-DP.
+
+    With μ = Δ/σ it is Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), to about 13 digits also where it is tiny.
+
+    Parameters
+    ----------
+    epsilon : float or array
+        ε ≥ 0.
+    sigma : float
+        Standard deviation of the noise in each coordinate.
+    sensitivity : float
+        Δ: how far, in Euclidean norm, the value may move between neighbours.
+
+    Returns
+    -------
+    float or ndarray
+        δ(ε), 0 where it is below the smallest positive float.
+
+    Raises
+    ------
+    ValueError
+        If ε is negative or another argument is not a positive finite number.
+
+    References
+    ----------
+    Balle and Wang (2018), Theorem 8.
+    """
+    sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
+    return elementwise(lambda e: math.exp(_log_delta(e, sigma, sensitivity)), epsilon, "epsilon")
+
+
+def gaussian_log_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
+    """Return ln δ(ε) of `gaussian_delta`, finite also where δ(ε) is no longer a positive float.
+
+    Parameters
+    ----------
+    epsilon, sigma, sensitivity : float
+        As in `gaussian_delta`.
+
+    Returns
+    -------
+    float or ndarray
+        ln δ(ε).
+
+    Raises
+    ------
+    ValueError
+        As `gaussian_delta`.
+    """
+    sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
+    return elementwise(lambda e: _log_delta(e, sigma, sensitivity), epsilon, "epsilon")
+
+
+def _log_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
+    # With a = ε/μ − μ/2 and b = a + μ the densities satisfy φ(a) = e^ε φ(b), so δ = φ(a) [R(a) − R(b)],
+    # R(x) = Φ(−x)/φ(x) being Mills' ratio: no e^ε is left, and the magnitude sits in φ(a) alone.
+    from scipy.special import erfcx, ndtr
+
+    if epsilon == math.inf:
+        return -math.inf
+    mu = sensitivity / sigma
+    ratio = Fraction(sensitivity) / Fraction(sigma)
+    try:
+        # exact, since ε/μ and μ/2 may be nearly equal and a² is then exponentiated
+        a = float(Fraction(epsilon) / ratio - ratio / 2)
+        b = float(Fraction(epsilon) / ratio + ratio / 2)
+    except OverflowError:
+        return -math.inf if Fraction(epsilon) > ratio * ratio / 2 else 0.0
+    root = math.sqrt(math.pi / 2)
+    log_density = -a * a / 2 - math.log(2 * math.pi) / 2
+    if a < -1:  # δ is then at least a half, and what is subtracted at most 0.16
+        return math.log(float(ndtr(-a)) - math.exp(log_density) * root * float(erfcx(b / math.sqrt(2))))
+    reach = 90 / (a + math.sqrt(a * a + 90))  # where as + s²/2 = 45
+    if mu * reach > 45:  # R(b) is well below R(a)
+        return log_density + math.log(root * float(erfcx(a / math.sqrt(2)) - erfcx(b / math.sqrt(2))))
+    # R(a) − R(a + μ) = ∫ e^(−as − s²/2) (1 − e^(−μs)) ds over s > 0: a positive integrand, nothing cancels
+    nodes, weights = _legendre()
+    s = reach * nodes
+    return log_density + math.log(reach * float(weights @ (np.exp(-a * s - s * s / 2) * -np.expm1(-mu * s))))
+
+
+@functools.lru_cache(maxsize=1)
+def _legendre() -> tuple[np.ndarray, np.ndarray]:
+    # Gauss–Legendre on (0, 1); the integrand is entire and spans e^−45, for which 80 nodes are ample
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    return (nodes + 1) / 2, weights / 2
+
+
+def gaussian_sigma(
+    epsilon: float, delta: float, sensitivity: float, kind: Literal["classical", "analytic"]
+) -> float:
+    """Return a standard deviation with which Gaussian noise is (ε, δ)-DP.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0; below 1 for the classical formula, whose proof and whose conclusion fail for large ε.
+    delta : float
+        δ in (0, 1).
+    sensitivity : float
+        Δ > 0, in Euclidean norm.
+    kind : {"classical", "analytic"}
+        Δ √(2 ln(1.25/δ)) / ε, or the smallest that suffices.
+
+    Returns
+    -------
+    float
+        σ; for "analytic" ``gaussian_delta(epsilon, sigma, sensitivity) <= delta`` holds as computed.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range; if the classical formula is asked for at ε ≥ 1.
+
+    References
+    ----------
+    Dwork and Roth (2014), Theorem A.1; Balle and Wang (2018), Theorem 9.
+    """
+    epsilon, delta = positive(epsilon, "epsilon"), inside_unit(delta, "delta")
+    sensitivity = positive(sensitivity, "sensitivity")
+    if one_of(kind, "kind", ("classical", "analytic")) == "classical":
+        if epsilon >= 1:
+            raise ValueError(
+                f"epsilon: found {epsilon}, expected a number below 1, where the classical formula is proved; "
+                "use kind='analytic', or classical_sigma_formula to study the formula outside its range"
+            )
+        return classical_sigma_formula(epsilon, delta, sensitivity)
+    # in units of the sensitivity: zero-concentrated privacy gives a σ that suffices, 1/μ with μ²/2 + μL = ε
+    level = math.sqrt(-2 * math.log(delta))
+    enough = (level + math.sqrt(level * level + 2 * epsilon)) / (2 * epsilon)
+    too_small = enough / 2
+    while _log_delta(epsilon, too_small, 1.0) <= math.log(delta):
+        too_small /= 2
+    return sensitivity * _smallest(
+        lambda x: _log_delta(epsilon, x, 1.0), math.log(delta), too_small, enough, margin=2e-15
+    )
+
+
+def classical_sigma_formula(epsilon: float, delta: float, sensitivity: float) -> float:
+    """Return Δ √(2 ln(1.25/δ)) / ε at any ε > 0, as papers print it; from ε = 1 on it promises nothing.
+
+    Parameters
+    ----------
+    epsilon, delta, sensitivity : float
+        As in `gaussian_sigma`.
+
+    Returns
+    -------
+    float
+        The value of the formula.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Dwork and Roth (2014), Theorem A.1, which states it for ε in (0, 1).
+    """
+    epsilon, delta = positive(epsilon, "epsilon"), inside_unit(delta, "delta")
+    return positive(sensitivity, "sensitivity") * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+
+def gaussian_epsilon(delta: float, sigma: float, sensitivity: float) -> float:
+    """Return the smallest ε ≥ 0 for which Gaussian noise is (ε, δ)-DP.
+
+    Parameters
+    ----------
+    delta : float
+        δ in (0, 1).
+    sigma, sensitivity : float
+        As in `gaussian_delta`.
+
+    Returns
+    -------
+    float
+        ε, with ``gaussian_delta(epsilon, sigma, sensitivity) <= delta`` as computed.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    The inverse of Balle and Wang (2018), Theorem 8.
+    """
+    delta, sigma = inside_unit(delta, "delta"), positive(sigma, "sigma")
+    sensitivity = positive(sensitivity, "sensitivity")
+    target = math.log(delta)
+    if _log_delta(0.0, sigma, sensitivity) <= target:
+        return 0.0
+    mu = sensitivity / sigma
+    enough = mu * mu / 2 + mu * math.sqrt(-2 * target)  # by zero-concentrated privacy
+    return _smallest(lambda x: _log_delta(x, sigma, sensitivity), target, 0.0, enough, margin=2e-15)
+
+
+def _smallest(
+    function: Callable[[float], float], target: float, low: float, high: float, *, margin: float
+) -> float:
+    """Return the least x in [low, high], up to rounding, at which a decreasing function is at most target."""
+    from scipy.optimize import brentq
+
+    while function(high) > target:  # the bracket is exact only up to rounding
+        high *= 1 + margin
+    x = high
+    if function(high) < target:
+        x = brentq(lambda x: function(x) - target, low, high, xtol=1e-300, rtol=1e-15)
+    while function(x) > target:
+        x, margin = x * (1 + margin), 2 * margin
+    return float(x)
+
+
+@dataclass(frozen=True)
+class GaussianMechanism:
+    """A vector released with independent Gaussian noise in each coordinate.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise.
+    sensitivity : float
+        Δ > 0: how far, in Euclidean norm, the value may move between neighbours.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not a positive finite number.
+
+    References
+    ----------
+    Balle and Wang (2018).
+    """
+
+    sigma: float
+    sensitivity: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the smallest δ at ε ≥ 0 (a number or an array); see `gaussian_delta`."""
+        return gaussian_delta(epsilon, self.sigma, self.sensitivity)
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest ε at δ in (0, 1); no ε has δ = 0. See `gaussian_epsilon`."""
+        return gaussian_epsilon(delta, self.sigma, self.sensitivity)
+
+    @property
+    def rho(self) -> float:
+        """The zero-concentrated parameter, Δ²/(2σ²)."""
+        return (self.sensitivity / self.sigma) ** 2 / 2
+
+    def cdf(self, x: Any) -> Any:
+        """Return P(error ≤ x) in one coordinate."""
+        from scipy.special import ndtr
+
+        return ndtr(np.asarray(x, dtype=float) / self.sigma)
+
+    def tail(self, t: Any) -> Any:
+        """Return P(|error| > t) in one coordinate."""
+        from scipy.special import erfc
+
+        return erfc(np.maximum(np.asarray(t, dtype=float), 0) / (self.sigma * math.sqrt(2)))
+
+    def norm_tail(self, t: Any, dimension: int) -> Any:
+        """Return the probability that the Euclidean norm of the error in all coordinates exceeds t."""
+        from scipy.special import gammaincc
+
+        return gammaincc(dimension / 2, (np.maximum(np.asarray(t, dtype=float), 0) / self.sigma) ** 2 / 2)
+
+    def quantile(self, probability: float) -> float:
+        """Return the x with P(error ≤ x) = probability, for a probability in (0, 1)."""
+        from scipy.special import ndtri
+
+        return self.sigma * float(ndtri(inside_unit(probability, "probability")))
+
+    def error_bound(self, failure: float) -> float:
+        """Return the t with P(|error| > t) = failure in one coordinate."""
+        from scipy.special import ndtri
+
+        return -self.sigma * float(ndtri(inside_unit(failure, "failure") / 2))

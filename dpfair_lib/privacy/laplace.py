@@ -1,0 +1,205 @@
+"""Laplace noise, on the real line and on the integers: exact privacy profile and exact law of the error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.privacy._arguments import elementwise, inside_unit, positive, positive_integer
+
+
+@dataclass(frozen=True)
+class LaplaceMechanism:
+    """One number released with Laplace noise: density e^(−|x|/b) / (2b).
+
+    Parameters
+    ----------
+    scale : float
+        b > 0; the standard deviation is b√2.
+    sensitivity : float
+        Δ > 0: how far the number may move between neighbours.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not a positive finite number.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith (2006). The profile is Theorem 3 of Balle, Barthe and Gaboardi (2018).
+    """
+
+    scale: float
+    sensitivity: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+
+    @property
+    def epsilon(self) -> float:
+        """The pure ε, Δ/b: the smallest with δ(ε) = 0."""
+        return self.sensitivity / self.scale
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the smallest δ of (ε, δ): 1 − e^((ε − Δ/b)/2), and 0 from Δ/b on.
+
+        Parameters
+        ----------
+        epsilon : float or array
+            ε ≥ 0.
+
+        Returns
+        -------
+        float or ndarray
+            The hockey-stick divergence between neighbours that are Δ apart; closer ones have a smaller one.
+
+        Raises
+        ------
+        ValueError
+            If ε is negative or not a number.
+        """
+        # the difference of two nearly equal numbers, formed exactly, loses no digits
+        pure = Fraction(self.sensitivity) / Fraction(self.scale)
+        return elementwise(
+            lambda e: 0.0 if e >= pure else -math.expm1(float(Fraction(e) - pure) / 2), epsilon, "epsilon"
+        )
+
+    def cdf(self, x: Any) -> Any:
+        """Return P(error ≤ x)."""
+        x = np.asarray(x, dtype=float) / self.scale
+        return np.where(x < 0, np.exp(-abs(x)) / 2, 1 - np.exp(-abs(x)) / 2)[()]
+
+    def tail(self, t: Any) -> Any:
+        """Return P(|error| > t), which is e^(−t/b) for t ≥ 0."""
+        return np.exp(-np.maximum(np.asarray(t, dtype=float), 0) / self.scale)[()]
+
+    def quantile(self, probability: float) -> float:
+        """Return the x with P(error ≤ x) = probability, for a probability in (0, 1)."""
+        p = inside_unit(probability, "probability")
+        return self.scale * (math.log(2 * p) if p < 0.5 else -math.log(2 * (1 - p)))
+
+    def error_bound(self, failure: float) -> float:
+        """Return the t with P(|error| > t) = failure, for a failure probability in (0, 1)."""
+        return -self.scale * math.log(inside_unit(failure, "failure"))
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceMechanism:
+    """One count released with discrete Laplace (two-sided geometric) noise: P(k) ∝ e^(−|k|/b), k an integer.
+
+    Parameters
+    ----------
+    scale : float
+        b > 0.
+    sensitivity : int
+        Δ ≥ 1: how far the count may move between neighbours.
+
+    Raises
+    ------
+    ValueError
+        If the scale is not positive and finite or the sensitivity is not an integer of at least 1.
+
+    References
+    ----------
+    Ghosh, Roughgarden and Sundararajan (2012). The profile is ours, derived in `delta`.
+    """
+
+    scale: float
+    sensitivity: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+        object.__setattr__(self, "sensitivity", positive_integer(self.sensitivity, "sensitivity"))
+
+    @property
+    def epsilon(self) -> float:
+        """The pure ε, Δ/b: the smallest with δ(ε) = 0."""
+        return self.sensitivity / self.scale
+
+    def delta(self, epsilon: Any) -> Any:
+        """Return the smallest δ of (ε, δ).
+
+        Between noise around 0 and noise around Δ the privacy loss at k is Δ/b for k ≤ 0 and (Δ − 2k)/b for
+        0 ≤ k ≤ Δ, so it exceeds ε exactly for k ≤ m, where m = ⌈(Δ − εb)/2⌉ − 1. Write r = e^(−1/b). Then
+        δ = P(k ≤ m) − e^ε P(k ≤ m − Δ) = [1 − r^(m+1) + r − e^ε r^(Δ−m)] / (1 + r).
+
+        Parameters
+        ----------
+        epsilon : float or array
+            ε ≥ 0.
+
+        Returns
+        -------
+        float or ndarray
+            The hockey-stick divergence between neighbours that are Δ apart; closer ones have a smaller one.
+
+        Raises
+        ------
+        ValueError
+            If ε is negative or not a number.
+        """
+        return elementwise(self._delta, epsilon, "epsilon")
+
+    def _delta(self, epsilon: float) -> float:
+        if epsilon == math.inf:
+            return 0.0
+        step = 1 / Fraction(self.scale)
+        gap = self.sensitivity - Fraction(epsilon) / step  # Δ − εb, exactly
+        if gap <= 0:
+            return 0.0
+        m = math.ceil(gap / 2) - 1
+        ratio = math.exp(-1 / self.scale)
+        if m == 0:
+            return -math.expm1(-float(gap * step)) / (1 + ratio)
+        # 1 − r^(m+1) and r − e^ε r^(Δ−m), both positive: nothing cancels
+        first = -math.expm1(-float((m + 1) * step))
+        second = -ratio * math.expm1(-float((self.sensitivity - m - 1) * step - Fraction(epsilon)))
+        return (first + second) / (1 + ratio)
+
+    def pmf(self, k: Any) -> Any:
+        """Return P(error = k) for integers k."""
+        return np.tanh(0.5 / self.scale) * np.exp(-abs(np.asarray(k, dtype=float)) / self.scale)[()]
+
+    def cdf(self, x: Any) -> Any:
+        """Return P(error ≤ x)."""
+        k = np.floor(np.asarray(x, dtype=float))
+        low = np.exp(-abs(k) / self.scale)
+        high = np.exp(-(abs(k) + 1) / self.scale)
+        ratio = math.exp(-1 / self.scale)
+        return np.where(k < 0, low / (1 + ratio), 1 - high / (1 + ratio))[()]
+
+    def tail(self, t: Any) -> Any:
+        """Return P(|error| > t)."""
+        t = np.asarray(t, dtype=float)
+        beyond = 2 * np.exp(-(np.floor(np.maximum(t, 0)) + 1) / self.scale) / (1 + math.exp(-1 / self.scale))
+        return np.where(t < 0, 1.0, beyond)[()]
+
+    def quantile(self, probability: float) -> int:
+        """Return the smallest integer k with P(error ≤ k) ≥ probability, for a probability in (0, 1)."""
+        p = inside_unit(probability, "probability")
+        ratio = math.exp(-1 / self.scale)
+        if p <= ratio / (1 + ratio):
+            k = math.ceil(self.scale * math.log(p * (1 + ratio)))
+        else:
+            k = math.ceil(-self.scale * math.log((1 - p) * (1 + ratio))) - 1
+        while self.cdf(k) < p:  # the logarithm may be off by one rounding, and then k by one
+            k += 1
+        while self.cdf(k - 1) >= p:
+            k -= 1
+        return k
+
+    def error_bound(self, failure: float) -> int:
+        """Return the smallest integer t ≥ 0 with P(|error| > t) ≤ failure."""
+        f = inside_unit(failure, "failure")
+        ratio = math.exp(-1 / self.scale)
+        t = max(math.ceil(-self.scale * math.log(f * (1 + ratio) / 2)) - 1, 0)
+        while self.tail(t) > f:
+            t += 1
+        while t > 0 and self.tail(t - 1) <= f:
+            t -= 1
+        return t

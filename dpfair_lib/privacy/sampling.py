@@ -1,0 +1,191 @@
+"""Noise itself: from OpenDP's secure samplers where data are at stake, from NumPy where mechanisms are studied.
+
+The noise is added here and not handed out. On integers the sum is exact; on real numbers the sum of a value
+and a noise, both rounded to floats, tells more than it should (Mironov, 2012), so that a secure sampler has to
+see the value: OpenDP puts both on one lattice and adds there.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal
+
+import numpy as np
+
+from dpfair_lib._validation import as_numbers
+from dpfair_lib.privacy._arguments import one_of, positive
+from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
+
+Noise = Literal["secure", "study"]
+
+STUDY_NOTE = "study noise: seeded, in floating point, protects no real data"
+
+
+def add_laplace_noise(
+    values: Any, scale: float, *, noise: Noise = "secure", rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Add independent Laplace noise of density e^(−|x|/b) / (2b) to every value.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Real numbers.
+    scale : float
+        b > 0.
+    noise : {"secure", "study"}
+        OpenDP's sampler, or NumPy's.
+    rng : numpy.random.Generator, optional
+        Needed for study noise; refused for secure noise, which must not be reproducible.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Noisy values.
+
+    Raises
+    ------
+    ValueError
+        If the values are not finite numbers, the scale is not positive, or rng does not go with the noise.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020) for the secure sampler; its noise lives on the lattice of the smallest
+    floats, and its ε = Δ/b is exact.
+    """
+    array, scale = as_numbers(values, "values").astype(float), positive(scale, "scale")
+    generator = _generator(noise, rng)
+    if generator is not None:
+        return array + generator.laplace(scale=scale, size=len(array))
+    return np.array(_secure("laplace", "f64", scale)(array.tolist()))
+
+
+def add_gaussian_noise(
+    values: Any, sigma: float, *, noise: Noise = "secure", rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Add independent Gaussian noise of standard deviation σ to every value.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Real numbers.
+    sigma : float
+        Standard deviation.
+    noise, rng
+        As in `add_laplace_noise`. The secure sampler draws the discrete Gaussian on a lattice so fine that
+        its zero-concentrated ρ is that of the continuous one.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Noisy values.
+
+    Raises
+    ------
+    ValueError
+        As `add_laplace_noise`.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020), Theorem 4.
+    """
+    array, sigma = as_numbers(values, "values").astype(float), positive(sigma, "sigma")
+    generator = _generator(noise, rng)
+    if generator is not None:
+        return array + generator.normal(scale=sigma, size=len(array))
+    return np.array(_secure("gaussian", "f64", sigma)(array.tolist()))
+
+
+def add_discrete_laplace_noise(
+    counts: Any, scale: float, *, noise: Noise = "secure", rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Add independent discrete Laplace noise, P(k) ∝ e^(−|k|/b), to every count; exact integers throughout.
+
+    Parameters
+    ----------
+    counts : array of shape (n,)
+        Integers.
+    scale : float
+        b > 0; at most 10¹² for study noise.
+    noise, rng
+        As in `add_laplace_noise`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Noisy counts, 64-bit integers.
+
+    Raises
+    ------
+    ValueError
+        As `add_laplace_noise`; if a count is not an integer.
+
+    References
+    ----------
+    Ghosh, Roughgarden and Sundararajan (2012); Canonne, Kamath and Steinke (2020) for the secure sampler.
+    """
+    array, scale = as_numbers(counts, "counts"), positive(scale, "scale")
+    whole = array.astype(np.int64)
+    if (whole != array).any():
+        at = int(np.argmax(whole != array))
+        raise ValueError(f"counts: found {array[at]} at position {at}, expected integers")
+    generator = _generator(noise, rng)
+    if generator is None:
+        return np.array(_secure("laplace", "i64", scale)(whole.tolist()), dtype=np.int64)
+    if scale > 1e12:
+        raise ValueError(f"scale: found {scale}, expected at most 1e12, beyond which 64-bit draws overflow")
+    # the difference of two geometric variables has exactly this law
+    stop = -np.expm1(-1 / scale)
+    up, down = generator.geometric(stop, size=(2, len(whole)))
+    return whole + (up - down)
+
+
+def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
+    """Return the statement of a release as it stands for secure noise, and without guarantee for study noise.
+
+    Parameters
+    ----------
+    statement : PrivacyStatement
+        What the mechanism promises with ideal noise.
+    noise : {"secure", "study"}
+        The noise used.
+
+    Returns
+    -------
+    PrivacyStatement
+        The same numbers; for study noise ``guarantee`` is False and the note says why.
+
+    Raises
+    ------
+    ValueError
+        If the kind of noise is unknown.
+    """
+    return (
+        statement if one_of(noise, "noise", _KINDS) == "secure" else without_guarantee(statement, STUDY_NOTE)
+    )
+
+
+_KINDS = ("secure", "study")
+
+
+def _generator(noise: Noise, rng: Any) -> np.random.Generator | None:
+    one_of(noise, "noise", _KINDS)
+    if noise == "secure":
+        if rng is not None:
+            raise ValueError(
+                "rng: found a generator beside noise='secure', expected None: it must not be seeded"
+            )
+        return None
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng: found {rng!r}, expected a numpy.random.Generator for noise='study'")
+    return rng
+
+
+@functools.lru_cache(maxsize=64)
+def _secure(kind: Literal["laplace", "gaussian"], number: Literal["f64", "i64"], scale: float) -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    atom = dp.atom_domain(T=number, nan=False) if number == "f64" else dp.atom_domain(T=number)
+    if kind == "laplace":
+        return dp.m.make_laplace(dp.vector_domain(atom), dp.l1_distance(T=number), scale=scale)
+    return dp.m.make_gaussian(dp.vector_domain(atom), dp.l2_distance(T="f64"), scale=scale)

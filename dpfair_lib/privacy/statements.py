@@ -1,0 +1,218 @@
+"""What a release promises: (ε, δ) and everything without which the two numbers mean nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+from dpfair_lib.privacy._arguments import below_one, number, one_of
+
+RELATIONS: dict[str, str] = {
+    "add-remove": "one record is added or removed",
+    "replace-one": "one record is replaced by any other; how many there are is public",
+    "replace-within-group": "one record is replaced by another of the same group; group sizes are public",
+    "sensitive-attribute": "the group of one record changes; all else in it stays, and is public",
+    "local": "one person's own input changes; whoever collects the reports is not trusted",
+}
+
+
+@dataclass(frozen=True)
+class PrivacyStatement:
+    """An (ε, δ) guarantee with its terms: P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ for all neighbours D, D′.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0. Infinity says that nothing is promised, and is accepted with ``guarantee=False`` only: where
+        P(M(D′) ∈ S) = 0 the product ∞ · 0 would have no meaning.
+    delta : float
+        δ in [0, 1); 0 for pure privacy.
+    relation : str
+        Which data sets are neighbours: a key of `RELATIONS`.
+    unit : str
+        What one record stands for, or which part of it is protected.
+    public : tuple of str
+        What is assumed to be known to everyone.
+    sampling : str, optional
+        How records were drawn into batches.
+    accountant : str, optional
+        How the numbers were computed, where that is not a closed formula.
+    guarantee : bool
+        False where the numbers are printed or computed but not proved.
+    note : str
+        Anything else; needed, with the reason, where ``guarantee`` is False.
+    parts : tuple of PrivacyStatement
+        The statements this one was composed of.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, the relation is unknown, or there is no guarantee and no reason.
+    """
+
+    epsilon: float
+    delta: float
+    relation: str
+    _: KW_ONLY
+    unit: str = "record"
+    public: tuple[str, ...] = ()
+    sampling: str | None = None
+    accountant: str | None = None
+    guarantee: bool = True
+    note: str = ""
+    parts: tuple[PrivacyStatement, ...] = ()
+
+    def __post_init__(self) -> None:
+        epsilon = number(self.epsilon, "epsilon", "a number above 0")
+        if epsilon <= 0:
+            raise ValueError(f"epsilon: found {self.epsilon}, expected a number above 0")
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", below_one(self.delta, "delta"))
+        one_of(self.relation, "relation", RELATIONS)
+        if isinstance(self.public, str) or not all(isinstance(item, str) for item in self.public):
+            raise ValueError(f"public: found {self.public!r}, expected a tuple of strings")
+        object.__setattr__(self, "public", tuple(self.public))
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if not self.unit:
+            raise ValueError("unit: found an empty name, expected what one record stands for")
+        if math.isinf(epsilon) and self.guarantee:
+            raise ValueError("guarantee: found True beside an infinite epsilon, expected False with a note")
+        if not self.guarantee and not self.note:
+            raise ValueError("note: found none, expected why there is no guarantee")
+
+    def __str__(self) -> str:
+        numbers = f"ε = {_rounded_up(self.epsilon)}"
+        numbers += f", δ = {_rounded_up(self.delta)}" if self.delta else " (pure)"
+        terms = [f"{numbers}, {self.relation}, per {self.unit}"]
+        terms += [f"sampling: {self.sampling}"] if self.sampling else []
+        terms += [f"accountant: {self.accountant}"] if self.accountant else []
+        terms += [f"public: {', '.join(self.public)}"] if self.public else []
+        terms += [self.note] if self.note else []
+        return ("" if self.guarantee else "NO GUARANTEE: ") + "; ".join(terms)
+
+
+def _rounded_up(value: float) -> str:
+    # six digits, never below the value: a printed bound must still be a bound
+    shown = f"{value:.6g}"
+    if math.isfinite(value) and float(shown) < value * (1 - 1e-12):
+        step = 10.0 ** (math.floor(math.log10(value)) - 5)
+        shown = f"{float(shown) + step:.6g}"
+    return shown
+
+
+def _kept(statement: PrivacyStatement) -> tuple[float, float]:
+    # used where every pair of neighbours under the new relation is one under the old relation
+    return statement.epsilon, statement.delta
+
+
+def _twice(statement: PrivacyStatement) -> tuple[float, float]:
+    # used where neighbours D, D′ under the new relation have a common neighbour D⁻ under the old one:
+    # P(D) ≤ e^ε P(D⁻) + δ ≤ e^ε (e^ε P(D′) + δ) + δ
+    epsilon, delta = statement.epsilon, statement.delta
+    if delta == 0:
+        return 2 * epsilon, 0.0
+    # beyond ε = 700 the exponential overflows, and δ (1 + e^ε) may be taken as infinite
+    return 2 * epsilon, delta * (1 + math.exp(epsilon)) if epsilon < 700 else math.inf
+
+
+_CONVERSIONS: dict[tuple[str, str], Callable[[PrivacyStatement], tuple[float, float]]] = {
+    ("add-remove", "replace-one"): _twice,
+    ("add-remove", "replace-within-group"): _twice,
+    ("add-remove", "sensitive-attribute"): _twice,
+    ("replace-one", "replace-within-group"): _kept,
+    ("replace-one", "sensitive-attribute"): _kept,
+    ("local", "replace-one"): _kept,
+    ("local", "replace-within-group"): _kept,
+    ("local", "sensitive-attribute"): _kept,
+}
+
+
+def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
+    """Return what a statement implies under another neighbouring relation.
+
+    *add-remove ⇒ replace-one*, and so *⇒ replace-within-group, sensitive-attribute*: replacing a record is
+    removing it and adding another, hence (2ε, (1 + e^ε)δ). *replace-one ⇒ replace-within-group,
+    sensitive-attribute*: those neighbours are replace-one neighbours, hence the same numbers. *local ⇒ the
+    same three*: changing one record changes one person's input and no other report; for *replace-one* and
+    *replace-within-group* the whole record must have been protected (unit "record"), for
+    *sensitive-attribute* the attribute suffices (unit "sensitive attribute").
+
+    Nothing else holds: *replace-one* and *local* may publish how many records there are, which *add-remove*
+    hides; *replace-within-group* may publish everyone's group and *sensitive-attribute* everything else;
+    and no trusted curator's statement is *local*.
+
+    Parameters
+    ----------
+    statement : PrivacyStatement
+        What is known.
+    to : str
+        The relation wanted.
+
+    Returns
+    -------
+    PrivacyStatement
+        The implied statement, with the given one as its part (the given one itself if nothing changes).
+
+    Raises
+    ------
+    ValueError
+        If the implication does not hold, or holds with δ ≥ 1 only.
+
+    References
+    ----------
+    Dwork and Roth (2014), Theorem 2.2 for groups; here with both sides of the exchange written out.
+    """
+    one_of(to, "to", RELATIONS)
+    if statement.relation == to:
+        return statement
+    numbers = _CONVERSIONS.get((statement.relation, to))
+    if numbers is None:
+        raise ValueError(
+            f"to: found {to!r}, but a statement under {statement.relation!r} ({RELATIONS[statement.relation]}) "
+            f"implies nothing under {to!r} ({RELATIONS[to]}); state the mechanism's privacy under {to!r} itself"
+        )
+    if statement.relation == "local":
+        units = ("record", "sensitive attribute") if to == "sensitive-attribute" else ("record",)
+        if statement.unit not in units:
+            raise ValueError(
+                f"statement: found a local guarantee per {statement.unit}, expected one per "
+                f"{' or '.join(units)}, since {to!r} changes what that guarantee leaves open"
+            )
+    epsilon, delta = numbers(statement)
+    if delta >= 1:
+        raise ValueError(f"statement: found {statement}, which implies only delta >= 1 under {to!r}")
+    note = f"converted from {statement.relation}"
+    return PrivacyStatement(
+        epsilon, delta, to, unit=statement.unit, public=statement.public, sampling=statement.sampling,
+        accountant=statement.accountant, guarantee=statement.guarantee,
+        note=f"{statement.note}; {note}" if statement.note else note, parts=(statement,),
+    )  # fmt: skip
+
+
+def without_guarantee(statement: PrivacyStatement, reason: str) -> PrivacyStatement:
+    """Return the statement marked as one that is not guaranteed, the reason added to its note.
+
+    Parameters
+    ----------
+    statement : PrivacyStatement
+        The statement to mark.
+    reason : str
+        Why there is no guarantee: a claim's id in the ledger, or what is wrong with the run.
+
+    Returns
+    -------
+    PrivacyStatement
+        The same numbers with ``guarantee=False``.
+
+    Raises
+    ------
+    ValueError
+        If the reason is empty.
+    """
+    if not reason:
+        raise ValueError("reason: found none, expected why there is no guarantee")
+    changes: dict[str, Any] = {"guarantee": False}
+    changes["note"] = f"{statement.note}; {reason}" if statement.note else reason
+    return replace(statement, **changes)

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from dpfair_lib.privacy import (
+    STUDY_NOTE,
+    DiscreteLaplaceMechanism,
+    LaplaceMechanism,
+    PrivacyStatement,
+    add_discrete_laplace_noise,
+    add_gaussian_noise,
+    add_laplace_noise,
+    mark_noise,
+)
+
+DRAWS = 40_000
+FAILURE = 1e-9  # of each of the tests below, secure noise being drawn afresh at every run
+
+
+def tallies_agree(below, cdf_values, failure):
+    """Whether counts at thresholds are plausible: exact binomial bounds, the failure shared among them."""
+    each = failure / (2 * len(below))
+    low, high = binom.ppf(each, DRAWS, cdf_values), binom.isf(each, DRAWS, cdf_values)
+    return bool(((low <= below) & (below <= high)).all())
+
+
+NOISES = [("secure", None), ("study", 0)]
+
+
+def drawn(add, values, scale, noise, seed):
+    return add(values, scale, noise=noise, rng=None if seed is None else np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(("noise", "seed"), NOISES)
+@pytest.mark.parametrize("scale", [0.7, 20.0])
+def test_laplace_noise_has_its_law(noise, seed, scale):
+    error = drawn(add_laplace_noise, np.full(DRAWS, 3.0), scale, noise, seed) - 3
+    at = scale * np.array([-6, -3, -1, -0.3, 0, 0.3, 1, 3, 6])
+    below = (error[:, None] <= at).sum(axis=0)
+    assert tallies_agree(below, LaplaceMechanism(scale, 1).cdf(at), FAILURE)
+    assert not tallies_agree(below, LaplaceMechanism(scale * 1.1, 1).cdf(at), FAILURE)  # planted
+
+
+@pytest.mark.parametrize(("noise", "seed"), NOISES)
+def test_gaussian_noise_has_its_law(noise, seed):
+    error = drawn(add_gaussian_noise, np.full(DRAWS, -1.0), 2.0, noise, seed) + 1
+    at = np.array([-6, -3, -1, -0.3, 0, 0.3, 1, 3, 6])
+    below = (error[:, None] <= at).sum(axis=0)
+    assert tallies_agree(below, ndtr(at / 2.0), FAILURE)
+    assert not tallies_agree(below, ndtr(at / 2.2), FAILURE)
+
+
+@pytest.mark.parametrize(("noise", "seed"), NOISES)
+@pytest.mark.parametrize("scale", [0.5, 3.0])
+def test_discrete_laplace_noise_has_its_law(noise, seed, scale):
+    noisy = drawn(add_discrete_laplace_noise, np.full(DRAWS, 10**12), scale, noise, seed)
+    assert noisy.dtype == np.int64
+    error, at = noisy - 10**12, np.arange(-9, 10)
+    below = (error[:, None] <= at).sum(axis=0)
+    assert tallies_agree(below, DiscreteLaplaceMechanism(scale, 1).cdf(at), FAILURE)
+    assert not tallies_agree(below, DiscreteLaplaceMechanism(scale * 1.1, 1).cdf(at), FAILURE)
+
+
+def test_rounded_real_noise_is_not_discrete_laplace_noise():
+    at = np.arange(-9, 10)
+    rounded = np.rint(np.random.default_rng(0).laplace(scale=0.5, size=DRAWS))
+    below = (rounded[:, None] <= at).sum(axis=0)
+    assert not tallies_agree(below, DiscreteLaplaceMechanism(0.5, 1).cdf(at), FAILURE)
+
+
+def test_draws_are_independent_of_one_another():
+    # neighbouring draws: the sign of each is a fair coin whatever the last one was
+    error = add_laplace_noise(np.zeros(DRAWS), 1.0)
+    same = int(((error[1:] > 0) == (error[:-1] > 0)).sum())
+    low, high = binom.ppf([FAILURE / 2, 1 - FAILURE / 2], DRAWS - 1, 0.5)
+    assert low <= same <= high
+
+
+def test_study_noise_is_reproducible_and_secure_noise_is_not():
+    for add in (add_laplace_noise, add_gaussian_noise, add_discrete_laplace_noise):
+        one, two = (drawn(add, np.arange(50), 5.0, "study", 1) for _ in range(2))
+        np.testing.assert_array_equal(one, two)
+        assert (add(np.arange(50), 1e6) != add(np.arange(50), 1e6)).any()
+
+
+def test_secure_noise_takes_no_generator_and_study_noise_needs_one():
+    with pytest.raises(ValueError, match="rng: found a generator beside noise='secure'"):
+        add_laplace_noise([1.0], 1.0, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="rng: found None, expected a numpy"):
+        add_laplace_noise([1.0], 1.0, noise="study")
+    with pytest.raises(ValueError, match="noise: found 'fast'"):
+        add_laplace_noise([1.0], 1.0, noise="fast")
+
+
+def test_bad_values_are_named():
+    with pytest.raises(ValueError, match=r"counts: found 1\.5 at position 1, expected integers"):
+        add_discrete_laplace_noise([1, 1.5], 1.0)
+    with pytest.raises(ValueError, match="values: found nan"):
+        add_laplace_noise([float("nan")], 1.0)
+    with pytest.raises(ValueError, match="scale: found 0"):
+        add_laplace_noise([1.0], 0)
+    with pytest.raises(ValueError, match="expected at most 1e12"):
+        add_discrete_laplace_noise([1], 1e13, noise="study", rng=np.random.default_rng(0))
+
+
+def test_study_noise_marks_its_statement():
+    ideal = PrivacyStatement(1.0, 0, "replace-one")
+    assert mark_noise(ideal, "secure") is ideal
+    marked = mark_noise(ideal, "study")
+    assert not marked.guarantee
+    assert marked.note == STUDY_NOTE
