@@ -14,5 +14,14 @@ from .fairness import equal_opportunity_difference as equal_opportunity_differen
 from .fairness import mean_equalized_odds_difference as mean_equalized_odds_difference
 from .fairness import selection_rates as selection_rates
 from .populations import Population as Population
+from .privacy import AuditResult as AuditResult
+from .privacy import Budget as Budget
+from .privacy import PrivacyStatement as PrivacyStatement
+from .privacy import audit as audit
+from .privacy import compose as compose
+from .privacy import dp_sgd_epsilon as dp_sgd_epsilon
+from .privacy import dp_sgd_noise as dp_sgd_noise
+from .privacy import gaussian_delta as gaussian_delta
+from .privacy import gaussian_sigma as gaussian_sigma
 
 __version__: str
