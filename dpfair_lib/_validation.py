@@ -116,6 +116,22 @@ def as_rate(value: Any, name: str) -> Any:
     return checked if array.ndim else checked[()]
 
 
+def as_count(value: Any, name: str, least: int) -> int:
+    """Return a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name}: found {value!r}, expected a whole number of at least {least}")
+    return int(value)
+
+
+def as_generator(value: Any, name: str) -> np.random.Generator:
+    """Return a NumPy generator; seeds are refused, so that no function draws the same numbers twice unasked."""
+    if not isinstance(value, np.random.Generator):
+        raise ValueError(
+            f"{name}: found {value!r}, expected a numpy.random.Generator (numpy.random.default_rng(seed))"
+        )
+    return value
+
+
 def as_single_rate(value: Any, name: str) -> Any:
     """Return one rate as `as_rate` does; an array is refused."""
     if np.ndim(value):

@@ -1,7 +1,10 @@
+import importlib
 import json
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import dpfair_lib
 
@@ -9,6 +12,19 @@ import dpfair_lib
 def test_every_public_name_can_be_imported_and_is_documented():
     for name in dpfair_lib.__all__:
         assert getattr(dpfair_lib, name).__doc__, name
+
+
+def test_every_name_that_the_text_mentions_exists():
+    root = Path(__file__).parents[1]
+    pages = [root / "README.md", *(root / "book").rglob("*.md"), *(root / "notebooks").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"\bdpf\.(\w+)", page.read_text(encoding="utf-8"))}
+    assert named
+    assert named <= set(dpfair_lib.__all__)
+    for page in pages:
+        for module, name in re.findall(
+            r"`(dpfair_lib(?:\.\w+)+)\.(\w+)[`(]", page.read_text(encoding="utf-8")
+        ):
+            assert hasattr(importlib.import_module(module), name), f"{page.name}: {module}.{name}"
 
 
 def test_importing_is_light():

@@ -62,7 +62,10 @@ def load_parameters(root: Path, path: Path | None) -> Parameters:
     """
     if path is None:
         return {}
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise ValueError(f"{path}: found no readable parameters ({error}), expected a YAML file") from None
     if not isinstance(content, dict) or not all(isinstance(value, dict) for value in content.values()):
         raise ValueError(f"{path}: expected chapter names, and under each its parameters as name: value")
     chosen = {full_name(str(name)): value for name, value in content.items()}

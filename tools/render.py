@@ -71,6 +71,9 @@ def synchronise(files: dict[str, bytes], folder: Path) -> list[str]:
         name for name, content in files.items()
         if not (folder / name).exists() or (folder / name).read_bytes() != content
     }  # fmt: skip
+    if any("/_static/" in name for name in changed):
+        # Sphinx copies these only when it writes a page
+        shutil.rmtree(folder.parent / ".doctrees", ignore_errors=True)
     if any(name.endswith(".ipynb") for name in changed):
         changed |= {name for name, content in files.items() if name.endswith(".md") and b":doc:" in content}
     for name in changed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,9 @@ def change_lower_bound(alpha: Any, beta: Any, gamma: Any) -> Any:
     except ValueError:
         shapes = f"alpha {np.shape(alpha)}, beta {np.shape(beta)}, gamma {np.shape(gamma)}"
         raise ValueError(f"shapes differ: found {shapes}, expected shapes that broadcast together") from None
+    inexact = any(isinstance(rate, float | np.floating) or np.ndim(rate) for rate in (alpha, beta, gamma))
+    if inexact:  # one float, or array, makes the result one
+        alpha, beta, gamma = (float(r) if isinstance(r, Fraction) else r for r in (alpha, beta, gamma))
     return abs(alpha - beta) - gamma
 
 
@@ -67,4 +71,4 @@ def optimal_change(alpha: Any, beta: Any, gamma: Any) -> Any:
     Proved in the chapter on ISIT, Proposition 1.
     """
     bound = change_lower_bound(alpha, beta, gamma)
-    return np.maximum(bound, 0) if isinstance(bound, np.ndarray) else max(bound, 0 * bound)
+    return np.maximum(bound, 0) if isinstance(bound, np.ndarray) else max(bound, abs(0 * bound))

@@ -193,7 +193,12 @@ def fetch(
     """
     layout = spec.layouts[0]
     absent = _absent(spec, root, cache)
-    cache.mkdir(parents=True, exist_ok=True)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileNotFoundError(
+            f"{absent}The cache cannot be made ({error}). {_remedy(spec, cache)}"
+        ) from error
     # In the cache itself, so that the move at the end stays within one file system and is atomic.
     with tempfile.TemporaryDirectory(prefix=f".{spec.name}-", dir=cache) as scratch:
         staging = Path(scratch) / spec.name

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_groups, as_numbers, as_vector, check_lengths
+from dpfair_lib._validation import as_count, as_generator, as_groups, as_numbers, as_vector, check_lengths
 
 Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
@@ -99,6 +100,8 @@ class Population:
         exact : bool
             Give `Fraction` probabilities.
         """
+        rng = as_generator(rng, "rng")
+        n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
         weights = rng.integers(1, 13, size=(n_x, n_groups, 2)) * (rng.random((n_x, n_groups, 2)) > 0.2)
         empty = weights.sum(axis=(0, 2)) == 0
         weights[0, empty, :] = 1
@@ -115,6 +118,8 @@ class Population:
 
         Every group has mass; the number of populations grows like denominator^(2·n_x·n_groups − 1).
         """
+        n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
+        denominator = as_count(denominator, "denominator", 1)
         cells = 2 * n_x * n_groups
         for bars in itertools.combinations(range(denominator + cells - 1), cells - 1):
             edges = (-1, *bars, denominator + cells - 1)
@@ -143,7 +148,13 @@ class Population:
                 raise ValueError(
                     f"h: found a table of shape {values.shape}, expected (points, groups) {shape}"
                 )
-        if not ((values >= 0) & (values <= 1)).all():  # NaN fails this too
+        if values.dtype.kind not in "biufO" or any(
+            isinstance(value, str | NoneType) for value in values.flat
+        ):
+            raise ValueError(
+                "h: found entries that are not numbers, expected probabilities of a positive prediction"
+            )
+        if not all(0 <= value <= 1 for value in values.flat):  # NaN fails this too
             raise ValueError(
                 "h: found a value outside [0, 1], expected probabilities of a positive prediction"
             )
@@ -183,6 +194,7 @@ class Population:
         x, a, y : ndarray of shape (n,)
             Features, groups and labels.
         """
+        n, rng = as_count(n, "n", 0), as_generator(rng, "rng")
         prob = self.table.astype(float).reshape(-1)
         at = np.unravel_index(rng.choice(prob.size, size=n, p=prob / prob.sum()), self.table.shape)
         return self.points[at[0]], self.groups[at[1]], at[2]

@@ -35,6 +35,13 @@ def test_small_integers_do_not_wrap_around():
     assert change_lower_bound(0, 1, 0) == 1
 
 
+def test_one_float_makes_the_result_floats():
+    found = change_lower_bound(np.array([0.5, 1.0]), Fraction(1, 4), 0)
+    assert found.dtype == float
+    np.testing.assert_array_equal(found, [0.25, 0.75])
+    assert str(optimal_change(0.1, 0.1, 0.5)) == "0.0"
+
+
 def test_tensors_are_taken():
     torch = pytest.importorskip("torch")
     np.testing.assert_allclose(optimal_change(torch.tensor([0.5, 1.0]), 0.25, 0.5), [0, 0.25])

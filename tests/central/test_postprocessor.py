@@ -56,6 +56,13 @@ def test_most_accurate_rate_beats_every_other_rate():
             assert expected_accuracy(other, y_pred, groups, y_true, score) <= top + 1e-12
 
 
+def test_of_equally_accurate_rates_the_one_nearest_the_midpoint_is_taken():
+    # every flip is as often right as wrong, so that all common rates from 0 to 1 are equally accurate
+    y_pred, groups = np.repeat([1, 0], 4), np.repeat([0, 1], 4)
+    fair = FairPostprocessor("accuracy").fit(y_pred, sensitive_features=groups, y_true=[0, 1] * 4)
+    assert fair.target_rate_ == 0.5
+
+
 def test_scores_help_on_this_example():
     y_pred, groups, y_true, scores = example()
     plain = FairPostprocessor().fit(y_pred, sensitive_features=groups)

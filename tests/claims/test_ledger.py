@@ -148,7 +148,7 @@ def test_rows_and_tables(outcomes):
     json.dumps([as_row(outcome) for outcome in outcomes.values()])
     table = as_table([*outcomes.values(), unexamined])
     assert "4 claims: 1 corrected, 2 holds, 1 not yet examined" in table
-    assert "7 of 7" in table
+    assert "8 of 8" in table
 
 
 def test_pages_name_the_witness_and_a_missed_fault(outcomes):

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -5,6 +6,7 @@ import pandas as pd
 import pytest
 
 from dpfair_lib import synthetic
+from dpfair_lib.datasets import split_isit
 from dpfair_lib.experiments import mean_interval, read_record, write_record
 from dpfair_lib.experiments.postprocessing import METHODS, compare_on_splits, sampling_gap, summarize
 
@@ -108,6 +110,28 @@ def test_sampling_gap_agrees_with_simulation(by_score):
     assert np.mean(gaps) == pytest.approx(expected, rel=0.06)
     other = sampling_gap(rates, sum(rates) / 2, n_fit, n_test, by_score=not by_score)
     assert np.mean(gaps) != pytest.approx(other, rel=0.06)  # the two formulas are told apart
+
+
+def test_what_each_baseline_sees():
+    dataset = synthetic("adult", n=3000, random_state=1)
+    rng = np.random.default_rng(0)
+    # a label that is the group and nothing else: only a model that sees the group can tell
+    group = dataset.sensitive_features == "Male"
+    noise = pd.DataFrame({name: rng.normal(size=3000) for name in ("age", "hours-per-week")})
+    told = dataclasses.replace(
+        dataset, X=noise, y=group.astype(int), feature_names=list(noise), numeric_features=list(noise)
+    )
+    rows = pd.DataFrame(compare_on_splits(told, splits=1)).set_index("method")
+    assert rows.loc["group-aware", "accuracy"] == 1
+    assert rows.loc["group-blind", "accuracy"] < 0.8
+    # the constant model knows the training labels only: here 0 in training, 1 in the test rows
+    parts = split_isit(3000, rng=np.random.default_rng([0, 0]))
+    labels = np.zeros(3000, dtype=int)
+    labels[parts.test] = 1
+    labels[parts.train[:50]] = labels[parts.post[:50]] = 1
+    flipped = dataclasses.replace(told, y=pd.Series(labels))
+    rows = pd.DataFrame(compare_on_splits(flipped, splits=1)).set_index("method")
+    assert rows.loc["constant", "accuracy"] == 0
 
 
 def test_stored_records_are_whole():

@@ -81,6 +81,30 @@ def test_bad_populations_are_refused(arguments, message):
         Population(**({"prob": [0.5, 0.5], "x": [0, 1], "a": [0, 1], "y": [0, 1]} | arguments))
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda rng: Population.random(rng, 0, 2), "n_x: found 0, expected a whole number of at least 1"),
+        (lambda rng: Population.random(rng, 2.5, 2), r"n_x: found 2\.5"),
+        (lambda _: Population.random(0, 2, 2), r"rng: found 0, expected a numpy\.random\.Generator"),
+        (lambda _: list(Population.exhaustive(1, 2, 0)), "denominator: found 0"),
+        (lambda rng: small().sample(-1, rng), "n: found -1"),
+        (lambda _: small().sample(2, 0), "rng: found 0"),
+        (lambda _: small().rate(lambda *_: "1", "m"), "h: found entries that are not numbers"),
+        (lambda _: small().rate(lambda *_: None, "m"), "h: found entries that are not numbers"),
+        (lambda _: small().rate(lambda *_: float("nan"), "m"), r"h: found a value outside \[0, 1\]"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.random.default_rng(0))
+
+
+def test_random_populations_have_empty_cells():
+    tables = [Population.random(np.random.default_rng(seed), 3, 2).table for seed in range(50)]
+    assert 0.05 < np.mean([(table == 0).mean() for table in tables]) < 0.4
+
+
 def test_bad_classifiers_and_groups_are_refused():
     population = small()
     with pytest.raises(ValueError, match=r"h: found a table of shape \(3, 2\)"):

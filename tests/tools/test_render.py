@@ -92,3 +92,16 @@ def test_a_page_that_shows_another_page_is_built_again_with_it(book):
     (book / "out/notebooks/one.ipynb").write_text("changed")
     render.synchronise(render.wanted_files(book, book / "out"), source)
     assert (source / "book/index.md").stat().st_mtime_ns > before
+
+
+def test_a_changed_style_sheet_makes_every_page_anew(book):
+    source, kept = book / "_build/source", book / "_build/.doctrees/environment.pickle"
+    render.synchronise(render.wanted_files(book, book / "out"), source)
+    kept.parent.mkdir()
+    kept.touch()
+    (book / "book/index.md").write_text("new")
+    render.synchronise(render.wanted_files(book, book / "out"), source)
+    assert kept.exists()
+    (book / "book/_static/book.css").write_text("new")
+    render.synchronise(render.wanted_files(book, book / "out"), source)
+    assert not kept.exists()

@@ -196,6 +196,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "sum of the rates for their distance": {"bound": lambda alpha, beta, gamma: alpha + beta - gamma},
     "one group's share only": {"bound": lambda alpha, beta, gamma: (abs(alpha - beta) - gamma) / 2},
     "distance without absolute value": {"bound": lambda alpha, beta, gamma: alpha - beta - gamma},
+    "wrong between the eighths": {
+        "bound": lambda alpha, beta, gamma: abs(alpha - beta) - gamma + (8 * alpha % 1) / 4
+    },
     "clipped at zero": {"bound": lambda alpha, beta, gamma: np.maximum(abs(alpha - beta) - gamma, 0)},
     "optimum may be negative": {"optimum": lambda alpha, beta, gamma: abs(alpha - beta) - gamma},
 }
