@@ -142,7 +142,7 @@ def _rules_on_populations(
     Without a score the accuracy is linear in the common rate, so an end is never worse than the midpoint.
     """
     search.part("flips on populations")
-    for _ in range(30 * search.effort):
+    for _ in range(15 * search.effort):
         population = Population.random(search.rng, 3, 2, exact=True)
         h = search.rng.integers(0, 2, size=(3, 2))
         scores = {
@@ -214,7 +214,7 @@ def _no_optimum_is_more_accurate(accuracies: Callable[..., Any], search: Search)
     search.part("no optimum is more accurate")
     levels = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
     after = np.array(list(itertools.product(levels, repeat=4))).reshape(-1, 2, 2)
-    for _ in range(100 * search.effort):
+    for _ in range(60 * search.effort):
         table = search.rng.multinomial(8, [0.25] * 4, size=2) / 16  # each group has mass one half
         population = Population.from_table(table.reshape(2, 2, 2).swapaxes(0, 1))
         h = search.rng.integers(0, 2, size=(2, 2))
