@@ -75,7 +75,7 @@ def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray
     if array.dtype.kind in "biu":
         levels, codes = np.unique(array, return_inverse=True)
         return levels, codes
-    # pandas hashes instead of sorting (30 times faster on strings) and knows every kind of missing value
+    # pandas hashes instead of sorting, which is faster on strings, and knows every kind of missing value
     import pandas as pd
 
     missing = pd.isna(array)

@@ -33,7 +33,7 @@ def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> 
     pairs = len(RATES) * (len(RATES) + 1) // 2
     search.exhausts("all pairs of rates with denominators up to 12, the midpoint as common rate", cases=pairs)
     _near_the_edges(flips, search)
-    search.fact("pairs with the order of the groups reversed that keep their whole gap", _unordered_pairs())
+    _order_reversed(search)
     return search.evidence()
 
 
@@ -58,11 +58,13 @@ def printed_rates(alpha: Fraction, beta: Fraction) -> tuple[Fraction, Fraction]:
     return alpha * stay, beta + (1 - beta) * rise
 
 
-def _unordered_pairs() -> str:
-    """Count, among α < β, how often the printed thresholds leave the gap as it was."""
+def _order_reversed(search: Search) -> None:
+    """For α < β the printed thresholds, used as they stand, leave both rates and so the gap as they were."""
+    search.part("order of the groups reversed")
     pairs = [(a, b) for a in RATES for b in RATES if 0 < a < b < 1]
-    kept = sum(printed_rates(alpha, beta) == (alpha, beta) for alpha, beta in pairs)
-    return f"{kept} of {len(pairs)}"
+    for alpha, beta in pairs:
+        search.agree(printed_rates(alpha, beta) == (alpha, beta), True, {"alpha": alpha, "beta": beta})
+    search.fact("pairs with the order of the groups reversed, which keep their whole gap", len(pairs))
 
 
 def _near_the_edges(flips: Callable[..., Any], search: Search) -> None:

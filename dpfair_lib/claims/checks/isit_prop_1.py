@@ -1,7 +1,7 @@
 """ISIT, Proposition 1: what γ-statistical parity costs in changed predictions.
 
-All probabilities below are eighths, so that floating-point arithmetic on them is exact and the library's
-vectorised formulas can be judged without any tolerance.
+Apart from the random part, all probabilities are eighths, so that floating-point arithmetic on them is exact and
+the library's vectorised formulas can be judged without any tolerance.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _randomised_classifiers_attain(
         search.equal(value, lower, case | {"certificate": "linear program"})
         search.equal(value, optimum(alpha, beta, gamma), case)
         search.equal(max(bound(alpha, beta, gamma), Fraction(0)), value, case)
-    # one formula for single numbers, in fractions, and for arrays; void (negative) where the gap exceeds γ
+    # one formula for single numbers, in fractions, and for arrays; negative, and so void, where γ exceeds the gap
     search.part("arrays and single numbers")
     alpha, beta, gamma = np.array(list(least_changes()), dtype=float).T
     case = {"alpha": alpha, "beta": beta, "gamma": gamma}
