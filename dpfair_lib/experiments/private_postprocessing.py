@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -226,7 +226,9 @@ def compare_on_splits(
             for kind, noise in enumerate(NOISES):
                 run = training(target, n_train=len(parts.train), group_epsilon=group_epsilon, noise=noise)
                 source = np.random.default_rng([seed, split, 2, place, kind])
-                for done in _run_privately(dataset, parts, features, run, group_epsilon, source):
+                for done in run_privately(
+                    dataset, parts, features, run, group_epsilon, source, backend="opacus"
+                ):
                     found.append((target.epsilon, noise, *done))
         for target_epsilon, noise_kind, method, probability, statement in found:
             drawn = (draws.random(len(truth)) < probability).astype(int)
@@ -235,24 +237,47 @@ def compare_on_splits(
                 "target": target_epsilon,
                 "noise": noise_kind,
                 "method": method,
-                **_measured(truth, group, probability, ""),
-                **_measured(truth, group, drawn, "drawn_"),
+                **measured(truth, group, probability, ""),
+                **measured(truth, group, drawn, "drawn_"),
                 "statement": str(statement),
             }
 
 
-def _run_privately(
+def run_privately(
     dataset: Dataset, parts: Split, features: list[np.ndarray], run: Training, group_epsilon: float,
-    source: np.random.Generator,
+    source: np.random.Generator, *, backend: Literal["fused", "opacus"],
 ) -> list[tuple[str, np.ndarray, PrivacyStatement]]:  # fmt: skip
-    """Return method, P(Ŷ = 1) of every test row and statement, in the order of `PRIVATE`."""
+    """Run DP-SGD and post-process its predictions, once.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With two groups.
+    parts : Split
+        Rows to train, post-process and test on.
+    features : list of ndarray
+        Features of the three parts.
+    run : Training
+        Noise and sampling.
+    group_epsilon : float
+        ε₀ = ε₁.
+    source : Generator
+        Seed.
+    backend : {"fused", "opacus"}
+        What carries out the steps.
+
+    Returns
+    -------
+    list of (str, ndarray, PrivacyStatement)
+        Method, P(Ŷ = 1) of every test row and statement, in the order of `PRIVATE`.
+    """
     from dpfair_lib.central import PrivateFairPostprocessor
     from dpfair_lib.learners import DPLogisticRegression
 
     train, post, test = features
     model = DPLogisticRegression(
         noise_multiplier=run.noise_multiplier, delta=DELTA, max_grad_norm=CLIP, sample_rate=run.sample_rate,
-        steps=run.steps, learning_rate=LEARNING_RATE, backend="opacus", random_state=source,
+        steps=run.steps, learning_rate=LEARNING_RATE, backend=backend, random_state=source,
     ).fit(train, dataset.y.iloc[parts.train].to_numpy())  # fmt: skip
     groups = {name: dataset.sensitive_features.iloc[rows] for name, rows in parts._asdict().items()}
     fair = PrivateFairPostprocessor(
@@ -266,7 +291,8 @@ def _run_privately(
     return [("DP-SGD", labels.astype(float), alone), ("Algorithm 2", flipped, whole), ("coin", coin, whole)]
 
 
-def _measured(truth: np.ndarray, group: Any, probability: np.ndarray, prefix: str) -> dict[str, float]:
+def measured(truth: np.ndarray, group: Any, probability: np.ndarray, prefix: str) -> dict[str, float]:
+    """Return accuracy and the groups' selection rates, exact over the flips, their names with a prefix."""
     rates = selection_rates(probability, sensitive_features=group)
     accuracy = float(np.where(truth == 1, probability, 1 - probability).mean())
     return {
