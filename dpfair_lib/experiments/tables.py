@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BASELINES = (*PLAIN, "most accurate rate")
 FERMI_RATES = 0.005, 0.01  # learning rates of the weights and of W, § IV
 FERMI_EPOCHS = 50  # as run, for all models; the text has 100 on Credit at ε′ = 9
-PARTS = ("printed", "coding", "certified")
+PARTS = ("printed", "coding", "certified", "passes")
 STRONGER = (5.0, 10.0, 15.0, 20.0)  # λ beyond the printed ones: as defined, the penalty pulls less
 LENGTHS = {"certified": 1, "certified, tenfold steps": 10}
 """Setting → what the printed learning rates of both methods are multiplied by."""
@@ -51,7 +51,8 @@ class Trial:
         Keep the test rows of the published split, or draw them anew.
     parts : tuple of str
         "printed": all rows of the printed tables. "coding": DP-FERMI as run with the groups coded the other way
-        round. "certified": both methods trained on the same rows at the same certified ε.
+        round. "passes": DP-FERMI as run, but for as many passes as the text says. "certified": both methods
+        trained on the same rows at the same certified ε.
     standin : bool
         Run on the synthetic stand-in.
     """
@@ -101,7 +102,8 @@ def run_trial(trial: Trial) -> list[dict[str, Any]]:
     list of dict
         ``split, setting, accountant, target, method, strength``; ``accuracy, rate_0, rate_1``, exact over the
         flips, the groups sorted; ``drawn_accuracy, drawn_rate_0, drawn_rate_1``, of one draw of the flips, None
-        where there are none. The setting is "no privacy", "as run", "other coding" or one of `LENGTHS`.
+        where there are none. The setting is "no privacy", "as run", "other coding", "stated passes" or one of
+        `LENGTHS`.
 
     Raises
     ------
@@ -127,9 +129,10 @@ def run_trial(trial: Trial) -> list[dict[str, Any]]:
         plain = plain_predictions(dataset, parts)
         found += [("no privacy", "", None, method, None, plain[method]) for method in BASELINES]
         found += _algorithm_2_as_printed(trial.data, dataset, parts, sources["printed"])
-        found += _fermi_as_run(trial.data, dataset, parts, sources["printed"], own_coding=True)
-    if "coding" in trial.parts:
-        found += _fermi_as_run(trial.data, dataset, parts, sources["coding"], own_coding=False)
+        found += _fermi_as_run(trial.data, dataset, parts, sources["printed"])
+    for setting in ("coding", "passes"):
+        if setting in trial.parts:
+            found += _fermi_as_run(trial.data, dataset, parts, sources[setting], changed=setting)
     if "certified" in trial.parts:
         found += _certified(trial.data, dataset, parts, sources["certified"])
 
@@ -178,7 +181,7 @@ def _sides(dataset: Dataset, parts: Split, *, aware: bool) -> Sides:
 
 
 def _fermi_as_run(
-    data: str, dataset: Dataset, parts: Split, seed: list[int], *, own_coding: bool
+    data: str, dataset: Dataset, parts: Split, seed: list[int], *, changed: str = ""
 ) -> list[tuple[Any, ...]]:
     """Run DP-FERMI as published at all printed λ; the group of the file's first row is the one penalised, or not."""
     from dpfair_lib.learners import DPFermiClassifier
@@ -187,15 +190,18 @@ def _fermi_as_run(
     found: list[tuple[Any, ...]] = []
     first = dataset.sensitive_features.iloc[0]
     other = next(name for name in sorted(set(sides.groups)) if name != first)
-    _, steps = printed_sampling(len(sides.y), FERMI_EPOCHS)
+    setting = {"coding": "other coding", "passes": "stated passes"}.get(changed, "as run")
     for epsilon in published_budgets(data):
+        epochs = EPOCHS[data, epsilon] if changed == "passes" else FERMI_EPOCHS
+        if changed == "passes" and epochs == FERMI_EPOCHS:
+            continue
         strengths = printed_strengths(data, epsilon)
         model = DPFermiClassifier(
-            penalty=strengths, epsilon=epsilon, delta=DELTA, steps=steps, batch_size=BATCH, as_run=True,
-            learning_rate=FERMI_RATES[0], w_learning_rate=FERMI_RATES[1],
-            penalised_group=first if own_coding else other, random_state=np.random.default_rng([*seed, 1, epsilon]),
+            penalty=strengths, epsilon=epsilon, delta=DELTA, batch_size=BATCH, as_run=True,
+            steps=printed_sampling(len(sides.y), epochs)[1], learning_rate=FERMI_RATES[0],
+            w_learning_rate=FERMI_RATES[1], penalised_group=other if changed == "coding" else first,
+            random_state=np.random.default_rng([*seed, 1, epsilon]),
         ).fit(sides.X, sides.y, sensitive_features=sides.groups)  # fmt: skip
-        setting = "as run" if own_coding else "other coding"
         for strength, labels in zip(strengths, _labels(model, sides.X_test), strict=True):
             found.append((setting, "", float(epsilon), "DP-FERMI", strength, labels))
     return found

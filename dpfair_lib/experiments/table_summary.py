@@ -1,0 +1,266 @@
+"""What the trials of the twelve tables show: means beside the printed ones, chance gaps, paired comparisons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpfair_lib._validation import as_count, as_single_rate
+from dpfair_lib.experiments.intervals import mean_interval
+from dpfair_lib.experiments.printed import printed_tables
+
+PRINTED_TRIALS = 10
+ROUNDING = 0.00005  # half of the last printed digit
+MEASURES = ("accuracy", "gap")
+
+
+def with_measures(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `tables.run_trial` with ``gap``, ``drawn_gap`` and ``chance`` as further columns.
+
+    The drawn gap and accuracy are those of the one draw of the flips, as the sources measured them, or the exact
+    ones where nothing is drawn.
+    """
+    drawn = rows["drawn_accuracy"].notna()
+    gap = (rows["rate_0"] - rows["rate_1"]).abs()
+    drawn_gap = (rows["drawn_rate_0"] - rows["drawn_rate_1"]).abs()
+    return rows.assign(
+        gap=gap,
+        drawn_gap=drawn_gap.where(drawn, gap),
+        drawn_accuracy=rows["drawn_accuracy"].where(drawn, rows["accuracy"]),
+    )
+
+
+def select(
+    rows: pd.DataFrame, method: str, *, setting: str, target: float | None = None,
+    strength: float | None = None, accountant: str | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return one configuration's trials, by split.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `with_measures`, of one data set.
+    method, setting : str
+        Which.
+    target, strength, accountant : optional
+        ε′, λ and accountant, where the configuration has them.
+
+    Returns
+    -------
+    DataFrame
+        A line per split, sorted.
+
+    Raises
+    ------
+    ValueError
+        If there is no such trial, or a split has two.
+    """
+    chosen = (rows["method"] == method) & (rows["setting"] == setting)
+    for name, value in (("target", target), ("strength", strength), ("accountant", accountant)):
+        if value is not None:
+            chosen &= rows[name] == value
+    found = rows[chosen].set_index("split").sort_index()
+    if found.empty or found.index.has_duplicates:
+        wanted = dict(method=method, setting=setting, target=target, strength=strength, accountant=accountant)
+        raise ValueError(f"rows: found {len(found)} trials of {wanted}, expected one for each split")
+    return found
+
+
+def printed_spread(values: Any, *, comparisons: int = 1, level: float = 0.95) -> float:
+    """Return how far a printed mean of ten trials may lie from ours if it was made as ours was.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Our trials.
+    comparisons : int
+        How many numbers are compared at once; each gets its share of the failure probability.
+    level : float
+        Probability with which all lie within.
+
+    Returns
+    -------
+    float
+        Student's quantile times s √(1/n + 1/10), plus half of the last printed digit.
+    """
+    from scipy.stats import t
+
+    values = np.asarray(values, dtype=float)
+    quantile = t.ppf(1 - (1 - level) / (2 * comparisons), len(values) - 1)
+    return float(quantile * values.std(ddof=1) * math.sqrt(1 / len(values) + 1 / PRINTED_TRIALS) + ROUNDING)
+
+
+def beside_printed(rows: pd.DataFrame, *, test_to_train: float = 0.0) -> pd.DataFrame:
+    """Return every printed row of Tables II–XIII with our mean and interval beside.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `with_measures`, with the column ``data``.
+    test_to_train : float
+        As in `mean_interval`; 1/3 for redrawn test rows.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `printed_tables`, the printed numbers named ``printed accuracy, printed gap``; and for both
+        ``accuracy, ± accuracy, spread accuracy``: our mean as the sources measured it, the half-width of its 95 %
+        interval, and the most that a printed mean of ten trials may differ, by 95 % for all rows together.
+    """
+    printed = printed_tables()
+    comparisons = len(printed) * len(MEASURES)
+    lines = []
+    for line in printed.to_dict("records"):
+        fermi = line["method"] == "DP-FERMI"
+        trials = select(
+            rows[rows["data"] == line["data"]], line["method"], setting="as run", target=line["epsilon"],
+            strength=line["strength"] if fermi else None, accountant=None if fermi else line["accountant"],
+        )  # fmt: skip
+        for name in MEASURES:
+            values = trials[f"drawn_{name}"]
+            line[f"printed {name}"] = line.pop(name)
+            line[name], line[f"± {name}"] = mean_interval(values, test_to_train=test_to_train)
+            line[f"spread {name}"] = printed_spread(values, comparisons=comparisons)
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def chance_gap(rate: float, sizes: Sequence[int]) -> float:
+    """Return the gap to expect of a classifier that selects both groups at the same rate, on test rows alone.
+
+    Parameters
+    ----------
+    rate : float
+        Selection rate in the population, in [0, 1].
+    sizes : (int, int)
+        Test rows of the two groups, each at least 1.
+
+    Returns
+    -------
+    float
+        E|K₀/n₀ − K₁/n₁| for binomial counts: the integral over x of F(x)(1 − G(x)) + G(x)(1 − F(x)), exactly.
+
+    Raises
+    ------
+    ValueError
+        If the rate is outside [0, 1], or there are not two sizes of at least 1.
+    """
+    from scipy.stats import binom
+
+    rate = as_single_rate(rate, "rate")
+    if len(sizes) != 2:
+        raise ValueError(f"sizes: found {len(sizes)} numbers, expected 2")
+    first, second = (as_count(size, "sizes", 1) for size in sizes)
+    # counts at a common denominator, so that equal rates are equal numbers
+    at = np.unique(np.concatenate([np.arange(first + 1) * second, np.arange(second + 1) * first]))
+    below, also = binom.cdf(at // second, first, rate), binom.cdf(at // first, second, rate)
+    chance = below * (1 - also) + also * (1 - below)
+    return float(chance[:-1] @ np.diff(at)) / (first * second)
+
+
+def chance_shares(rows: pd.DataFrame, sizes: Sequence[int]) -> dict[str, float]:
+    """Return how much of one configuration's measured gap is the test rows' own chance.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `select`.
+    sizes : (int, int)
+        Test rows of the two groups.
+
+    Returns
+    -------
+    dict
+        ``gap``, the mean as the sources measured it; ``chance``, the mean of `chance_gap` at the trial's rate of
+        all test rows; ``share``, the variance by chance over the mean of the squared gap, which unlike the ratio of
+        the other two says how squares add up.
+    """
+    weights = np.array(sizes) / sum(sizes)
+    drawn = rows["drawn_rate_0"].notna()
+    rates = [rows[f"drawn_rate_{at}"].where(drawn, rows[f"rate_{at}"]).to_numpy(float) for at in (0, 1)]
+    pooled = weights[0] * rates[0] + weights[1] * rates[1]
+    variance = float((pooled * (1 - pooled)).mean() * (1 / sizes[0] + 1 / sizes[1]))
+    square = float((rows["drawn_gap"] ** 2).mean())
+    chance = float(np.mean([chance_gap(rate, sizes) for rate in pooled]))
+    return {
+        "gap": float(rows["drawn_gap"].mean()),
+        "chance": chance,
+        "share": variance / square if square else math.nan,
+    }
+
+
+class EqualAccuracy(NamedTuple):
+    """Algorithm 2 against DP-FERMI mixed with the constant classifier to the same accuracy."""
+
+    strength: float
+    weight: float
+    accuracy: tuple[float, float]
+    gap: tuple[float, float]
+
+    @property
+    def winner(self) -> str:
+        """Whose gap is smaller, if the interval excludes 0: "Algorithm 2", "DP-FERMI" or "neither"."""
+        mean, half = self.gap
+        return "neither" if abs(mean) <= half else "Algorithm 2" if mean > 0 else "DP-FERMI"
+
+
+def at_equal_accuracy(
+    rows: pd.DataFrame, target: float, *, setting: str, accountant: str, test_to_train: float = 0.0,
+    strengths: Sequence[float] | None = None,
+) -> EqualAccuracy | None:  # fmt: skip
+    """Compare the gaps of the two methods at the same accuracy, paired over the splits.
+
+    A model of DP-FERMI that is more accurate than Algorithm 2 is mixed with the constant classifier: each person
+    gets the model's label with probability w, else the constant. That costs no privacy, and its gap is w times
+    the model's. Of all λ, the one whose mixture has the smallest gap is chosen, with its w, on the first
+    half of the splits; the comparison is made on the other half.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `with_measures`, of one data set; with the constant classifier.
+    target : float
+        ε′.
+    setting, accountant : str
+        Of Algorithm 2; the setting is DP-FERMI's too.
+    test_to_train : float
+        As in `mean_interval`.
+    strengths : sequence of float, optional
+        The λ to choose from; all that were run by default.
+
+    Returns
+    -------
+    EqualAccuracy or None
+        λ, w, and mean and half-width of the 95 % interval of DP-FERMI's minus Algorithm 2's accuracy and
+        gap; None if no λ is as accurate as Algorithm 2.
+    """
+    fair = select(rows, "Algorithm 2", setting=setting, target=target, accountant=accountant)
+    constant = select(rows, "constant", setting="no privacy")["accuracy"]
+    splits = fair.index[fair.index.isin(constant.index)]
+    chosen, tested = splits[: len(splits) // 2], splits[len(splits) // 2 :]
+    fair, constant = fair.loc[splits], constant.loc[splits]
+    penalised = rows[
+        (rows["method"] == "DP-FERMI") & (rows["setting"] == setting) & (rows["target"] == target)
+    ]
+    best: tuple[float, float, float] | None = None
+    for strength in sorted(penalised["strength"].unique()) if strengths is None else strengths:
+        model = select(rows, "DP-FERMI", setting=setting, target=target, strength=strength).loc[chosen]
+        gain = (model["accuracy"] - constant[chosen]).mean()
+        wanted = max((fair.loc[chosen, "accuracy"] - constant[chosen]).mean(), 0.0)
+        if gain <= 0 or gain < wanted:
+            continue
+        weight = wanted / gain
+        if best is None or weight * model["gap"].mean() < best[0]:
+            best = weight * model["gap"].mean(), strength, weight
+    if best is None:
+        return None
+    _, strength, weight = best
+    model = select(rows, "DP-FERMI", setting=setting, target=target, strength=strength).loc[tested]
+    mixed = weight * model["accuracy"] + (1 - weight) * constant[tested]
+    differences = (mixed - fair.loc[tested, "accuracy"], weight * model["gap"] - fair.loc[tested, "gap"])
+    accuracy, gap = (mean_interval(values, test_to_train=test_to_train) for values in differences)
+    return EqualAccuracy(float(strength), float(weight), accuracy, gap)
