@@ -65,8 +65,8 @@ def select(
             chosen &= rows[name] == value
     found = rows[chosen].set_index("split").sort_index()
     if found.empty or found.index.has_duplicates:
-        wanted = dict(method=method, setting=setting, target=target, strength=strength, accountant=accountant)
-        raise ValueError(f"rows: found {len(found)} trials of {wanted}, expected one for each split")
+        wanted = f"{method}, {setting}, ε′ = {target}, λ = {strength}, {accountant}"
+        raise ValueError(f"rows: found {len(found)} trials ({wanted}), expected one for each split")
     return found
 
 
