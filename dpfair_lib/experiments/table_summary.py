@@ -151,7 +151,7 @@ def chance_gap(rate: float, sizes: Sequence[int]) -> float:
     """
     from scipy.stats import binom
 
-    rate = as_single_rate(rate, "rate")
+    rate = float(as_single_rate(rate, "rate"))
     if len(sizes) != 2:
         raise ValueError(f"sizes: found {len(sizes)} numbers, expected 2")
     first, second = (as_count(size, "sizes", 1) for size in sizes)
