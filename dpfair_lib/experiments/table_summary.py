@@ -193,6 +193,33 @@ def chance_shares(rows: pd.DataFrame, sizes: Sequence[int]) -> dict[str, float]:
     }
 
 
+def paired_difference(
+    rows: pd.DataFrame, measure: str, target: float, strength: float, *, setting: str, accountant: str,
+    factor: float = 1.0, test_to_train: float = 0.0,
+) -> tuple[float, float]:  # fmt: skip
+    """Return DP-FERMI's mean less a multiple of Algorithm 2's, paired over the splits, and the half-width.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `with_measures`, of one data set.
+    measure : {"accuracy", "gap"}
+        As the sources measured it, with one draw of the flips.
+    target, strength : float
+        ε′ and λ.
+    setting, accountant : str
+        Of Algorithm 2; the setting is DP-FERMI's too.
+    factor : float
+        How often Algorithm 2's number counts.
+    test_to_train : float
+        As in `mean_interval`.
+    """
+    fair = select(rows, "Algorithm 2", setting=setting, target=target, accountant=accountant)
+    penalised = select(rows, "DP-FERMI", setting=setting, target=target, strength=strength)
+    name = f"drawn_{measure}"
+    return mean_interval(penalised[name] - factor * fair[name], test_to_train=test_to_train)
+
+
 class EqualAccuracy(NamedTuple):
     """Algorithm 2 against DP-FERMI mixed with the constant classifier to the same accuracy."""
 

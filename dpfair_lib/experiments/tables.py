@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,36 +36,6 @@ DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One split of one data set, and what to run on it.
-
-    Parameters
-    ----------
-    data : str
-        "adult" or "credit".
-    split : int
-        Number of the split.
-    seed : int
-        Seed of splits and noise.
-    fixed_test : bool
-        Keep the test rows of the published split, or draw them anew.
-    parts : tuple of str
-        "printed": all rows of the printed tables. "coding": DP-FERMI as run with the groups coded the other way
-        round. "passes": DP-FERMI as run, but for as many passes as the text says. "certified": both methods
-        trained on the same rows at the same certified ε.
-    standin : bool
-        Run on the synthetic stand-in.
-    """
-
-    data: str
-    split: int
-    seed: int = 0
-    fixed_test: bool = True
-    parts: tuple[str, ...] = ("printed",)
-    standin: bool = False
-
-
-@dataclass(frozen=True)
 class Sides:
     """Arrays of one split for methods that train on all rows but the test rows."""
 
@@ -75,13 +45,6 @@ class Sides:
     X_test: np.ndarray
 
 
-@functools.lru_cache(maxsize=4)
-def _dataset(data: str, standin: bool) -> Dataset:
-    from dpfair_lib.datasets import load, synthetic
-
-    return synthetic(data, random_state=0) if standin else load(data, download=False)
-
-
 def printed_strengths(data: str, epsilon: float) -> list[float]:
     """Return the λ of all printed rows of DP-FERMI for one data set and ε′, sorted."""
     rows = printed_tables()
@@ -89,13 +52,28 @@ def printed_strengths(data: str, epsilon: float) -> list[float]:
     return sorted(rows.loc[chosen, "strength"].unique().tolist())
 
 
-def run_trial(trial: Trial) -> list[dict[str, Any]]:
-    """Run every method on one split.
+def run_trial(
+    dataset: Dataset, *, data: str, split: int, seed: int = 0, fixed_test: bool = True,
+    parts: Sequence[str] = ("printed",),
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Run every method on one split of one data set.
 
     Parameters
     ----------
-    trial : Trial
-        Which split, and which parts.
+    dataset : Dataset
+        The data set, or a stand-in of its shape.
+    data : str
+        "adult" or "credit": whose printed settings to use.
+    split : int
+        Number of the split.
+    seed : int
+        Seed of splits and noise.
+    fixed_test : bool
+        Keep the test rows of the published split, or draw them anew.
+    parts : sequence of str
+        "printed": all rows of the printed tables. "coding": DP-FERMI as run with the groups coded the other way
+        round. "passes": DP-FERMI as run, but for as many passes as the text says. "certified": both methods
+        trained on the same rows at the same certified ε.
 
     Returns
     -------
@@ -109,8 +87,6 @@ def run_trial(trial: Trial) -> list[dict[str, Any]]:
     ------
     ValueError
         If a part is unknown.
-    FileNotFoundError
-        If the data are not there.
 
     References
     ----------
@@ -118,26 +94,25 @@ def run_trial(trial: Trial) -> list[dict[str, Any]]:
     """
     from dpfair_lib.datasets import split_isit
 
-    if unknown := set(trial.parts) - set(PARTS):
+    if unknown := set(parts) - set(PARTS):
         raise ValueError(f"parts: found {sorted(unknown)}, expected some of {PARTS}")
-    dataset = _dataset(trial.data, trial.standin)
-    rng = np.random.default_rng([trial.seed, trial.split])
-    parts = split_isit(len(dataset.y), rng=rng, fixed_test=trial.fixed_test)
-    sources = {name: [trial.seed, trial.split, at + 3] for at, name in enumerate(PARTS)}
+    rng = np.random.default_rng([seed, split])
+    places = split_isit(len(dataset.y), rng=rng, fixed_test=fixed_test)
+    sources = {name: [seed, split, at + 3] for at, name in enumerate(PARTS)}
     found: list[tuple[Any, ...]] = []
-    if "printed" in trial.parts:
-        plain = plain_predictions(dataset, parts)
+    if "printed" in parts:
+        plain = plain_predictions(dataset, places)
         found += [("no privacy", "", None, method, None, plain[method]) for method in BASELINES]
-        found += _algorithm_2_as_printed(trial.data, dataset, parts, sources["printed"])
-        found += _fermi_as_run(trial.data, dataset, parts, sources["printed"])
+        found += _algorithm_2_as_printed(data, dataset, places, sources["printed"])
+        found += _fermi_as_run(data, dataset, places, sources["printed"])
     for setting in ("coding", "passes"):
-        if setting in trial.parts:
-            found += _fermi_as_run(trial.data, dataset, parts, sources[setting], changed=setting)
-    if "certified" in trial.parts:
-        found += _certified(trial.data, dataset, parts, sources["certified"])
+        if setting in parts:
+            found += _fermi_as_run(data, dataset, places, sources[setting], changed=setting)
+    if "certified" in parts:
+        found += _certified(data, dataset, places, sources["certified"])
 
-    truth, group = dataset.y.iloc[parts.test].to_numpy(), dataset.sensitive_features.iloc[parts.test]
-    draws = np.random.default_rng([trial.seed, trial.split, 1])
+    truth, group = dataset.y.iloc[places.test].to_numpy(), dataset.sensitive_features.iloc[places.test]
+    draws = np.random.default_rng([seed, split, 1])
     rows = []
     for setting, accountant, target, method, strength, chance in found:
         numbers = measured(truth, group, chance, "")
@@ -145,7 +120,7 @@ def run_trial(trial: Trial) -> list[dict[str, Any]]:
         flips = ((chance > 0) & (chance < 1)).any()
         rows.append(
             {
-                "split": trial.split, "setting": setting, "accountant": accountant, "target": target,
+                "split": split, "setting": setting, "accountant": accountant, "target": target,
                 "method": method, "strength": strength,
                 **{name: round(number, DIGITS) for name, number in numbers.items()},
                 **{name: round(number, DIGITS) if flips else None for name, number in drawn.items()},

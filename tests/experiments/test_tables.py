@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpfair_lib.datasets import split_isit
+from dpfair_lib.datasets import split_isit, synthetic
 from dpfair_lib.experiments import tables
 from dpfair_lib.experiments.printed import DELTA, GROUP_EPSILON, printed_tables
-from dpfair_lib.experiments.tables import BASELINES, LENGTHS, Trial, run_trial
+from dpfair_lib.experiments.tables import BASELINES, LENGTHS, run_trial
 from dpfair_lib.privacy import dp_sgd_epsilon
 
 
@@ -21,8 +21,13 @@ def few_passes():
 
 
 @pytest.fixture(scope="module")
-def printed():
-    return pd.DataFrame(run_trial(Trial("credit", 1, standin=True)))
+def dataset():
+    return synthetic("credit", random_state=0)
+
+
+@pytest.fixture(scope="module")
+def printed(dataset):
+    return pd.DataFrame(run_trial(dataset, data="credit", split=1))
 
 
 def test_a_trial_has_every_printed_row_and_every_baseline(printed):
@@ -41,17 +46,18 @@ def test_only_flips_are_drawn(printed):
     assert drawn == ["Algorithm 1 (midpoint)", "most accurate rate", "Algorithm 2", "coin"]
 
 
-def test_a_trial_is_its_numbers_alone():
-    task = Trial("credit", 2, seed=5, parts=("passes",), standin=True)
-    assert run_trial(task) == run_trial(task)
-    other = run_trial(Trial("credit", 2, seed=6, parts=("passes",), standin=True))
-    assert [row["accuracy"] for row in other] != [row["accuracy"] for row in run_trial(task)]
+def test_a_trial_is_its_numbers_alone(dataset):
+    task = {"data": "credit", "split": 2, "parts": ("passes",)}
+    once = run_trial(dataset, seed=5, **task)
+    assert once == run_trial(dataset, seed=5, **task)
+    other = run_trial(dataset, seed=6, **task)
+    assert [row["accuracy"] for row in other] != [row["accuracy"] for row in once]
 
 
-def test_the_other_coding_and_the_stated_passes_are_other_runs(printed):
+def test_the_other_coding_and_the_stated_passes_are_other_runs(dataset, printed):
     fermi = printed[printed["method"] == "DP-FERMI"]
     for part, setting in (("coding", "other coding"), ("passes", "stated passes")):
-        found = pd.DataFrame(run_trial(Trial("credit", 1, parts=(part,), standin=True)))
+        found = pd.DataFrame(run_trial(dataset, data="credit", split=1, parts=(part,)))
         assert set(found["setting"]) == {setting}
         both = fermi.merge(found, on=["target", "strength"])
         assert len(both) == len(found) > 0
@@ -59,8 +65,7 @@ def test_the_other_coding_and_the_stated_passes_are_other_runs(printed):
     assert set(found["target"]) == {9.0}
 
 
-def test_both_methods_spend_the_same_certified_epsilon():
-    dataset = tables._dataset("credit", standin=True)
+def test_both_methods_spend_the_same_certified_epsilon(dataset):
     parts = split_isit(len(dataset.y), rng=np.random.default_rng(0))
     aware, blind = (tables._sides(dataset, parts, aware=know) for know in (True, False))
     assert len(aware.y) == len(blind.y) == len(parts.train) + len(parts.post)
@@ -77,16 +82,15 @@ def test_both_methods_spend_the_same_certified_epsilon():
     assert spent <= 3 - GROUP_EPSILON["credit"] + 1e-9
 
 
-def test_both_methods_are_run_with_both_lengths_of_the_steps():
-    found = pd.DataFrame(run_trial(Trial("credit", 0, parts=("certified",), standin=True)))
+def test_both_methods_are_run_with_both_lengths_of_the_steps(dataset):
+    found = pd.DataFrame(run_trial(dataset, data="credit", split=0, parts=("certified",)))
     for _, rows in found.groupby("setting"):
         assert set(rows["method"]) == {"DP-SGD", "Algorithm 2", "coin", "DP-FERMI"}
         assert set(rows["target"]) == {3.0, 9.0}
     assert found["setting"].unique().tolist() == list(LENGTHS)
 
 
-def test_tenfold_steps_go_further():
-    dataset = tables._dataset("credit", standin=True)
+def test_tenfold_steps_go_further(dataset):
     sides = tables._sides(dataset, split_isit(len(dataset.y), rng=np.random.default_rng(0)), aware=True)
     for train in (
         lambda length: tables.certified_algorithm_2(
@@ -100,6 +104,6 @@ def test_tenfold_steps_go_further():
         assert long > 4 * short
 
 
-def test_unknown_parts_are_named():
+def test_unknown_parts_are_named(dataset):
     with pytest.raises(ValueError, match=r"parts: found \['nothing'\], expected some of"):
-        run_trial(Trial("credit", 0, parts=("nothing",), standin=True))
+        run_trial(dataset, data="credit", split=0, parts=("nothing",))
