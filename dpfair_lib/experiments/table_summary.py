@@ -94,13 +94,17 @@ def printed_spread(values: Any, *, comparisons: int = 1, level: float = 0.95) ->
     return float(quantile * values.std(ddof=1) * math.sqrt(1 / len(values) + 1 / PRINTED_TRIALS) + ROUNDING)
 
 
-def beside_printed(rows: pd.DataFrame, *, test_to_train: float = 0.0) -> pd.DataFrame:
-    """Return every printed row of Tables II–XIII with our mean and interval beside.
+def beside_printed(
+    rows: pd.DataFrame, *, accountant: str | None = None, test_to_train: float = 0.0
+) -> pd.DataFrame:
+    """Return every printed row of Tables II–XIII, or of one accountant's four, with our mean and interval beside.
 
     Parameters
     ----------
     rows : DataFrame
         From `with_measures`, with the column ``data``.
+    accountant : str, optional
+        "PRV", "moments" or "GDP".
     test_to_train : float
         As in `mean_interval`; 1/3 for redrawn test rows.
 
@@ -114,7 +118,9 @@ def beside_printed(rows: pd.DataFrame, *, test_to_train: float = 0.0) -> pd.Data
     printed = printed_tables()
     comparisons = len(printed) * len(MEASURES)
     lines = []
-    for line in printed.to_dict("records"):
+    rows = rows[rows["setting"] == "as run"]
+    chosen = printed if accountant is None else printed[printed["accountant"] == accountant]
+    for line in chosen.to_dict("records"):
         fermi = line["method"] == "DP-FERMI"
         trials = select(
             rows[rows["data"] == line["data"]], line["method"], setting="as run", target=line["epsilon"],
@@ -236,9 +242,8 @@ class EqualAccuracy(NamedTuple):
 
 
 def at_equal_accuracy(
-    rows: pd.DataFrame, target: float, *, setting: str, accountant: str, test_to_train: float = 0.0,
-    strengths: Sequence[float] | None = None,
-) -> EqualAccuracy | None:  # fmt: skip
+    rows: pd.DataFrame, target: float, *, setting: str, accountant: str, test_to_train: float = 0.0
+) -> EqualAccuracy | None:
     """Compare the gaps of the two methods at the same accuracy, paired over the splits.
 
     A model of DP-FERMI that is more accurate than Algorithm 2 is mixed with the constant classifier: each person
@@ -256,8 +261,6 @@ def at_equal_accuracy(
         Of Algorithm 2; the setting is DP-FERMI's too.
     test_to_train : float
         As in `mean_interval`.
-    strengths : sequence of float, optional
-        The λ to choose from; all that were run by default.
 
     Returns
     -------
@@ -265,17 +268,19 @@ def at_equal_accuracy(
         λ, w, and mean and half-width of the 95 % interval of DP-FERMI's minus Algorithm 2's accuracy and
         gap; None if no λ is as accurate as Algorithm 2.
     """
-    fair = select(rows, "Algorithm 2", setting=setting, target=target, accountant=accountant)
     constant = select(rows, "constant", setting="no privacy")["accuracy"]
+    rows = rows[(rows["setting"] == setting) & (rows["target"] == target)]
+    fair = select(rows, "Algorithm 2", setting=setting, accountant=accountant)
     splits = fair.index[fair.index.isin(constant.index)]
     chosen, tested = splits[: len(splits) // 2], splits[len(splits) // 2 :]
     fair, constant = fair.loc[splits], constant.loc[splits]
-    penalised = rows[
-        (rows["method"] == "DP-FERMI") & (rows["setting"] == setting) & (rows["target"] == target)
-    ]
+    models = {
+        strength: select(rows, "DP-FERMI", setting=setting, strength=strength)
+        for strength in sorted(rows["strength"].dropna().unique())
+    }
     best: tuple[float, float, float] | None = None
-    for strength in sorted(penalised["strength"].unique()) if strengths is None else strengths:
-        model = select(rows, "DP-FERMI", setting=setting, target=target, strength=strength).loc[chosen]
+    for strength in models:
+        model = models[strength].loc[chosen]
         gain = (model["accuracy"] - constant[chosen]).mean()
         wanted = max((fair.loc[chosen, "accuracy"] - constant[chosen]).mean(), 0.0)
         if gain <= 0 or gain < wanted:
@@ -286,7 +291,7 @@ def at_equal_accuracy(
     if best is None:
         return None
     _, strength, weight = best
-    model = select(rows, "DP-FERMI", setting=setting, target=target, strength=strength).loc[tested]
+    model = models[strength].loc[tested]
     mixed = weight * model["accuracy"] + (1 - weight) * constant[tested]
     differences = (mixed - fair.loc[tested, "accuracy"], weight * model["gap"] - fair.loc[tested, "gap"])
     accuracy, gap = (mean_interval(values, test_to_train=test_to_train) for values in differences)

@@ -69,6 +69,11 @@ def test_every_printed_row_stands_beside_ours():
     assert (found["printed gap"] - found["gap"]).abs().max() < 1e-12
     assert ((found["printed accuracy"] - found["accuracy"]).abs() <= found["spread accuracy"]).all()
     assert found["table"].tolist() == printed_tables()["table"].tolist()
+    moments = beside_printed(rows, accountant="moments")
+    assert moments["table"].unique().tolist() == ["VI", "VII", "VIII", "IX"]
+    assert (
+        moments["spread gap"].to_numpy() == found.loc[moments["table"].index + 24, "spread gap"].to_numpy()
+    ).all()
 
 
 def test_the_spread_covers_a_mean_of_ten_more_trials():

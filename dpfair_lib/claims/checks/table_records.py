@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -40,8 +41,8 @@ def test_sizes(data: str) -> tuple[int, int]:
 
 
 @cache
-def _lines(fresh: bool) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+def _lines(fresh: bool) -> dict[tuple[Any, ...], list[dict[Hashable, Any]]]:
+    found: dict[tuple[Any, ...], list[dict[Hashable, Any]]] = {}
     for data in DATA:
         for row in read_record(_name(data, fresh))[0].to_dict("records"):
             named = (row["target"], row["strength"])
@@ -56,8 +57,9 @@ def _lines(fresh: bool) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
     return {key: sorted(rows, key=lambda row: row["split"]) for key, rows in found.items()}
 
 
-def exact_trials(*key: Any, fresh: bool = False) -> list[tuple[Fraction, Fraction]]:
-    """Return accuracy and gap of every trial as exact decimals, of the draw where one was made.
+@cache
+def exact_trials(*key: Any, fresh: bool = False, drawn: bool = True) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Return accuracy and gap of every trial as exact decimals, of the draw where one was made and is wanted.
 
     Parameters
     ----------
@@ -65,15 +67,29 @@ def exact_trials(*key: Any, fresh: bool = False) -> list[tuple[Fraction, Fractio
         Data set, setting, accountant, method, ε′ and λ, the last two None where there are none.
     fresh : bool
         Whether test rows were redrawn.
+    drawn : bool
+        Whether to take the one draw of the flips, or what is exact over them.
     """
     done = []
     for row in _lines(fresh)[key]:
-        prefix = "drawn_" if row["drawn_accuracy"] == row["drawn_accuracy"] else ""
+        prefix = "drawn_" if drawn and row["drawn_accuracy"] == row["drawn_accuracy"] else ""
         accuracy, first, second = (
             Fraction(str(row[f"{prefix}{name}"])) for name in ("accuracy", "rate_0", "rate_1")
         )
         done.append((accuracy, abs(first - second)))
-    return done
+    return tuple(done)
+
+
+@cache
+def exact_summary(at: int, *key: Any, fresh: bool = False) -> tuple[Fraction, Fraction]:
+    """Return mean and variance over the trials of accuracy (0) or gap (1)."""
+    return exact_moments([trial[at] for trial in exact_trials(*key, fresh=fresh)])
+
+
+def strengths(data: str, setting: str, epsilon: float, *, fresh: bool = False) -> list[float]:
+    """Return the λ that were run, sorted."""
+    kind = (data, setting, "DP-FERMI", epsilon)
+    return sorted(key[5] for key in _lines(fresh) if (key[0], key[1], key[3], key[4]) == kind)
 
 
 def exact_moments(values: list[Fraction]) -> tuple[Fraction, Fraction]:
