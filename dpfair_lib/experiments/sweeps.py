@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
@@ -117,13 +118,22 @@ def _as_finished(
     if scheduler is not None:
         with closing(_client(scheduler)) as client:
             parallel = joblib.Parallel(**options, backend=_cluster(client), pre_dispatch="all")
-            with closing(parallel(jobs)) as found:
-                yield from found
+            yield from _closed(parallel(jobs))
     elif workers > 1:
-        with closing(joblib.Parallel(**options, backend="loky")(jobs)) as found:
-            yield from found
+        yield from _closed(joblib.Parallel(**options, backend="loky")(jobs))
     else:
         yield from (_run(*call) for call in calls)
+
+
+def _closed(found: Generator[Any]) -> Generator[Any]:
+    """Give what joblib gives; where the reader has enough, stop its tasks without the warning about them."""
+    try:
+        for one in found:  # noqa: UP028 (`yield from` would close it first, with the warning)
+            yield one
+    except GeneratorExit:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            found.close()
+        raise
 
 
 def _cluster(client: Any) -> Any:
