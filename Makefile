@@ -42,8 +42,8 @@ notebooks: $(READY)  ## run every chapter without data and refresh the stored .i
 pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)
 	$(BIN)/python -m pytest tests/pages --override-ini addopts= --numprocesses 2 -rs
 
-record: $(READY)  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some)
-	$(BIN)/python -m dpfair_lib.experiments $(ONLY)
+record: $(READY)  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
+	$(BIN)/python -m dpfair_lib.experiments $(if $(filter 1,$(FORCE)),--force) $(ONLY)
 
 bench: $(READY)  ## time the library side by side with its peers
 	$(BIN)/python -m benchmarks

@@ -1,111 +1,109 @@
 """``make record``: run the long experiments on the real data and refresh results/.
 
-``python -m dpfair_lib.experiments NAME ...`` runs the named ones; without a name, all.
+``python -m dpfair_lib.experiments NAME ...`` records the named ones; without a name, all. A record that is
+whole, and was made by this code from this data, is left as it is. An interrupted run goes on where it stopped.
+DPFAIR_WORKERS says how many processes take part, DPFAIR_DASK=tcp://host:port which Dask cluster instead.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
-import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from dpfair_lib.datasets import load, split_isit
+from dpfair_lib.datasets import split_isit
 from dpfair_lib.experiments import postprocessing, preparation, private_postprocessing
 from dpfair_lib.experiments.printed import GROUP_EPSILON
-from dpfair_lib.experiments.records import write_record
+from dpfair_lib.experiments.recording import Experiment, record
+from dpfair_lib.experiments.sources import Source, on_data
 
-if TYPE_CHECKING:
-    from dpfair_lib.datasets import Dataset
-
-# name → data set, and whether the test rows of the published split are kept in all trials
-ALGORITHM_1 = {"isit-alg-1-adult": ("adult", True), "isit-alg-1-adult-fresh-test": ("adult", False)}
-ALGORITHM_2 = {
-    f"isit-alg-2-{data}{suffix}": (data, fixed)
-    for data in ("adult", "credit")
-    for suffix, fixed in (("", True), ("-fresh-test", False))
-}
-# name → data set, and what is recorded of its preparation
-PREPARATION = {
-    f"isit-preparation-{data}-{what}": (data, what)
-    for data in ("adult", "credit")
-    for what in ("moves", "scaling")
-}
 SPLITS, TRIALS = 20, 10
 
 
+def algorithm_1(name: str, data: str, *, fixed_test: bool) -> Experiment:
+    """Algorithm 1 without privacy, a task per split."""
+    parameters = {"splits": SPLITS, "seed": 0, "fixed_test": fixed_test}
+    tasks = [
+        {"source": Source(data), "split": at, "seed": 0, "fixed_test": fixed_test} for at in range(SPLITS)
+    ]
+    return Experiment(
+        name, _origin(data), parameters, functools.partial(on_data, postprocessing.compare_on_split), tasks
+    )
+
+
+def algorithm_2(name: str, data: str, *, fixed_test: bool) -> Experiment:
+    """Algorithm 2 with the printed and the stated noise, a task per split."""
+    targets = private_postprocessing.published_targets(data)
+    chosen: dict[str, Any] = {"seed": 0, "fixed_test": fixed_test, "group_epsilon": GROUP_EPSILON[data]}
+    n_train = len(split_isit(_origin(data)["rows"], rng=np.random.default_rng(0)).train)
+    privacy = private_postprocessing.account(targets, n_train=n_train, group_epsilon=GROUP_EPSILON[data])
+    return Experiment(
+        name,
+        _origin(data),
+        {"trials": TRIALS, **chosen, "privacy": privacy},
+        functools.partial(on_data, private_postprocessing.compare_on_split),
+        [{"source": Source(data), "split": at, "targets": targets, **chosen} for at in range(TRIALS)],
+    )
+
+
+def moves(name: str, data: str) -> Experiment:
+    """How far one record moves the others: a single task, for one training serves all its rows."""
+    function = functools.partial(on_data, preparation.others_moves)
+    return Experiment(name, _origin(data), {"seed": 0}, function, [{"source": Source(data), "seed": 0}])
+
+
+def scaling(name: str, data: str) -> Experiment:
+    """What scaling without leaks costs, a task per trial."""
+    tasks = [{"source": Source(data), "trial": at, "seed": 0} for at in range(TRIALS)]
+    function = functools.partial(on_data, preparation.compare_scaling_once)
+    return Experiment(name, _origin(data), {"seed": 0, "trials": TRIALS}, function, tasks)
+
+
+# name → how to make the experiment of that name
+EXPERIMENTS = {
+    "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
+    "isit-alg-1-adult-fresh-test": functools.partial(algorithm_1, data="adult", fixed_test=False),
+    **{
+        f"isit-alg-2-{data}{suffix}": functools.partial(algorithm_2, data=data, fixed_test=fixed)
+        for data in ("adult", "credit")
+        for suffix, fixed in (("", True), ("-fresh-test", False))
+    },
+    **{
+        f"isit-preparation-{data}-{what}": functools.partial(run, data=data)
+        for data in ("adult", "credit")
+        for what, run in (("moves", moves), ("scaling", scaling))
+    },
+}
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Record every experiment, or those named, with a line of progress per split."""
-    recorders = {
-        **dict.fromkeys(ALGORITHM_1, _record_1),
-        **dict.fromkeys(ALGORITHM_2, _record_2),
-        **dict.fromkeys(PREPARATION, _record_preparation),
-    }
+    """Record every experiment, or those named, with a line of progress per task."""
     parser = argparse.ArgumentParser(prog="python -m dpfair_lib.experiments", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"one of {', '.join(recorders)}; all without a name"
-    )
-    names = parser.parse_args(arguments).names
-    if unknown := [name for name in names if name not in recorders]:
-        parser.error(f"found {unknown[0]!r}, expected one of {', '.join(recorders)}")
-    for name in names or recorders:
-        recorders[name](name)
+    known = ", ".join(EXPERIMENTS)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {known}; all without a name")
+    parser.add_argument("--force", action="store_true", help="make records anew that are whole and fit")
+    chosen = parser.parse_args(arguments)
+    if unknown := [name for name in chosen.names if name not in EXPERIMENTS]:
+        parser.error(f"found {unknown[0]!r}, expected one of {known}")
+    try:
+        for name in chosen.names or EXPERIMENTS:
+            record(EXPERIMENTS[name](name), force=chosen.force)
+    except KeyboardInterrupt:
+        sys.exit("interrupted; finished tasks are kept, and the same command goes on from there")
+    except (
+        ValueError,
+        OSError,
+    ) as error:  # a setting, the data or the cluster; a failed task shows where it failed
+        sys.exit(f"{parser.prog}: {error}")
 
 
-def _record_1(name: str) -> None:
-    data, fixed_test = ALGORITHM_1[name]
-    dataset = load(data)
-    parameters: dict[str, Any] = {"splits": SPLITS, "seed": 0, "fixed_test": fixed_test}
-    _record(name, data, dataset, postprocessing.compare_on_splits(dataset, **parameters), parameters)
-
-
-def _record_2(name: str) -> None:
-    data, fixed_test = ALGORITHM_2[name]
-    dataset, targets = load(data), private_postprocessing.published_targets(data)
-    parameters: dict[str, Any] = {
-        "trials": TRIALS, "seed": 0, "fixed_test": fixed_test,
-        "group_epsilon": GROUP_EPSILON[data],
-    }  # fmt: skip
-    rows = private_postprocessing.compare_on_splits(dataset, targets=targets, **parameters)
-    n_train = len(split_isit(len(dataset.y), rng=np.random.default_rng(0)).train)
-    privacy = private_postprocessing.account(
-        targets, n_train=n_train, group_epsilon=parameters["group_epsilon"]
-    )
-    _record(name, data, dataset, rows, {**parameters, "privacy": privacy})
-
-
-def _record_preparation(name: str) -> None:
-    data, what = PREPARATION[name]
-    dataset = load(data)
-    parameters: dict[str, Any] = {"seed": 0} | ({"trials": TRIALS} if what == "scaling" else {})
-    run = preparation.others_moves if what == "moves" else preparation.compare_scaling
-    _record(name, data, dataset, run(dataset, **parameters), parameters)
-
-
-def _record(
-    name: str, data: str, dataset: Dataset, rows: Iterable[dict[str, Any]], parameters: dict[str, Any]
-) -> None:
-    done: list[dict[str, Any]] = []
-    started = time.perf_counter()
-    for row in rows:
-        if done and row.get("split") != done[-1].get("split"):
-            _say(f"{name}: {row['split']} splits, {time.perf_counter() - started:.0f} s")
-        done.append(row)
+def _origin(data: str) -> dict[str, Any]:
+    dataset = Source(data).dataset()
     groups = dataset.sensitive_features.value_counts().sort_index().to_dict()
-    origin = {
-        "name": data, "checksum": dataset.card.checksum, "rows": len(dataset.y), "groups": groups
-    }  # fmt: skip
-    path = write_record(name, pd.DataFrame(done), parameters=parameters, data=origin)
-    _say(f"wrote {path.name} after {time.perf_counter() - started:.0f} s")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    return {"name": data, "checksum": dataset.card.checksum, "rows": len(dataset.y), "groups": groups}
 
 
 if __name__ == "__main__":

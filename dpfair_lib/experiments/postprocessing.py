@@ -27,7 +27,23 @@ METHODS = ("constant", "group-blind", "group-aware", *FAIR)
 def compare_on_splits(
     dataset: Dataset, *, splits: int, seed: int = 0, fixed_test: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """Train, post-process and test on several splits of one data set.
+    """Give the rows of `compare_on_split` for several splits of one data set, split by split.
+
+    Parameters
+    ----------
+    dataset, seed, fixed_test
+        As for `compare_on_split`.
+    splits : int
+        Number of splits.
+    """
+    for split in range(splits):
+        yield from compare_on_split(dataset, split=split, seed=seed, fixed_test=fixed_test)
+
+
+def compare_on_split(
+    dataset: Dataset, *, split: int, seed: int = 0, fixed_test: bool = True
+) -> Iterator[dict[str, Any]]:
+    """Train, post-process and test on one split of a data set.
 
     Logistic regression on half of the rows, rates and flips from a quarter, accuracy and parity gap on the
     last quarter. Both are exact expectations over the flips: no draw is made.
@@ -36,18 +52,18 @@ def compare_on_splits(
     ----------
     dataset : Dataset
         With a sensitive attribute of two groups.
-    splits : int
-        Number of splits.
+    split : int
+        Number of the split, from 0.
     seed : int
         Seed of the splits.
     fixed_test : bool
-        Keep the test rows of the published split in all trials, or draw them anew.
+        Keep the test rows of the published split in all splits, or draw them anew.
 
     Yields
     ------
     dict
-        ``split, method, accuracy, rate_0, rate_1`` for every method of `METHODS`, split by split; the rates are
-        the groups' selection rates, in sorted order of the groups.
+        ``split, method, accuracy, rate_0, rate_1`` for every method of `METHODS`; the rates are the groups'
+        selection rates, in sorted order of the groups.
 
     Raises
     ------
@@ -60,20 +76,19 @@ def compare_on_splits(
     """
     from dpfair_lib.datasets import split_isit
 
-    for split in range(splits):
-        rng = np.random.default_rng([seed, split])
-        parts = split_isit(len(dataset.y), rng=rng, fixed_test=fixed_test)
-        predictions = plain_predictions(dataset, parts)
-        truth, group = dataset.y.iloc[parts.test], dataset.sensitive_features.iloc[parts.test]
-        for method in METHODS:
-            probability = predictions[method]
-            rates = selection_rates(probability, sensitive_features=group)
-            yield {
-                "split": split,
-                "method": method,
-                "accuracy": float(np.where(truth == 1, probability, 1 - probability).mean()),
-                **{f"rate_{at}": float(rate) for at, rate in enumerate(rates.values())},
-            }
+    rng = np.random.default_rng([seed, split])
+    parts = split_isit(len(dataset.y), rng=rng, fixed_test=fixed_test)
+    predictions = plain_predictions(dataset, parts)
+    truth, group = dataset.y.iloc[parts.test], dataset.sensitive_features.iloc[parts.test]
+    for method in METHODS:
+        probability = predictions[method]
+        rates = selection_rates(probability, sensitive_features=group)
+        yield {
+            "split": split,
+            "method": method,
+            "accuracy": float(np.where(truth == 1, probability, 1 - probability).mean()),
+            **{f"rate_{at}": float(rate) for at, rate in enumerate(rates.values())},
+        }
 
 
 def plain_predictions(dataset: Dataset, parts: Split) -> dict[str, np.ndarray]:

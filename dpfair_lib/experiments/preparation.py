@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,20 @@ def others_moves(dataset: Dataset, *, seed: int = 0) -> Iterator[dict[str, Any]]
 
 
 def compare_scaling(dataset: Dataset, *, trials: int, seed: int = 0) -> Iterator[dict[str, Any]]:
+    """Give the rows of `compare_scaling_once` for several trials.
+
+    Parameters
+    ----------
+    dataset, seed
+        As for `compare_scaling_once`.
+    trials : int
+        Number of trials, each with its own split, test rows redrawn.
+    """
+    for trial in range(trials):
+        yield from compare_scaling_once(dataset, trial=trial, seed=seed)
+
+
+def compare_scaling_once(dataset: Dataset, *, trial: int, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Train by DP-SGD on columns that are scaled in four ways, and measure accuracy on the test rows.
 
     ε = 3 in all at δ = 1e-5, one record replaced: for the training alone with public constants, and with the
@@ -84,8 +99,8 @@ def compare_scaling(dataset: Dataset, *, trials: int, seed: int = 0) -> Iterator
     ----------
     dataset : Dataset
         Features not yet scaled, with numeric columns named in `BOUNDS`.
-    trials : int
-        Number of trials, each with its own split, test rows redrawn.
+    trial : int
+        Number of the trial, from 0; it has its own split.
     seed : int
         Seed of splits, batches and (study) noise.
 
@@ -99,27 +114,21 @@ def compare_scaling(dataset: Dataset, *, trials: int, seed: int = 0) -> Iterator
     columns = _positions(dataset)
     bounds = np.array([BOUNDS[name] for name in dataset.numeric_features])
     batches = math.ceil(len(dataset.y) / 2 / BATCH)
-    spent = {"private constants": FOR_CONSTANTS}
-    noise = {
-        scaling: dp_sgd_noise(
-            EPSILON - spent.get(scaling, 0),
-            DELTA,
-            1 / batches,
-            EPOCHS * batches,
-            "pld",
-            relation="replace-one",
-        )
-        for scaling in SCALINGS
-    }
-    for trial in range(trials):
-        parts = split_isit(len(dataset.y), rng=np.random.default_rng([seed, trial]), fixed_test=False)
-        labels = dataset.y.to_numpy()
-        for scaling in SCALINGS:
-            rng = np.random.default_rng([seed, trial, SCALINGS.index(scaling)])
-            table = _scaled(dataset, parts.train, columns, bounds, scaling, rng)
-            coefficients = _train(table[parts.train], labels[parts.train], noise[scaling], batches, rng)
-            correct = (table[parts.test] @ coefficients > 0) == (labels[parts.test] == 1)
-            yield {"trial": trial, "scaling": scaling, "accuracy": float(correct.mean())}
+    parts = split_isit(len(dataset.y), rng=np.random.default_rng([seed, trial]), fixed_test=False)
+    labels = dataset.y.to_numpy()
+    for scaling in SCALINGS:
+        rng = np.random.default_rng([seed, trial, SCALINGS.index(scaling)])
+        table = _scaled(dataset, parts.train, columns, bounds, scaling, rng)
+        noise = _noise(FOR_CONSTANTS if scaling == "private constants" else 0, batches)
+        coefficients = _train(table[parts.train], labels[parts.train], noise, batches, rng)
+        correct = (table[parts.test] @ coefficients > 0) == (labels[parts.test] == 1)
+        yield {"trial": trial, "scaling": scaling, "accuracy": float(correct.mean())}
+
+
+@functools.lru_cache
+def _noise(spent: float, batches: int) -> float:
+    """Return the noise multiplier of a training that may cost what is left of ε."""
+    return dp_sgd_noise(EPSILON - spent, DELTA, 1 / batches, EPOCHS * batches, "pld", relation="replace-one")
 
 
 def _positions(dataset: Dataset) -> list[int]:

@@ -178,7 +178,27 @@ def compare_on_splits(
     dataset: Dataset, *, targets: Sequence[Target], group_epsilon: float, trials: int, seed: int = 0,
     fixed_test: bool = True,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """Train by DP-SGD, post-process privately and test, on several splits of one data set.
+    """Give the rows of `compare_on_split` for several splits of one data set, split by split.
+
+    Parameters
+    ----------
+    dataset, targets, group_epsilon, seed, fixed_test
+        As for `compare_on_split`.
+    trials : int
+        Number of splits; each has noise of its own.
+    """
+    for split in range(trials):
+        yield from compare_on_split(
+            dataset, targets=targets, group_epsilon=group_epsilon, split=split, seed=seed,
+            fixed_test=fixed_test,
+        )  # fmt: skip
+
+
+def compare_on_split(
+    dataset: Dataset, *, targets: Sequence[Target], group_epsilon: float, split: int, seed: int = 0,
+    fixed_test: bool = True,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Train by DP-SGD, post-process privately and test, on one split of a data set.
 
     One logistic regression for both groups, with the group as a feature, from a start at 0: batches of
     expected size about 1024, clipping at 1.5, learning rate 0.01. The post-processing rows give the rates, to
@@ -193,12 +213,12 @@ def compare_on_splits(
         What to run, each with both kinds of noise.
     group_epsilon : float
         ε₀ = ε₁.
-    trials : int
-        Number of splits; each has noise of its own.
+    split : int
+        Number of the split, from 0.
     seed : int
         Seed of splits and noise.
     fixed_test : bool
-        Keep the test rows of the published split in all trials, or draw them anew.
+        Keep the test rows of the published split in all splits, or draw them anew.
 
     Yields
     ------
@@ -214,33 +234,30 @@ def compare_on_splits(
     """
     from dpfair_lib.datasets import split_isit
 
-    for split in range(trials):
-        parts = split_isit(len(dataset.y), rng=np.random.default_rng([seed, split]), fixed_test=fixed_test)
-        truth, group = dataset.y.iloc[parts.test].to_numpy(), dataset.sensitive_features.iloc[parts.test]
-        draws = np.random.default_rng([seed, split, 1])
-        plain = plain_predictions(dataset, parts)
-        found: list[tuple[float | None, str | None, str, np.ndarray, Any]]
-        found = [(None, None, method, plain[method], promise) for method, promise in PLAIN.items()]
-        features = feature_arrays(dataset, parts, aware=True)
-        for place, target in enumerate(targets):
-            for kind, noise in enumerate(NOISES):
-                run = training(target, n_train=len(parts.train), group_epsilon=group_epsilon, noise=noise)
-                source = np.random.default_rng([seed, split, 2, place, kind])
-                for done in run_privately(
-                    dataset, parts, features, run, group_epsilon, source, backend="opacus"
-                ):
-                    found.append((target.epsilon, noise, *done))
-        for target_epsilon, noise_kind, method, probability, statement in found:
-            drawn = (draws.random(len(truth)) < probability).astype(int)
-            yield {
-                "split": split,
-                "target": target_epsilon,
-                "noise": noise_kind,
-                "method": method,
-                **measured(truth, group, probability, ""),
-                **measured(truth, group, drawn, "drawn_"),
-                "statement": str(statement),
-            }
+    parts = split_isit(len(dataset.y), rng=np.random.default_rng([seed, split]), fixed_test=fixed_test)
+    truth, group = dataset.y.iloc[parts.test].to_numpy(), dataset.sensitive_features.iloc[parts.test]
+    draws = np.random.default_rng([seed, split, 1])
+    plain = plain_predictions(dataset, parts)
+    found: list[tuple[float | None, str | None, str, np.ndarray, Any]]
+    found = [(None, None, method, plain[method], promise) for method, promise in PLAIN.items()]
+    features = feature_arrays(dataset, parts, aware=True)
+    for place, target in enumerate(targets):
+        for kind, noise in enumerate(NOISES):
+            run = training(target, n_train=len(parts.train), group_epsilon=group_epsilon, noise=noise)
+            source = np.random.default_rng([seed, split, 2, place, kind])
+            for done in run_privately(dataset, parts, features, run, group_epsilon, source, backend="opacus"):
+                found.append((target.epsilon, noise, *done))
+    for target_epsilon, noise_kind, method, probability, statement in found:
+        drawn = (draws.random(len(truth)) < probability).astype(int)
+        yield {
+            "split": split,
+            "target": target_epsilon,
+            "noise": noise_kind,
+            "method": method,
+            **measured(truth, group, probability, ""),
+            **measured(truth, group, drawn, "drawn_"),
+            "statement": str(statement),
+        }
 
 
 def run_privately(

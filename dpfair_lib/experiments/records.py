@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-accounting")
-FIELDS = ("experiment", "parameters", "data", "versions", "commit", "columns", "rows")
+from dpfair_lib.experiments.provenance import LIBRARY, code, commit, versions
+
+RESULTS = LIBRARY.parent / "results"
+FIELDS = (
+    "experiment", "parameters", "data", "versions", "code", "commit", "columns", "checksum", "rows",
+)  # fmt: skip
 
 
 def write_record(
@@ -50,64 +52,80 @@ def write_record(
         "experiment": name,
         "parameters": dict(parameters),
         "data": dict(data),
-        "versions": {package: version(package) for package in PACKAGES},
-        "commit": _commit(),
+        "versions": versions(),
+        "code": code(),
+        "commit": commit(),
         "columns": list(rows.columns),
     }
+    lines = [[_rounded(cell) for cell in row] for row in rows.itertuples(index=False)]
+    record["checksum"] = checksum({**record, "rows": lines})
     head = json.dumps(record, indent=1, ensure_ascii=False)[:-2]
-    lines = ",\n".join(
-        "  " + json.dumps([_rounded(cell) for cell in row], ensure_ascii=False)
-        for row in rows.itertuples(index=False)
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(f'{head},\n "rows": [\n{lines}\n ]\n}}\n')
+    text = ",\n".join("  " + json.dumps(line, ensure_ascii=False) for line in lines)
     target = folder / f"{name}.json"
-    Path(partial).replace(target)
+    write_whole(target, f'{head},\n "rows": [\n{text}\n ]\n}}\n')
     return target
 
 
 def read_record(name: str, *, folder: Path = RESULTS) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the rows of a recorded experiment, and its provenance.
 
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    folder : Path
+        Where its file is.
+
+    Returns
+    -------
+    rows, provenance : DataFrame, dict
+        The latter with ``experiment, parameters, data, versions, code, commit``.
+
     Raises
     ------
     FileNotFoundError
         If there is no such record.
     ValueError
-        If the file is not a whole record.
+        If the file is not a whole record, or was altered since it was written.
     """
     path = folder / f"{name}.json"
+    again = f'`make record ONLY="{name}"` makes it from the data'
     if not path.exists():
-        raise FileNotFoundError(f"{path}: no such record; `make record` makes it from the real data")
+        raise FileNotFoundError(f"{path}: no such record; {again}")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path}: found broken JSON ({error}), expected a record; `make record` makes it anew"
-        ) from None
-    missing = [field for field in FIELDS if field not in record]
+    except ValueError as error:
+        raise ValueError(f"{path}: found broken JSON ({error}), expected a record; {again}") from None
+    missing = [field for field in FIELDS if not isinstance(record, dict) or field not in record]
     if missing:
-        raise ValueError(f"{path}: found no {', '.join(missing)}, expected the fields {', '.join(FIELDS)}")
+        raise ValueError(
+            f"{path}: found no {', '.join(missing)}, expected the fields {', '.join(FIELDS)}; {again}"
+        )
+    if record.pop("checksum") != checksum(record):
+        raise ValueError(
+            f"{path}: found content that does not fit its checksum, expected it as recorded; {again}"
+        )
     rows = pd.DataFrame(record.pop("rows"), columns=record.pop("columns"))
     return rows, record
 
 
+def checksum(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256, in hexadecimal, of content as it comes back from JSON."""
+    plain = json.loads(json.dumps(content))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in one step: it is whole or as it was before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(partial).replace(path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
 def _rounded(cell: Any) -> Any:
     return round(cell, 10) if isinstance(cell, float) else cell
-
-
-def _commit() -> str:
-    """Return the commit of the code that ran, marked if files had changed since."""
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", *arguments], cwd=RESULTS.parent, check=True, capture_output=True, text=True
-        ).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", "dpfair_lib")
-        return git("rev-parse", "HEAD") + (" with changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"

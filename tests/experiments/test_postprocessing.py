@@ -1,5 +1,4 @@
 import dataclasses
-import json
 
 import numpy as np
 import pandas as pd
@@ -7,39 +6,8 @@ import pytest
 
 from dpfair_lib import synthetic
 from dpfair_lib.datasets import split_isit
-from dpfair_lib.experiments import mean_interval, read_record, write_record
+from dpfair_lib.experiments import mean_interval, read_record
 from dpfair_lib.experiments.postprocessing import METHODS, compare_on_splits, sampling_gap, summarize
-
-ROWS = pd.DataFrame({"split": [0, 0], "method": ["a", "b"], "accuracy": [0.5, 1 / 3]})
-
-
-def test_records_come_back_as_written(tmp_path):
-    path = write_record(
-        "some", ROWS, parameters={"seed": 1}, data={"name": "adult", "checksum": "x"}, folder=tmp_path
-    )
-    rows, provenance = read_record("some", folder=tmp_path)
-    pd.testing.assert_frame_equal(rows, ROWS, atol=1e-10)
-    assert provenance["parameters"] == {"seed": 1}
-    assert set(provenance) == {"experiment", "parameters", "data", "versions", "commit"}
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]  # no partial file is left
-
-
-def test_a_record_that_is_missing_or_broken_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"some\.json: no such record; `make record`"):
-        read_record("some", folder=tmp_path)
-    (tmp_path / "some.json").write_text('{"experiment": ')
-    with pytest.raises(ValueError, match="broken JSON"):
-        read_record("some", folder=tmp_path)
-    (tmp_path / "some.json").write_text(json.dumps({"experiment": "some", "rows": []}))
-    with pytest.raises(ValueError, match="found no parameters, data, versions, commit, columns"):
-        read_record("some", folder=tmp_path)
-
-
-def test_an_interrupted_write_leaves_the_old_record(tmp_path):
-    write_record("some", ROWS, parameters={}, data={}, folder=tmp_path)
-    with pytest.raises(TypeError):
-        write_record("some", ROWS, parameters={"bad": object()}, data={}, folder=tmp_path)
-    assert len(read_record("some", folder=tmp_path)[0]) == 2
 
 
 def test_intervals_cover_as_often_as_they_say():

@@ -1,0 +1,175 @@
+"""Recording an experiment task by task: finished tasks are kept, so that an interrupted record goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpfair_lib.experiments.provenance import LIBRARY, code, versions
+from dpfair_lib.experiments.records import RESULTS, checksum, read_record, write_record, write_whole
+from dpfair_lib.experiments.sweeps import Rows, run_tasks
+
+PARTS = LIBRARY.parent / "_build" / "record"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a record is made of.
+
+    Parameters
+    ----------
+    name : str
+        Name of the record.
+    data : mapping
+        Name and checksum of the data.
+    parameters : mapping
+        Everything that was chosen, seeds among it.
+    function, tasks
+        As for `dpfair_lib.experiments.run_tasks`; the record has the rows of all tasks, in their order.
+    """
+
+    name: str
+    data: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    function: Callable[[Any], Rows]
+    tasks: Sequence[Any]
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def record(
+    experiment: Experiment, *, force: bool = False, results: Path = RESULTS, parts: Path = PARTS
+) -> Path:
+    """Make the record of an experiment, unless a whole one is there that the same code made in the same way.
+
+    The rows of each task are saved as soon as it has finished. Run again after an interruption, the saved
+    tasks are not done again: they count if parameters, data, versions, code and the task are the same, and
+    if their checksum holds.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to record.
+    force : bool
+        Whether to make it even so. Tasks that an interrupted run has saved are not done again.
+    results : Path
+        Folder of the records.
+    parts : Path
+        Folder of the records under way; a finished one leaves nothing there.
+
+    Returns
+    -------
+    Path
+        The record's file.
+    """
+    name = experiment.name
+    made_of = {"parameters": experiment.parameters, "data": experiment.data} | {
+        "versions": versions(), "code": code(),
+    }  # fmt: skip
+    made_of = json.loads(json.dumps(made_of))
+    reason = "forced" if force else _outdated(name, made_of, results)
+    if reason is None:
+        say(f"{name}: recorded by this code from this data, and whole; left as it is (FORCE=1 redoes it)")
+        return results / f"{name}.json"
+    say(f"{name}: {reason}")
+    key = checksum({"experiment": name, **made_of})
+    done = _finished_tasks(experiment.tasks, parts / name / key[:16], key)
+    waiting = [at for at in range(len(experiment.tasks)) if at not in done]
+    started, kept = time.monotonic(), len(done)
+
+    def save(at: int, rows: Rows) -> None:
+        task = experiment.tasks[waiting[at]]
+        done[waiting[at]] = _write_part(_part(parts / name / key[:16], waiting[at]), key, task, rows)
+        spent = time.monotonic() - started
+        rest = spent / (len(done) - kept) * (len(experiment.tasks) - len(done))
+        say(f"{name}: {len(done)} of {len(experiment.tasks)} tasks, {spent:.0f} s, about {rest:.0f} s to go")
+
+    for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):
+        pass
+    rows = pd.DataFrame([row for at in sorted(done) for row in done[at]])
+    path = write_record(name, rows, parameters=experiment.parameters, data=experiment.data, folder=results)
+    shutil.rmtree(parts / name, ignore_errors=True)
+    say(f"{name}: wrote {path.name} after {time.monotonic() - started:.0f} s")
+    return path
+
+
+def _outdated(name: str, made_of: Mapping[str, Any], results: Path) -> str | None:
+    """Return why the record has to be made, or None."""
+    try:
+        _, found = read_record(name, folder=results)
+    except FileNotFoundError:
+        return "not recorded yet"
+    except ValueError as error:
+        return f"the record is corrupt and is made anew: {error}"
+    other = [field for field, value in made_of.items() if found[field] != value]
+    return f"recorded with other {', '.join(other)}; made anew" if other else None
+
+
+def _part(folder: Path, at: int) -> Path:
+    return folder / f"{at:05d}.json"
+
+
+def _finished_tasks(tasks: Sequence[Any], folder: Path, key: str) -> dict[int, Rows]:
+    """Return the saved rows by the task's position, and say which saved parts are worth nothing."""
+    done = {}
+    for at, task in enumerate(tasks):
+        path = _part(folder, at)
+        if path.exists():
+            try:
+                done[at] = _read_part(path, key, task)
+            except ValueError as error:
+                say(f"{error}; the task is done again")
+    if done:
+        say(f"{folder.parent.name}: {len(done)} of {len(tasks)} tasks are there from before")
+    return done
+
+
+def _write_part(path: Path, key: str, task: Any, rows: Rows) -> Rows:
+    """Save the rows of a task and return them as they will be read."""
+    part = {"key": key, "task": repr(task), "rows": rows}
+    text = json.dumps(part, default=_plain)
+    part = json.loads(text)
+    write_whole(path, json.dumps({**part, "checksum": checksum(part)}))
+    return part["rows"]
+
+
+def _read_part(path: Path, key: str, task: Any) -> Rows:
+    """Return the rows of a finished task.
+
+    Raises
+    ------
+    ValueError
+        If the part is broken, was altered, or is of another record or task.
+    """
+    try:
+        part = json.loads(path.read_text(encoding="utf-8"))
+        saved = part.pop("checksum")
+        whole = saved == checksum(part)
+        fits = (part["key"], part["task"]) == (key, repr(task))
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise ValueError(f"{path}: found a broken part") from None
+    if not whole:
+        raise ValueError(f"{path}: found a part that does not fit its checksum")
+    if not fits:
+        raise ValueError(f"{path}: found a part of another record or task")
+    return part["rows"]
+
+
+def _plain(value: Any) -> Any:
+    """Return a NumPy scalar as Python's own, for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"rows: found {value!r} of type {type(value).__name__}, expected numbers and strings")
