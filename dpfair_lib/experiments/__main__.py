@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.datasets import split_isit
-from dpfair_lib.experiments import postprocessing, preparation, private_postprocessing
+from dpfair_lib.experiments import postprocessing, preparation, private_postprocessing, tables
 from dpfair_lib.experiments.printed import GROUP_EPSILON
 from dpfair_lib.experiments.recording import Experiment, record
 from dpfair_lib.experiments.sources import Source, on_data
 
-SPLITS, TRIALS = 20, 10
+SPLITS, TRIALS, TABLE_TRIALS = 20, 10, 100
 
 
 def algorithm_1(name: str, data: str, *, fixed_test: bool) -> Experiment:
@@ -62,12 +62,42 @@ def scaling(name: str, data: str) -> Experiment:
     return Experiment(name, _origin(data), {"seed": 0, "trials": TRIALS}, function, tasks)
 
 
+def twelve_tables(name: str, data: str, *, fixed_test: bool) -> Experiment:
+    """Algorithm 2 and DP-FERMI as in Tables II–XIII, a task per split and part."""
+    parts = ("printed", "coding", "passes") if fixed_test else ("printed", "certified")
+    dataset = Source(data).dataset()
+    test = split_isit(len(dataset.y), rng=np.random.default_rng(0)).test
+    parameters = {
+        "trials": TABLE_TRIALS, "seed": 0, "fixed_test": fixed_test, "parts": parts,
+        "group_epsilon": GROUP_EPSILON[data],
+        "test_groups": dataset.sensitive_features.iloc[test].value_counts().sort_index().tolist(),
+    }  # fmt: skip
+    tasks = [
+        {
+            "source": Source(data),
+            "data": data,
+            "split": at,
+            "seed": 0,
+            "fixed_test": fixed_test,
+            "parts": (part,),
+        }
+        for part in parts
+        for at in range(TABLE_TRIALS)
+    ]
+    return Experiment(name, _origin(data), parameters, functools.partial(on_data, tables.run_trial), tasks)
+
+
 # name → how to make the experiment of that name
 EXPERIMENTS = {
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
     "isit-alg-1-adult-fresh-test": functools.partial(algorithm_1, data="adult", fixed_test=False),
     **{
         f"isit-alg-2-{data}{suffix}": functools.partial(algorithm_2, data=data, fixed_test=fixed)
+        for data in ("adult", "credit")
+        for suffix, fixed in (("", True), ("-fresh-test", False))
+    },
+    **{
+        f"isit-tables-{data}{suffix}": functools.partial(twelve_tables, data=data, fixed_test=fixed)
         for data in ("adult", "credit")
         for suffix, fixed in (("", True), ("-fresh-test", False))
     },
