@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -169,6 +170,11 @@ def _promise(leak: Callable[..., float], search: Search) -> None:
 def path_delta(epsilon: float, n: int, smallest_group: int) -> float:
     """Return δ where all weights on the way are seen."""
     return released_path_delta(epsilon, n=n, smallest_group=smallest_group, epochs=50)
+
+
+check_prv, check_moments, check_gdp = (
+    functools.partial(check, accountant) for accountant in ("PRV", "moments", "GDP")
+)
 
 
 def _beside_changed(column: str, change: Callable[[Any], Any]) -> Callable[..., pd.DataFrame]:
