@@ -187,13 +187,14 @@ def surroundings(root: Path, without_data: bool) -> Iterator[None]:
             "IPYTHONDIR": f"{folder}/ipython",
             "JUPYTER_RUNTIME_DIR": f"{folder}/runtime",
             "JUPYTER_PATH": f"{sys.prefix}/share/jupyter",  # this environment's kernel, before a user's own
-            # what one chapter has judged, the others need not judge again; set to nothing, each judges afresh
-            "DPFAIR_LEDGER": os.environ.get("DPFAIR_LEDGER", str(root / "_build" / "ledger")),
             "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR", str(root / "_build" / "matplotlib")),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # else a debugger nobody uses writes a warning
         }
         if without_data:
             changed["XDG_CACHE_HOME"] = f"{folder}/cache"
+        # what one chapter has judged, the others need not judge again; set to nothing, each judges afresh
+        if kept := os.environ.get("DPFAIR_LEDGER", str(root / "_build" / "ledger")):
+            changed["DPFAIR_LEDGER"] = str(Path(kept).resolve())
         if named := os.environ.get("DPFAIR_DATA"):
             changed["DPFAIR_DATA"] = str(Path(named).resolve())  # chapters run in another folder
         before = dict(os.environ)

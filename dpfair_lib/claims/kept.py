@@ -110,7 +110,7 @@ def sources(package: Path, module: str) -> list[Path]:
     files = [
         path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
     ]
-    apart = {*(ledger / "checks").glob("*.py"), *(ledger / f"{source}.py" for source in SOURCES)}
+    apart = {*(ledger / "checks").glob("[!_]*.py"), *(ledger / f"{source}.py" for source in SOURCES)}
     reached = {path for path in files if ledger not in path.parents and _names_the_ledger(path)}
     due = [*reached, *_files({module}, package)]
     while due:
