@@ -210,8 +210,10 @@ def test_source_leaves_the_docstring_out():
 
 
 def test_shell_exit_status(capsys, monkeypatch):
-    assert command_line.main(["claims", "--only", "isit.alg-*", "--faults"]) == 0
+    assert command_line.main(["claims", "--only", "isit.alg-*", "--faults", "--jobs", "1"]) == 0
     assert "6 of 6" in capsys.readouterr().out
+    assert command_line.main(["claims", "--jobs", "0"]) == 2
+    assert "--jobs: found 0" in capsys.readouterr().err
     assert command_line.main(["claims", "--only", "nothing.*"]) == 2
     assert "no claim matches" in capsys.readouterr().err
     wrong = dataclasses.replace(CLAIMS["isit.alg-1"], verdict="holds")
