@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Outcomes of the ledger's checks, shared by the tests and chapters of one build while nothing has changed.
+export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
 .PHONY: help test book notebooks pages record bench bench-gpu verify serve clean lock
@@ -23,6 +25,7 @@ $(READY): requirements.txt requirements.lock pyproject.toml
 	@touch $@
 
 book: $(READY)  ## run what changed and build the book into _build/html (PARAMETERS=file.yml overrides parameters)
+	$(BIN)/python -m dpfair_lib claims --faults --kept
 	$(BIN)/python tools/execute.py --into _build/executed $(if $(PARAMETERS),--parameters $(PARAMETERS))
 	$(BIN)/python tools/render.py --executed _build/executed --into _build
 	@echo "The book: _build/html/index.html"
@@ -32,11 +35,12 @@ test: $(READY)  ## lint, types, tests, every ledger check with its faults, store
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/pairs.py
-	$(BIN)/python -m dpfair_lib claims --faults
+	$(BIN)/python -m dpfair_lib claims --faults --times
 	$(BIN)/python -m pytest --numprocesses 2
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
 notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
+	$(BIN)/python -m dpfair_lib claims --faults --kept
 	$(BIN)/python tools/execute.py --store
 
 pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)
@@ -51,6 +55,7 @@ bench: $(READY)  ## time the library side by side with its peers
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs on a GPU, if there is one
 	$(BIN)/python -m benchmarks.dp_sgd
 
+verify: export DPFAIR_LEDGER :=
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances
 	rm -rf _build/verify
 	$(BIN)/python tools/execute.py --into _build/verify --without-data

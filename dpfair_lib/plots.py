@@ -137,8 +137,9 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Interactive:
             claim = outcome.claim
             for other in claim.depends_on:
                 if (other not in claim.statement_uses) == proof_only:
-                    x += [place[other][0], place[claim.id][0], None]
-                    y += [place[other][1], place[claim.id][1], None]
+                    curve = _curve(place[other], place[claim.id])
+                    x += [*(across for across, _ in curve), None]
+                    y += [*(up for _, up in curve), None]
         line = {"color": "#BBBBBB", "width": 0.8, "dash": dash}
         name = "used by the proof" if proof_only else "used by the statement"
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", name=name)
@@ -149,31 +150,44 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Interactive:
         figure.add_scatter(
             x=[place[node.claim.id][0] for node in nodes],
             y=[place[node.claim.id][1] for node in nodes],
-            text=[node.claim.id.partition(".")[2] for node in nodes],
             hovertext=[_hover(node) for node in nodes],
             hoverinfo="text",
-            mode="markers+text",
-            textposition="middle right",
-            textfont={"size": 10},
+            mode="markers",
             marker={"color": color, "size": 11, "line": {"color": "#333333", "width": 0.6}},
             name=status,
         )
+    # on a ground of their own, so that no line runs through a name
+    name_style = {"showarrow": False, "xanchor": "left", "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0}
+    for claim_id, (across, up) in place.items():
+        text = claim_id.partition(".")[2]
+        figure.add_annotation(x=across, y=up, text=text, font={"size": 10}, xshift=7, **name_style)
     for source, at in bands:
-        figure.add_annotation(x=-0.2, y=-at + 0.9, text=f"<b>{source}</b>", showarrow=False, xanchor="left")
+        figure.add_annotation(x=-0.2, y=-at + 0.9, text=f"<b>{source}</b>", **name_style)
     figure.update_layout(
-        width=135 * max(depth.values()) + 160,
+        width=115 * max(depth.values()) + 125,
         height=24 * top + 80,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         paper_bgcolor="white",
         plot_bgcolor="white",
-        xaxis={"visible": False, "range": [-0.3, max(depth.values()) + 1]},
-        yaxis={"visible": False, "range": [-top, 1.6]},
+        # a finger that moves over it scrolls the page
+        dragmode=False,
+        xaxis={"visible": False, "fixedrange": True, "range": [-0.25, max(depth.values()) + 0.8]},
+        yaxis={"visible": False, "fixedrange": True, "range": [-top, 1.6]},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
         hoverlabel={"align": "left"},
     )
     links = sum(len(outcome.claim.depends_on) for outcome in outcomes)
     text = f"Graph of {len(outcomes)} claims and the {links} links between them"
     return Interactive(figure, name="claim-graph", text=text)
+
+
+def _curve(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[float, float]]:
+    """Lead a line from one claim to another; past others in its own row it goes in an arc."""
+    (x0, y0), (x1, y1) = start, end
+    if y0 != y1 or x1 - x0 == 1:
+        return [start, end]
+    steps = [k / 12 for k in range(13)]
+    return [(x0 + (x1 - x0) * t, y0 + 1.6 * t * (1 - t)) for t in steps]
 
 
 def _hover(outcome: Outcome) -> str:

@@ -192,6 +192,9 @@ def surroundings(root: Path, without_data: bool) -> Iterator[None]:
         }
         if without_data:
             changed["XDG_CACHE_HOME"] = f"{folder}/cache"
+        # what one chapter has judged, the others need not judge again; set to nothing, each judges afresh
+        if kept := os.environ.get("DPFAIR_LEDGER", str(root / "_build" / "ledger")):
+            changed["DPFAIR_LEDGER"] = str(Path(kept).resolve())
         if named := os.environ.get("DPFAIR_DATA"):
             changed["DPFAIR_DATA"] = str(Path(named).resolve())  # chapters run in another folder
         before = dict(os.environ)

@@ -4,10 +4,22 @@ One file per source holds that source's entries; `checks` has one module per exa
 """
 
 from dpfair_lib.claims import cgkm, isit, mpbt, sk, thesis
-from dpfair_lib.claims.ledger import Claim, Erratum, Outcome, judge
+from dpfair_lib.claims.judging import judge, judge_all
+from dpfair_lib.claims.ledger import Claim, Erratum, Outcome
 from dpfair_lib.claims.search import Evidence, Search
 
-__all__ = ["CLAIMS", "ERRATA", "Claim", "Erratum", "Evidence", "Outcome", "Search", "claim", "judge"]
+__all__ = [
+    "CLAIMS",
+    "ERRATA",
+    "Claim",
+    "Erratum",
+    "Evidence",
+    "Outcome",
+    "Search",
+    "claim",
+    "judge",
+    "judge_all",
+]
 
 _FILES = (isit, thesis, cgkm, mpbt, sk)
 CLAIMS: dict[str, Claim] = {entry.id: entry for file in _FILES for entry in file.CLAIMS}

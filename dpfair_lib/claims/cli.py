@@ -7,7 +7,7 @@ import json
 import sys
 from fnmatch import fnmatchcase
 
-from dpfair_lib.claims import CLAIMS, judge
+from dpfair_lib.claims import CLAIMS, judge_all
 from dpfair_lib.claims.report import as_row, as_table
 
 
@@ -18,6 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--only", metavar="PATTERN", default="*", help="run the claims whose id matches, as in 'isit.*'"
     )
     parser.add_argument("--faults", action="store_true", help="also run every planted fault")
+    parser.add_argument(
+        "--times", action="store_true", help="also print each run's processor time, and whether it was kept"
+    )
+    parser.add_argument(
+        "--kept", action="store_true", help="take what this build has judged already, from the same sources"
+    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="claims judged at a time (default: the cores)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,21 +34,21 @@ def run(args: argparse.Namespace) -> int:
     -------
     int
         0 if every run agrees with its recorded verdict and catches its planted faults, 1 if one does not,
-        2 if no claim matches.
+        2 if an option cannot be met.
     """
     chosen = [claim for claim_id, claim in CLAIMS.items() if fnmatchcase(claim_id, args.only)]
     if not chosen:
         sys.stderr.write(f"--only: no claim matches {args.only!r}; expected a pattern such as 'isit.*'\n")
         return 2
-    outcomes = [judge(claim, faults=args.faults) for claim in chosen]
+    if args.jobs is not None and args.jobs < 1:
+        sys.stderr.write(f"--jobs: found {args.jobs}, expected at least 1\n")
+        return 2
+    outcomes = judge_all(chosen, faults=args.faults, fresh=not args.kept, jobs=args.jobs)
     if args.json:
-        print(
-            json.dumps(
-                [as_row(outcome) for outcome in outcomes], indent=1, ensure_ascii=False, allow_nan=False
-            )
-        )
+        rows = [as_row(outcome, times=args.times) for outcome in outcomes]
+        print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
     else:
-        print(as_table(outcomes))
+        print(as_table(outcomes, times=args.times))
     for complaint in (complaint for outcome in outcomes for complaint in outcome.complaints()):
         sys.stderr.write(f"{complaint}\n")
     return 0 if all(outcome.sound for outcome in outcomes) else 1

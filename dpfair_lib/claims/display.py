@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, Erratum, Outcome
-from dpfair_lib.claims.report import as_row, plain
+from dpfair_lib.claims.report import plain
 
 BADGES = {
     "holds": "holds",
@@ -93,23 +93,33 @@ def _case(case: Mapping[str, Any]) -> str:
 
 
 def ledger_table(outcomes: Iterable[Outcome]) -> Html:
-    """Return every claim with its place, our statement and its computed status."""
-    rows, texts = [], []
+    """Return every claim with its place, our statement and its computed status, source by source."""
+    outcomes = list(outcomes)
+    groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        claim, row = outcome.claim, as_row(outcome)
-        name = html.escape(claim.id)
-        if claim.chapter:
-            name = f'<a href="{claim.chapter}.html">{name}</a>'
-        cases = f"<br><small>{row['cases']:,} cases</small>" if row["cases"] else ""
-        rows.append(
-            [
-                f"{name}<br><small>{html.escape(claim.where)}</small>",
-                html.escape(claim.statement),
-                _badge(outcome.status) + cases,
-            ]
-        )
-        texts.append(f"{claim.id}: {outcome.status}")
-    return Html("\n".join(texts), _table(("claim and place", "what it says", "status"), rows))
+        groups.setdefault(outcome.claim.source, []).append(outcome)
+    jumps = " · ".join(f'<a href="#claims-{source}">{source}</a>' for source in groups)
+    parts = [f"<p>Sources: {jumps}</p>"]
+    for source, group in groups.items():
+        examined = sum(outcome.evidence is not None for outcome in group)
+        parts.append(f'<h3 id="claims-{source}">{source}: {examined} of {len(group)} examined</h3>')
+        header = ("claim and place", "what it says", "status")
+        parts.append(_table(header, [_row(outcome) for outcome in group], style="wide-table claims"))
+    text = "\n".join(f"{outcome.claim.id}: {outcome.status}" for outcome in outcomes)
+    return Html(text, "".join(parts))
+
+
+def _row(outcome: Outcome) -> list[str]:
+    claim = outcome.claim
+    name = html.escape(claim.id)
+    if claim.chapter:
+        name = f'<a href="{claim.chapter}.html">{name}</a>'
+    cases = f"<br><small>{outcome.evidence.cases:,} cases</small>" if outcome.evidence else ""
+    return [
+        f"{name}<br><small>{html.escape(claim.where)}</small>",
+        html.escape(claim.statement),
+        _badge(outcome.status) + cases,
+    ]
 
 
 def errata_table(errata: Sequence[Erratum]) -> Html:

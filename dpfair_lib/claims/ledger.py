@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.search import Evidence
 
 Source = Literal["isit", "thesis", "cgkm", "mpbt", "sk"]
 Verdict = Literal["holds", "corrected", "refuted", "reproduced", "not-reproduced", "open"]
@@ -91,11 +91,28 @@ class FaultRun:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run of one claim's check, and of its planted faults, found."""
+    """What one run of one claim's check, and of its planted faults, found.
+
+    Attributes
+    ----------
+    claim : Claim
+        The entry.
+    evidence : Evidence or None
+        What the check saw; None if the claim has no check.
+    faults : mapping
+        What became of each planted fault.
+    seconds : float
+        Processor time that the run took.
+    kept : str
+        Empty for a run of this process. Otherwise the run was made earlier, in the same build, and this is the
+        digest of everything that it depends on.
+    """
 
     claim: Claim
     evidence: Evidence | None
     faults: Mapping[str, FaultRun] = field(default_factory=dict)
+    seconds: float = field(default=0.0, compare=False)
+    kept: str = field(default="", compare=False)
 
     @property
     def status(self) -> str:
@@ -139,41 +156,3 @@ class Outcome:
             f"{self.claim.id}: planted fault {name!r} not caught: {self.faults[name].how}"
             for name in self.missed
         ]
-
-
-def judge(claim: Claim, *, faults: bool = False, seed: int = 0, effort: int = 1) -> Outcome:
-    """Run a claim's check, and its planted faults if asked.
-
-    A fault counts as caught when the check, handed the wrong function, reaches another finding than the
-    recorded verdict. A fault on which the check crashes is not caught.
-
-    Parameters
-    ----------
-    claim : Claim
-        The entry.
-    faults : bool
-        Also run the check once for every planted fault.
-    seed, effort : int
-        See `Search`.
-
-    Returns
-    -------
-    Outcome
-        The evidence, and what became of each fault.
-    """
-    if claim.check is None:
-        return Outcome(claim, None)
-    evidence = claim.check(search=Search(seed=seed, effort=effort))
-    planted = claim.faults.items() if faults else ()
-    return Outcome(claim, evidence, {name: _plant(claim, wrong, seed, effort) for name, wrong in planted})
-
-
-def _plant(claim: Claim, wrong: Mapping[str, Any], seed: int, effort: int) -> FaultRun:
-    assert claim.check is not None
-    try:
-        evidence = claim.check(search=Search(seed=seed, effort=effort), **wrong)
-    except Exception as error:  # whatever a wrong function does to the check, the others are to be planted
-        return FaultRun(False, f"the check crashed: {type(error).__name__}: {error}")
-    if evidence.finding == claim.verdict:
-        return FaultRun(False, f"the check still finds {evidence.finding!r}")
-    return FaultRun(True, evidence.part or f"finding {evidence.finding!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,8 +12,12 @@ import numpy as np
 from dpfair_lib.claims.ledger import NOT_EXAMINED, Claim, Outcome
 
 
-def as_row(outcome: Outcome) -> dict[str, Any]:
-    """Return one outcome as plain data, as ``python -m dpfair_lib claims --json`` prints it."""
+def as_row(outcome: Outcome, *, times: bool = False) -> dict[str, Any]:
+    """Return one outcome as plain data, as ``python -m dpfair_lib claims --json`` prints it.
+
+    With ``times`` it also has the run's seconds of processor time, and ``kept``: the digest of what an earlier run
+    depended on, or nothing for a run made now.
+    """
     claim, evidence = outcome.claim, outcome.evidence
     row = {
         "id": claim.id,
@@ -29,6 +34,8 @@ def as_row(outcome: Outcome) -> dict[str, Any]:
     }
     if outcome.faults:
         row["faults"] = {name: {"caught": run.caught, "by": run.how} for name, run in outcome.faults.items()}
+    if times:
+        row |= {"seconds": round(outcome.seconds, 2), "kept": outcome.kept}
     return row
 
 
@@ -56,30 +63,38 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def as_table(outcomes: Iterable[Outcome]) -> str:
-    """Return the outcomes as a plain-text table, and a count of each status."""
-    rows = [("claim", "verdict", "status", "cases", "worst slack", "faults caught")]
-    counts: dict[str, int] = {}
+def as_table(outcomes: Iterable[Outcome], *, times: bool = False) -> str:
+    """Return the outcomes as a plain-text table, a count of each status, and how many runs are not of now."""
+    outcomes = list(outcomes)
+    header = ("claim", "verdict", "status", "cases", "worst slack", "faults caught")
+    rows = [(*header, "seconds", "run") if times else header]
     for outcome in outcomes:
         row = as_row(outcome)
-        counts[outcome.status] = counts.get(outcome.status, 0) + 1
         planted = len(outcome.faults)
         caught = f"{planted - len(outcome.missed)} of {planted}" if planted else ""
-        slack = (
-            row["slack"]
-            if isinstance(row["slack"], str)
-            else ""
-            if row["slack"] is None
-            else f"{row['slack']:.3g}"
-        )
         cases = f"{row['cases']:,}" if row["cases"] else ""
-        rows.append((row["id"], row["verdict"], row["status"], cases, slack, caught))
+        cells = (row["id"], row["verdict"], row["status"], cases, _short(row["slack"]), caught)
+        run = f"kept {outcome.kept[:8]}" if outcome.kept else "now"
+        taken = (f"{outcome.seconds:.2f}", run) if outcome.evidence else ("", "")
+        rows.append((*cells, *taken) if times else cells)
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+    counts = Counter(outcome.status for outcome in outcomes)
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    return "\n".join([*lines, "", f"{sum(counts.values())} claims: {total}"])
+    lines += ["", f"{len(outcomes)} claims: {total}"]
+    if times:
+        lines.append(f"{sum(outcome.seconds for outcome in outcomes):.1f} s of processor time in all")
+    if kept := sum(bool(outcome.kept) for outcome in outcomes):
+        lines.append(f"{kept} of these runs were made earlier in this build, from the same sources, and kept")
+    return "\n".join(lines)
+
+
+def _short(slack: float | str | None) -> str:
+    if slack is None:
+        return ""
+    return slack if isinstance(slack, str) else f"{slack:.3g}"
 
 
 def layers(claims: Iterable[Claim]) -> dict[str, int]:

@@ -1,6 +1,9 @@
 import dataclasses
+import functools
 import inspect
 import json
+import os
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from dpfair_lib import __main__ as command_line
 from dpfair_lib.claims import CLAIMS, ERRATA, Claim, judge
 from dpfair_lib.claims import claim as entry
 from dpfair_lib.claims.display import card, errata_table, ledger_table, source
+from dpfair_lib.claims.kept import PACKAGE, check_module, sources
 from dpfair_lib.claims.ledger import NOT_EXAMINED, FaultRun
 from dpfair_lib.claims.report import as_row, as_table, layers, plain, plain_number
 
@@ -18,23 +22,20 @@ EXAMINED = [claim_id for claim_id, claim in CLAIMS.items() if claim.check]
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def outcomes():
-    return {claim_id: judge(CLAIMS[claim_id], faults=True) for claim_id in EXAMINED}
+@functools.cache
+def outcome_of(claim_id):
+    return judge(CLAIMS[claim_id], faults=True)
 
 
+# one test for each claim, so that of several processes only one judges it
 @pytest.mark.parametrize("claim_id", EXAMINED)
-def test_the_run_bears_the_verdict_out_and_catches_every_fault(claim_id, outcomes):
-    outcome = outcomes[claim_id]
+def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fault(claim_id):
+    outcome = outcome_of(claim_id)
     assert outcome.status == CLAIMS[claim_id].verdict
     assert outcome.missed == ()
     assert len(outcome.faults) >= 2
-
-
-@pytest.mark.parametrize("claim_id", EXAMINED)
-def test_the_search_was_large_or_exhaustive(claim_id, outcomes):
-    evidence = outcomes[claim_id].evidence
-    assert evidence.cases >= 100_000 or evidence.universe
+    assert outcome.evidence.cases >= 100_000 or outcome.evidence.universe
+    json.dumps(as_row(outcome), allow_nan=False)
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
@@ -53,8 +54,31 @@ def test_an_examined_claim_has_a_chapter_and_a_finding(claim_id):
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
-def test_another_seed_finds_the_same(claim_id):
+def test_another_seed_finds_the_same_and_reads_nothing_that_its_digest_leaves_out(claim_id, opened):
     assert judge(CLAIMS[claim_id], seed=1).status == CLAIMS[claim_id].verdict
+    module = check_module(CLAIMS[claim_id])
+    assert module, "an entry names the check and the FAULTS of one module of the library"
+    read = {path for path in opened if ROOT in path.parents and Path(sys.prefix) not in path.parents}
+    assert {path for path in read if path.suffix != ".pyc"} <= set(sources(PACKAGE, module))
+
+
+@pytest.fixture
+def opened():
+    """Collect the files that are opened during a test; a hook of the interpreter can never be taken off."""
+    collected = set()
+    if not _OPENED:
+        sys.addaudithook(_note)
+    _OPENED.append(collected)
+    yield collected
+    _OPENED[-1] = None
+
+
+_OPENED = []
+
+
+def _note(event, arguments):
+    if event == "open" and _OPENED[-1] is not None and isinstance(arguments[0], str | bytes):
+        _OPENED[-1].add(Path(os.fsdecode(arguments[0])).resolve())
 
 
 def test_ids_never_change():
@@ -138,25 +162,27 @@ def test_an_entry_with_a_verdict_needs_a_check():
         entry("isit.nothing")
 
 
-def test_rows_and_tables(outcomes):
+def test_rows_and_tables():
     unexamined = judge(CLAIMS["sk.linf-bound"])
     row = as_row(unexamined)
     assert set(row) >= {
         "id", "source", "where", "statement", "verdict", "slack", "cases", "witness", "depends_on", "chapter",
     }  # fmt: skip
     assert row["verdict"] == row["status"] == NOT_EXAMINED
-    json.dumps([as_row(outcome) for outcome in outcomes.values()])
-    three = [outcomes[claim_id] for claim_id in ("isit.prop-1", "isit.alg-1", "isit.thm-2")]
-    table = as_table([*three, unexamined])
-    assert "4 claims: 1 corrected, 2 holds, 1 not yet examined" in table
-    assert "8 of 8" in table
+    two = [outcome_of("isit.alg-1"), outcome_of("isit.prop-4.utility")]
+    table = as_table([*two, unexamined])
+    assert "3 claims: 1 corrected, 1 holds, 1 not yet examined" in table
+    assert "5 of 5" in table
+    assert "seconds" not in table
+    assert "kept 0123abcd" in as_table([dataclasses.replace(two[0], kept="0123abcd" * 8)], times=True)
 
 
-def test_pages_name_the_witness_and_a_missed_fault(outcomes):
-    assert "fails as printed at: alpha = 0, beta = 0" in repr(card(outcomes["isit.alg-1"]))
-    missed = dataclasses.replace(outcomes["isit.alg-1"], faults={"some <fault>": FaultRun(False, "")})
+def test_pages_name_the_witness_and_a_missed_fault():
+    alg_1 = outcome_of("isit.alg-1")
+    assert "fails as printed at: alpha = 0, beta = 0" in repr(card(alg_1))
+    missed = dataclasses.replace(alg_1, faults={"some <fault>": FaultRun(False, "")})
     assert "some &lt;fault&gt;: MISSED" in card(missed)._repr_html_()
-    assert 'href="isit-prop-1.html"' in ledger_table(outcomes.values())._repr_html_()
+    assert 'href="isit-thm-2.html"' in ledger_table([alg_1])._repr_html_()
     assert ERRATA[0].correct in repr(errata_table(ERRATA))
 
 
@@ -180,12 +206,14 @@ def test_json_holds_whatever_a_witness_holds():
 def test_source_leaves_the_docstring_out():
     assert repr(source(judge)).startswith("def judge(")
     assert '"""' not in repr(source(judge))
-    assert "claim.check" in source(judge)._repr_markdown_()
+    assert "_run(claim" in source(judge)._repr_markdown_()
 
 
 def test_shell_exit_status(capsys, monkeypatch):
-    assert command_line.main(["claims", "--only", "isit.alg-*", "--faults"]) == 0
+    assert command_line.main(["claims", "--only", "isit.alg-*", "--faults", "--jobs", "1"]) == 0
     assert "6 of 6" in capsys.readouterr().out
+    assert command_line.main(["claims", "--jobs", "0"]) == 2
+    assert "--jobs: found 0" in capsys.readouterr().err
     assert command_line.main(["claims", "--only", "nothing.*"]) == 2
     assert "no claim matches" in capsys.readouterr().err
     wrong = dataclasses.replace(CLAIMS["isit.alg-1"], verdict="holds")

@@ -1,0 +1,156 @@
+"""Runs the checks of claims and their planted faults, one claim or many at a time."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from dpfair_lib.claims.kept import Found, check_module, place_of
+from dpfair_lib.claims.ledger import Claim, FaultRun, Outcome, Verdict
+from dpfair_lib.claims.search import Search
+
+
+def judge(
+    claim: Claim, *, faults: bool = False, seed: int = 0, effort: int = 1, fresh: bool = False
+) -> Outcome:
+    """Run a claim's check, and its planted faults if asked.
+
+    A fault counts as caught when the check, handed the wrong function, reaches another finding than the
+    recorded verdict. A fault on which the check crashes is not caught.
+
+    Parameters
+    ----------
+    claim : Claim
+        The entry.
+    faults : bool
+        Also run the check once for every planted fault.
+    seed, effort : int
+        See `Search`.
+    fresh : bool
+        Run the check even if its outcome was kept. Only sound outcomes with all faults, of the usual seed and
+        effort, are kept, and only within a build: see `dpfair_lib.claims.kept`.
+
+    Returns
+    -------
+    Outcome
+        The evidence, and what became of each fault.
+    """
+    search = Searched(faults, seed, effort)
+    outcome = None if fresh else _kept(claim, search)
+    return _keep(_run(claim, search), search) if outcome is None else outcome
+
+
+def judge_all(
+    claims: Iterable[Claim],
+    *,
+    faults: bool = False,
+    seed: int = 0,
+    effort: int = 1,
+    fresh: bool = False,
+    jobs: int | None = None,
+) -> list[Outcome]:
+    """Judge several claims, some at the same time in processes of their own.
+
+    Parameters
+    ----------
+    claims : iterable of Claim
+        The entries.
+    faults, seed, effort, fresh
+        As in `judge`.
+    jobs : int, optional
+        How many claims to run at a time; by default one per core. With 1 all run in this process.
+
+    Returns
+    -------
+    list of Outcome
+        One for each claim, in their order, the same whatever `jobs` is.
+
+    Raises
+    ------
+    ValueError
+        If `jobs` is below 1.
+    """
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs: found {jobs}, expected at least 1")
+    claims, search = list(claims), Searched(faults, seed, effort)
+    outcomes = [None if fresh else _kept(claim, search) for claim in claims]
+    due = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    # another process finds a check of the library by its module's name, and no other check
+    movable = [index for index in due if check_module(claims[index])]
+    if jobs != 1 and len(movable) > 1:
+        for index, found in zip(
+            movable, _apart([claims[index] for index in movable], search, jobs), strict=True
+        ):
+            outcomes[index] = _keep(Outcome(claims[index], *found), search)
+    return [
+        _keep(_run(claim, search), search) if outcome is None else outcome
+        for claim, outcome in zip(claims, outcomes, strict=True)
+    ]
+
+
+class Searched(NamedTuple):
+    """How a claim is judged: whether with its faults, from which seed, how hard."""
+
+    faults: bool
+    seed: int
+    effort: int
+
+    @property
+    def usual(self) -> bool:
+        """Whether it is what every chapter asks for."""
+        return self == (True, 0, 1)
+
+
+def _run(claim: Claim, search: Searched) -> Outcome:
+    if claim.check is None:
+        return Outcome(claim, None)
+    start = time.process_time()  # whatever else the machine is doing
+    evidence = claim.check(search=Search(seed=search.seed, effort=search.effort))
+    planted = claim.faults.items() if search.faults else ()
+    caught = {name: _plant(claim, wrong, search) for name, wrong in planted}
+    return Outcome(claim, evidence, caught, time.process_time() - start)
+
+
+def _plant(claim: Claim, wrong: Mapping[str, Any], search: Searched) -> FaultRun:
+    assert claim.check is not None
+    try:
+        evidence = claim.check(search=Search(seed=search.seed, effort=search.effort), **wrong)
+    except Exception as error:  # whatever a wrong function does to the check, the others are to be planted
+        return FaultRun(False, f"the check crashed: {type(error).__name__}: {error}")
+    if evidence.finding == claim.verdict:
+        return FaultRun(False, f"the check still finds {evidence.finding!r}")
+    return FaultRun(True, evidence.part or f"finding {evidence.finding!r}")
+
+
+def _apart(claims: list[Claim], search: Searched, jobs: int | None) -> Iterator[Found]:
+    """Run claims of the library in fresh processes, each with one thread, and yield what each found in turn."""
+    import joblib
+
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = joblib.Parallel(n_jobs=jobs or joblib.cpu_count(), batch_size=1, return_as="generator")
+        calls = ((claim.id, claim.verdict, check_module(claim), search) for claim in claims)
+        yield from parallel(joblib.delayed(_run_by_name)(*call) for call in calls)
+
+
+def _run_by_name(claim_id: str, verdict: Verdict, module: str, search: Searched) -> Found:
+    judged = importlib.import_module(module)
+    claim = Claim(claim_id, "", "", verdict=verdict, check=judged.check, faults=judged.FAULTS)
+    outcome = _run(claim, search)
+    assert outcome.evidence is not None
+    return Found(outcome.evidence, outcome.faults, outcome.seconds)
+
+
+def _kept(claim: Claim, search: Searched) -> Outcome | None:
+    place = place_of(claim) if search.usual else None
+    found = place.read() if place else None
+    return Outcome(claim, *found) if found else None
+
+
+def _keep(outcome: Outcome, search: Searched) -> Outcome:
+    """Keep an outcome for others; what failed is not kept, so that whoever asks sees it fail afresh."""
+    place = place_of(outcome.claim) if search.usual and outcome.sound else None
+    if place and outcome.evidence and outcome.status == outcome.claim.verdict:
+        place.write(Found(outcome.evidence, outcome.faults, outcome.seconds))
+    return outcome

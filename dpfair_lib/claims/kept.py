@@ -1,0 +1,172 @@
+"""Outcomes kept within a build, so that several chapters need not judge one claim again.
+
+What is kept stands under the digest of everything that it depends on, and counts only while that is unchanged.
+Nothing is kept, and nothing kept is used, unless ``DPFAIR_LEDGER`` names a folder, as ``make`` and
+``tools/execute.py`` do: whoever runs a check in a session of their own runs it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from dpfair_lib.claims.ledger import SOURCES, Claim, FaultRun
+from dpfair_lib.claims.search import Evidence
+
+VARIABLE = "DPFAIR_LEDGER"
+PACKAGE = Path(__file__).resolve().parents[1]
+CHECKS = "dpfair_lib.claims.checks"
+STARTED = time.time()
+
+
+class Found(NamedTuple):
+    """What a run found, its processor time, and, if it was kept, the digest under which it stood."""
+
+    evidence: Evidence
+    faults: Mapping[str, FaultRun]
+    seconds: float
+    kept: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the outcome of one claim, judged with all its faults, is kept, and under which digest."""
+
+    path: Path
+    key: str
+
+    def read(self) -> Found | None:
+        """Return what is kept; None if there is nothing, if it is of another state, or damaged."""
+        try:
+            head, content = self.path.read_bytes().split(b"\n", 1)
+        except (OSError, ValueError):
+            return None
+        if head.decode(errors="replace") != f"{self.key} {hashlib.sha256(content).hexdigest()}":
+            return None
+        evidence, faults, seconds = pickle.loads(content)
+        return Found(evidence, faults, seconds, kept=self.key)
+
+    def write(self, found: Found) -> None:
+        """Keep an outcome; at every moment the whole of the old or the whole of the new one is there."""
+        content = pickle.dumps((found.evidence, dict(found.faults), found.seconds))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # a name of its own: another process may be writing the same claim
+        handle, partial = tempfile.mkstemp(prefix=".", dir=self.path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(f"{self.key} {hashlib.sha256(content).hexdigest()}\n".encode() + content)
+            Path(partial).replace(self.path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(partial).unlink()
+            raise
+
+
+def place_of(claim: Claim) -> Place | None:
+    """Return where a claim's outcome is kept; None if it is not to be.
+
+    It is not if no folder is named, if the check or the faults are not those of a module of the library, or if
+    a source changed after this process began: then what is on disk need not be what runs here.
+    """
+    folder, module = os.environ.get(VARIABLE), check_module(claim)
+    if not folder or module is None:
+        return None
+    files = sources(PACKAGE, module)
+    if any(max(stat.st_mtime, stat.st_ctime) >= STARTED for stat in map(Path.stat, files)):
+        return None
+    digest = hashlib.sha256(f"{_surroundings()}\n{claim.id}\n{claim.verdict}\n{module}".encode())
+    for path in files:
+        digest.update(f"\n{path.relative_to(PACKAGE.parent)} {_digest(path)}".encode())
+    return Place(Path(folder) / claim.id, digest.hexdigest())
+
+
+def check_module(claim: Claim) -> str | None:
+    """Return the module of the library whose ``check`` and ``FAULTS`` are the claim's; None if there is none."""
+    name = getattr(claim.check, "__module__", "")
+    module = sys.modules.get(name) if name.startswith(f"{CHECKS}.") else None
+    own = getattr(module, "check", None) is claim.check and getattr(module, "FAULTS", None) is claim.faults
+    return name if own else None
+
+
+def sources(package: Path, module: str) -> list[Path]:
+    """List the files on which a run of a check depends: the library and the recorded results.
+
+    Of the ledger's entries and checks only those that the check's module reaches by imports are listed, so that
+    a new entry leaves the outcomes of the others standing; of everything else, all files are.
+    """
+    ledger = package / "claims"
+    files = [
+        path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
+    ]
+    apart = {*(ledger / "checks").glob("[!_]*.py"), *(ledger / f"{source}.py" for source in SOURCES)}
+    reached = {path for path in files if ledger not in path.parents and _names_the_ledger(path)}
+    due = [*reached, *_files({module}, package)]
+    while due:
+        path = due.pop()
+        reached.add(path)
+        found = _files(_imports(path, package), package)
+        due += [other for other in found if ledger in other.parents and other not in reached]
+    results = sorted(path for path in (package.parent / "results").rglob("*") if path.is_file())
+    return [path for path in files if path not in apart or path in reached] + results
+
+
+@functools.cache
+def _imports(path: Path, package: Path) -> frozenset[str]:
+    """Return the names that a module imports anywhere, in functions too; the whole ledger if that is in doubt."""
+    inside = [package.name, *path.relative_to(package).parts[:-1]]
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.ImportFrom):
+            above = inside[: len(inside) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+        # what is reached through the package's name, or by a name made at run time, could be anything
+        elif inside[1:2] == ["claims"] and (
+            (
+                isinstance(node, ast.Import)
+                and any(alias.name.startswith(package.name) for alias in node.names)
+            )
+            or (isinstance(node, ast.Name | ast.Attribute) and _name(node) in {"import_module", "__import__"})
+        ):
+            names.add(f"{package.name}.claims")
+    return frozenset(names)
+
+
+def _name(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _files(names: Iterable[str], package: Path) -> list[Path]:
+    """Find the files of the modules among some dotted names; a package's is its ``__init__``."""
+    stems = [package.joinpath(*name.split(".")[1:]) for name in names if name.split(".")[0] == package.name]
+    possible = (path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py"))
+    return [path for path in possible if path.is_file()]
+
+
+@functools.cache
+def _names_the_ledger(path: Path) -> bool:
+    return path.suffix in {".py", ".pyi"} and b"claims" in path.read_bytes()
+
+
+@functools.cache
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def _surroundings() -> str:
+    """Name the interpreter, the machine's kind, and every package that can be imported, with its version."""
+    packages = {found.name for folder in sys.path for found in Path(folder).glob("*.dist-info")}
+    return "\n".join([sys.version, platform.platform(), *sorted(packages)])
