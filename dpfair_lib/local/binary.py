@@ -130,6 +130,27 @@ def least_ratio_anywhere(share_0: Any, x: Any) -> Any:
     return m * (1 - m) * u / (1 - m * u)
 
 
+def most_truthful_optimum(share_0: Any, x: Any) -> tuple[Any, Any]:
+    """Return the most truthful (p, q) among those of least Δ at level ε or more; Theorem 14's is the least truthful.
+
+    The larger group tells the truth with probability 1/(2(1 − mu)), the smaller with 1 minus x times that, so
+    that both reports are equally likely. For equal shares this is randomised response.
+
+    Parameters
+    ----------
+    share_0 : number
+        P(A = 0). At one half, both orders give the same.
+    x : number
+        e^(−ε) in [0, 1]; a `Fraction` gives exact results.
+
+    References
+    ----------
+    Ours.
+    """
+    larger = 1 / (2 * (1 - _smaller(share_0) * (1 - x)))
+    return (1 - x * larger, larger) if 2 * share_0 <= 1 else (larger, 1 - x * larger)
+
+
 def equally_truthful_response(share_0: Any, x: Any) -> Any:
     """Return the truth probability ½(1 + mu) of Theorem 14's channel: that of the plain response it is compared with.
 
