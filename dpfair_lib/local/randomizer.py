@@ -1,0 +1,262 @@
+"""A channel on the values of a sensitive attribute: its exact ε, its effect on a distribution, its application."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_generator, as_numbers, as_vector
+
+
+class Randomizer:
+    """A channel: whoever has the value i reports the value j with probability ``matrix[i, j]``.
+
+    **The row is the input A = i, the column is the output Z = j**: q_ij = Pr(Z = j | A = i), so that every row
+    sums to 1. Values are numbered from 0.
+
+    Parameters
+    ----------
+    matrix : array of shape (k, m)
+        q_ij; `Fraction` entries stay exact. m is k unless the reports are of another kind than the values.
+    value : number, optional
+        The unfairness that an optimal channel was found to reach; None for a channel that nobody optimised.
+    certificate : object, optional
+        What proves that value.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (k, m)
+        Read-only.
+    value, certificate
+        As given.
+
+    Raises
+    ------
+    ValueError
+        If an entry is outside [0, 1] or a row does not sum to 1 (exactly, where all entries are `Fraction`).
+
+    References
+    ----------
+    Thesis, § 5.5: Pr(Z = j | A = i) = q_ij, row i, column j; (5.4.1) for k = 2.
+    """
+
+    def __init__(self, matrix: Any, *, value: Any = None, certificate: Any = None) -> None:
+        self.matrix = as_channel(matrix)
+        self.value = value
+        self.certificate = certificate
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(k={self.k}, epsilon={self.epsilon:.6g})"
+
+    @property
+    def k(self) -> int:
+        """How many values the attribute has."""
+        return len(self.matrix)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the probabilities are `Fraction`."""
+        return self.matrix.dtype == object
+
+    @property
+    def likelihood_ratio(self) -> Any:
+        """e^ε: the largest ratio of two entries of one column; `Fraction` where the channel is exact, or inf.
+
+        A report that one value can cause and another cannot has the ratio infinity; a report that no value can
+        cause says nothing and counts for nothing.
+        """
+        high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
+        possible = high > 0
+        if (low[possible] == 0).any():
+            return math.inf
+        with np.errstate(over="ignore"):  # a ratio beyond every float is infinite as a float; ε is not
+            return max(high[possible] / low[possible])
+
+    @property
+    def epsilon(self) -> float:
+        """The least ε ≥ 0 for which the channel is ε-locally private; inf where no ε is enough."""
+        ratio = self.likelihood_ratio
+        if isinstance(ratio, Fraction):
+            # close to 1 the logarithm of a rounded ratio would lose all digits
+            return (
+                math.log1p(ratio - 1)
+                if ratio < 2
+                else math.log(ratio.numerator) - math.log(ratio.denominator)
+            )
+        if math.isfinite(ratio):
+            return math.log(ratio)
+        high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
+        if self.exact or (low[high > 0] == 0).any():
+            return math.inf
+        return float((np.log(high[high > 0]) - np.log(low[high > 0])).max())
+
+    def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the channel makes of a distribution of (A, Y), Y being left as it is.
+
+        Parameters
+        ----------
+        p : array of shape (k,)
+            P(A = i).
+        p1 : array of shape (k,)
+            P(Y = 1 | A = i); where ``p`` is 0 it may be anything, NaN too.
+
+        Returns
+        -------
+        pz : ndarray of shape (m,)
+            P(Z = j).
+        p1z : ndarray of shape (m,)
+            P(Y = 1 | Z = j). A report of probability 0 has no such rate; in its place stands P(Y = 1), which lies
+            between the other rates and so changes no maximum over reports.
+
+        Raises
+        ------
+        ValueError
+            If ``p`` is no distribution over the k values or a rate is outside [0, 1].
+
+        References
+        ----------
+        Thesis, App. B, proof of Lemma 13.
+        """
+        p, p1 = as_shares(p, p1, self.k)
+        pz, joint = p @ self.matrix, (p * p1) @ self.matrix
+        occurs = pz > 0
+        p1z = np.where(occurs, joint, (p * p1).sum()) / np.where(occurs, pz, 1)
+        return pz, p1z
+
+    def truth_probability(self, p: Any) -> Any:
+        """Return Pr(Z = A) = Σ p_i q_ii.
+
+        Parameters
+        ----------
+        p : array of shape (k,)
+            P(A = i).
+
+        Raises
+        ------
+        ValueError
+            If ``p`` is no distribution over the k values, or the reports are of another kind than the values.
+
+        References
+        ----------
+        Thesis (5.5.6).
+        """
+        if self.matrix.shape[1] != self.k:
+            raise ValueError(
+                f"matrix: found shape {self.matrix.shape}, expected a square one: no report is a value itself"
+            )
+        p, _ = as_shares(p, np.zeros(self.k), self.k)
+        return (p * np.diagonal(self.matrix)).sum()
+
+    def apply(self, a: Any, rng: np.random.Generator) -> np.ndarray:
+        """Draw a report for each person.
+
+        The draw compares a uniform word of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
+        law of the reports is a channel too, `realized`, known exactly: every entry is off by less than m·2^(−b),
+        and 0 exactly where it should be. This is study noise, from a seeded generator; it protects no real data.
+
+        Parameters
+        ----------
+        a : array of shape (n,)
+            Each person's value, an integer in 0, …, k − 1.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The reports, numbered from 0; of the dtype of ``a`` where that can hold them, else 64-bit integers.
+
+        Raises
+        ------
+        ValueError
+            If a value is not one of the k, or ``rng`` is no generator.
+        """
+        a, rng = as_values(a, self.k), as_generator(rng, "rng")
+        bits = _word_bits(self.k)
+        rows = np.arange(self.k, dtype=np.int64)[:, None] << bits
+        edges = (rows + self._weights(bits).cumsum(axis=1)).ravel()
+        words = rng.integers(0, 1 << bits, size=len(a), dtype=np.int64)
+        words += a.astype(np.int64) << bits
+        outputs = self.matrix.shape[1]
+        z = np.searchsorted(edges, words, side="right") - a.astype(np.int64) * outputs
+        return z.astype(a.dtype if outputs - 1 <= np.iinfo(a.dtype).max else np.int64)
+
+    def realized(self) -> Randomizer:
+        """Return the channel that `apply` really draws from, in exact fractions."""
+        bits = _word_bits(self.k)
+        weights = self._weights(bits)
+        entries = [Fraction(int(weight), 1 << bits) for weight in weights.ravel()]
+        return Randomizer(np.array(entries, dtype=object).reshape(weights.shape))
+
+    def _weights(self, bits: int) -> np.ndarray:
+        """Whole weights of 2^(−bits): each row sums to 1, and an entry is 0 only where the probability is."""
+        total = 1 << bits
+        weights = np.array([[int(Fraction(q) * total) for q in row] for row in self.matrix], dtype=np.int64)
+        weights = np.where((weights == 0) & (self.matrix > 0), 1, weights)
+        rows = np.arange(self.k)
+        # what rounding took or gave goes to the likeliest report, which notices it least
+        weights[rows, self.matrix.argmax(axis=1)] += total - weights.sum(axis=1)
+        return weights
+
+
+def _word_bits(k: int) -> int:
+    """How many random bits fit beside the number of the row in a signed 64-bit integer."""
+    return 62 - max(k - 1, 0).bit_length()
+
+
+def as_channel(matrix: Any) -> np.ndarray:
+    """Return a read-only array of shape (k, m) whose rows are distributions; `Fraction` entries stay exact."""
+    array = np.asarray(matrix)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(
+            f"matrix: found shape {array.shape}, expected one row per value and one column per report"
+        )
+    array = as_numbers(array.reshape(-1), "matrix").reshape(array.shape).copy()
+    if array.dtype == object:
+        array = array + Fraction(0)  # an int divided by an int would be a float
+    bad = (array < 0) | (array > 1)
+    if bad.any():
+        raise ValueError(f"matrix: found the entry {array[bad][0]}, expected probabilities in [0, 1]")
+    totals = array.sum(axis=1)
+    wrong = totals != 1 if array.dtype == object else abs(totals - 1) > 1e-9
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"matrix: found a sum of {totals[at]} in row {at}, expected 1: a row is one input's reports"
+        )
+    array.flags.writeable = False
+    return array
+
+
+def as_shares(p: Any, p1: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return P(A = i), and P(Y = 1 | A = i) with 0 in place of the rates of values that do not occur."""
+    p, p1 = as_numbers(p, "p"), as_vector(p1, "p1")
+    for name, array in (("p", p), ("p1", p1)):
+        if len(array) != k:
+            raise ValueError(f"{name}: found {len(array)} entries, expected {k}, one for each value")
+    total = p.sum()
+    if (p < 0).any() or (total != 1 if p.dtype == object else abs(total - 1) > 1e-9):
+        raise ValueError(
+            f"p: found shares below 0 or a sum of {total}, expected a distribution over the values"
+        )
+    p1 = as_numbers(np.where(p > 0, p1, 0), "p1")
+    bad = (p1 < 0) | (p1 > 1)
+    if bad.any():
+        raise ValueError(f"p1: found {p1[bad][0]}, expected numbers in [0, 1]")
+    if p.dtype == p1.dtype == object:
+        return p + Fraction(0), p1 + Fraction(0)
+    return p.astype(float), p1.astype(float)
+
+
+def as_values(a: Any, k: int) -> np.ndarray:
+    """Return people's values as a 1-D array of integers in 0, …, k − 1, in the dtype they came in."""
+    array = as_vector(a, "a")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"a: found entries of type {array.dtype}, expected integers in 0, …, {k - 1}")
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= k:
+        raise ValueError(f"a: found the value {low if low < 0 else high}, expected integers in 0, …, {k - 1}")
+    return array
