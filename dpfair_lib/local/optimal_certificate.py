@@ -1,0 +1,163 @@
+"""Proofs of optimality: Lagrange multipliers whose bound anybody can recompute, and the function that does so.
+
+Write q_ij = x·M_j + s_ij for i ≠ j, with M_j = q_jj, x = e^(−ε) and s_ij ≥ 0: a channel of the program is then a
+diagonal M and slacks s with row sums 1, s_ij ≤ (1 − x)·M_j, s_ij ≤ M_i − x·M_j and Σ p_i·M_i ≥ 1 − ζ. For any
+multipliers of these conditions the Lagrangian, minimised over M and s one by one, is a lower bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.local.optimal_program import Program, as_program
+from dpfair_lib.local.randomizer import Randomizer
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Multipliers of the linear program at one level t of the unfairness; all but ``rows`` and ``t`` at least 0.
+
+    Attributes
+    ----------
+    t : float or Fraction
+        The level: the program asks for |P(Y=1, Z=j) − P(Y=1)·P(Z=j)| ≤ t·P(Y=1)·P(Z=j).
+    above, below : ndarray of shape (k,)
+        Of that condition for each report j, without the bars: for the difference, and for its negative.
+    truth : float or Fraction
+        Of Σ p_i·q_ii ≥ 1 − ζ.
+    rows : ndarray of shape (k,)
+        Of the row sums.
+    column_caps, row_caps : ndarray of shape (k, k)
+        Of q_ij ≤ q_jj and of q_ij ≤ q_ii.
+    """
+
+    t: Any
+    above: np.ndarray
+    below: np.ndarray
+    truth: Any
+    rows: np.ndarray
+    column_caps: np.ndarray
+    row_caps: np.ndarray
+
+    @property
+    def valid(self) -> bool:
+        """Whether every multiplier of an inequality is at least 0, and none is NaN or infinite."""
+        signed = (self.above, self.below, np.array([self.truth]), self.column_caps, self.row_caps)
+        return all((part >= 0).all() for part in signed) and all(
+            np.isfinite(np.asarray(getattr(self, field.name), dtype=float)).all() for field in fields(self)
+        )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved of an optimal channel.
+
+    Attributes
+    ----------
+    objective : str
+        ``"ratio"`` or ``"difference"``.
+    value : float
+        The channel's unfairness.
+    lower : float
+        No channel of the program has less.
+    epsilon : float
+        The channel's exact ε.
+    error : float
+        Its P(Z ≠ A).
+    violation : float
+        By how much it misses the worst of its constraints, privacy, row sums, truthfulness, error budget; rounding.
+    multipliers : tuple of Multipliers
+        They prove ``lower``; empty where it is 0, which needs no proof.
+    method : str
+        How the channel was found.
+    rounds : int
+        How many linear programs that took.
+    """
+
+    objective: str
+    value: float
+    lower: float
+    epsilon: float
+    error: float
+    violation: float
+    multipliers: Any
+    method: str
+    rounds: int
+
+    @property
+    def gap(self) -> float:
+        """How far the channel can be from the optimum."""
+        return max(self.value - self.lower, 0.0)
+
+
+def lagrangian_bound(program: Program, multipliers: Multipliers) -> Any:
+    """Return a number that Σ_j (above_j·(N_j − t·D_j) + below_j·(−N_j − t·D_j)) exceeds or meets on every channel.
+
+    N_j = P(Y=1, Z=j) − P(Y=1)·P(Z=j) and D_j = P(Y=1)·P(Z=j). In exact arithmetic if all numbers are `Fraction`.
+    """
+    x, k, m = program.x, program.k, multipliers
+    diagonal = np.eye(k, dtype=bool)
+    column_caps, row_caps = (np.where(diagonal, 0, caps) for caps in (m.column_caps, m.row_caps))
+    cost = np.multiply.outer(program.excess, m.above - m.below)
+    cost = cost - m.t * program.overall * np.multiply.outer(program.p, m.above + m.below)
+    cost = cost - m.rows[:, None]
+    of_slack = np.where(diagonal, 0, cost + column_caps + row_caps)
+    through_base = np.where(diagonal, cost, x * cost - (1 - x) * column_caps + x * row_caps).sum(axis=0)
+    of_truth = through_base - m.truth * program.p - row_caps.sum(axis=1)
+    bound = m.rows.sum() + m.truth * (1 - program.error) + _least_over_diagonals(of_truth, x)
+    # the slacks of a row add up to less than 1
+    return bound + np.minimum(of_slack.min(axis=1), 0).sum()
+
+
+def _least_over_diagonals(cost: np.ndarray, x: Any) -> Any:
+    """Return the least cost·M over 1/k ≤ M_i ≤ U, M_i ≥ x·U, U ≤ 1: linear in U but for a kink at x·U = 1/k."""
+    k = len(cost)
+    least = 1 / (k * (1 + 0 * cost[0]))  # 1/k, as a Fraction where the costs are
+    corners = [least, least / x, 1] if x * k > 1 else [least, 1]
+    return min(
+        (np.maximum(cost, 0) * max(least, x * top) + np.minimum(cost, 0) * top).sum() for top in corners
+    )
+
+
+def lower_bound(program: Program, multipliers: Multipliers) -> Any:
+    """Return a number that Δ exceeds or meets on every channel of the program.
+
+    For a channel of unfairness Δ the bounded sum is at most (Δ − t)·Σ_j (above_j + below_j)·D_j, and D_j lies
+    between P(Y = 1)·(x + (1 − x)·p_j)/k and P(Y = 1).
+
+    Raises
+    ------
+    ValueError
+        If the multipliers have a wrong sign or are not finite.
+    """
+    if not multipliers.valid:
+        raise ValueError("multipliers: found one below 0 or not finite, expected finite numbers of at least 0")
+    weights = multipliers.above + multipliers.below
+    bound = lagrangian_bound(program, multipliers)
+    if bound >= 0:
+        most = program.overall * weights.max()
+        return multipliers.t + (bound / most if most > 0 else 0)
+    least = program.overall * (weights * (program.x + (1 - program.x) * program.p)).sum() / program.k
+    return max(multipliers.t + bound / least, 0) if least > 0 else 0
+
+
+def certify(
+    program: Program, matrix: np.ndarray, multipliers: Multipliers | None, *, method: str, rounds: int
+) -> Randomizer:
+    """Return the channel with everything about it recomputed from its matrix and the multipliers."""
+    channel = Randomizer(matrix)
+    certificate = Certificate(
+        objective="ratio",
+        value=float(program.ratio(channel.matrix)),
+        lower=0.0 if multipliers is None else float(lower_bound(program, multipliers)),
+        epsilon=channel.epsilon,
+        error=float(program.mistakes(channel.matrix)),
+        violation=float(program.violation(channel.matrix)),
+        multipliers=() if multipliers is None else (multipliers,),
+        method=method,
+        rounds=rounds,
+    )
+    return Randomizer(matrix, value=certificate.value, certificate=certificate)
