@@ -148,7 +148,7 @@ def certify(
     program: Program, matrix: np.ndarray, multipliers: Multipliers | None, *, method: str, rounds: int
 ) -> Randomizer:
     """Return the channel with everything about it recomputed from its matrix and the multipliers."""
-    channel = Randomizer(matrix)
+    channel = Randomizer(np.clip(matrix, 0, 1))  # rounding may leave 1 + 2e-16
     certificate = Certificate(
         objective="ratio",
         value=float(program.ratio(channel.matrix)),
@@ -160,4 +160,55 @@ def certify(
         method=method,
         rounds=rounds,
     )
-    return Randomizer(matrix, value=certificate.value, certificate=certificate)
+    return Randomizer(channel.matrix, value=certificate.value, certificate=certificate)
+
+
+def verify_certificate(
+    channel: Randomizer, p: Any, p1: Any, epsilon: Any, *, error: Any = None, tol: float = 1e-8
+) -> float:
+    """Check a channel's certificate from numbers alone and return its gap.
+
+    Nothing is taken from the solver: the unfairness, the error and ε are those of the matrix, all constraints are
+    looked up, and the lower bound is the Lagrangian of the multipliers, minimised in closed form.
+
+    Parameters
+    ----------
+    channel : Randomizer
+        With a certificate, as `optimal_randomizer` returns it.
+    p, p1, epsilon, error
+        The arguments that the channel is said to be optimal for.
+    tol : float
+        How far a number of the certificate may be from the recomputed one, and a constraint from being kept.
+
+    Returns
+    -------
+    float
+        Value minus lower bound, both recomputed.
+
+    Raises
+    ------
+    ValueError
+        If a number of the certificate is wrong, a constraint is not kept, or a multiplier has a wrong sign.
+    """
+    program, claimed = as_program(p, p1, epsilon, error), channel.certificate
+    if not isinstance(claimed, Certificate) or channel.matrix.shape != (program.k, program.k):
+        raise ValueError(f"channel: found {channel!r}, expected one on {program.k} groups with a certificate")
+    kind = claimed.objective
+    value = program.ratio(channel.matrix) if kind == "ratio" else program.difference(channel.matrix)
+    lower = max((float(lower_bound(program, part)) for part in claimed.multipliers), default=0.0)
+    recomputed = {
+        "value": float(value),
+        "lower": lower,
+        "epsilon": channel.epsilon,
+        "error": float(program.mistakes(channel.matrix)),
+        "violation": float(program.violation(channel.matrix)),
+    }
+    for name, number in recomputed.items():
+        said = getattr(claimed, name)
+        if not (said == number or abs(said - number) <= tol):
+            raise ValueError(f"certificate: found {name} {said}, recomputed {number}")
+    if channel.value != claimed.value:
+        raise ValueError(f"channel: found value {channel.value}, its certificate says {claimed.value}")
+    if not recomputed["violation"] <= tol:
+        raise ValueError(f"channel: found a constraint missed by {recomputed['violation']}, expected at most {tol}")
+    return max(recomputed["value"] - lower, 0.0)

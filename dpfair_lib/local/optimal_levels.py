@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import time
 
+import highspy
 import numpy as np
 
 from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal_lp import Solution, assemble, completed, everything, read, solver
 from dpfair_lib.local.optimal_program import Program
 
+# the best channel, the multipliers that prove the best lower bound (None where that is 0), how many programs
 Found = tuple[np.ndarray, Multipliers | None, int]
+
+
+def optimal(highs: highspy.Highs) -> bool:
+    """Whether the solver's last run ended with an optimal basis."""
+    return bool(highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 
 def level(program: Program, t: float, scale: np.ndarray, time_limit: float) -> Solution | None:
@@ -20,7 +27,7 @@ def level(program: Program, t: float, scale: np.ndarray, time_limit: float) -> S
     highs.setOptionValue("presolve", "choose")
     highs.passModel(assemble(program, t, scale, layout))
     highs.run()
-    if highs.modelStatusToString(highs.getModelStatus()) != "Optimal":
+    if not optimal(highs):
         return None
     return read(program, t, scale, layout, highs.getSolution())
 
@@ -56,10 +63,11 @@ def by_levels(
     rounds : int
     """
     best, high = start, program.ratio(start)
-    low, proof, rounds = 0.0, None, 0
+    low, proof, rounds, stalled = 0.0, None, 0, 0
     scale = program.overall * (program.p @ start)
-    while high - low > tol and time.monotonic() < deadline:
-        if not newton:
+    # after a second round without progress rounding has the last word
+    while high - low > tol and time.monotonic() < deadline and stalled < 2:
+        if stalled or not newton:
             t = (low + high) / 2
         solution = level(program, t, scale, deadline - time.monotonic())
         if solution is None:
@@ -74,7 +82,6 @@ def by_levels(
                 scale = program.overall * (program.p @ best)
         if bound > low:
             low, proof = bound, solution.multipliers
-        if not progress:
-            break  # rounding has the last word
+        stalled = 0 if progress else stalled + 1
         t = high
     return best, proof, rounds

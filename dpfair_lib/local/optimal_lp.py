@@ -74,7 +74,7 @@ def assemble(program: Program, t: float, scale: np.ndarray, layout: Layout) -> h
         row_entries.append((own, short + own, 1.0))
     blocks = [block(k, *row_entries)]
     for sign in (1, -1):
-        of_truth = (sign * (1 - x) * excess - t * overall * base * p**0) / scale
+        of_truth = (sign * (1 - x) * excess - t * overall * base) / scale
         of_slack = (sign * excess[i] - t * overall * p[i]) / scale[j]
         blocks.append(block(k, (own, own, of_truth), (j, slack, of_slack), (own, theta, -1.0)))
     blocks.append(block(1, (0, own, p)))
@@ -137,6 +137,17 @@ class Solution:
     shortfall: float
     multipliers: Multipliers
 
+    def matrix(self, x: float) -> np.ndarray:
+        """Return the channel as it stands, whatever caps it exceeds."""
+        matrix = x * self.diagonal + self.slacks
+        np.fill_diagonal(matrix, self.diagonal)
+        return matrix
+
+    def caps(self, x: float) -> np.ndarray:
+        """Return the caps that truthfulness of columns and of rows puts on the slacks, shape (2, k, k)."""
+        own = self.diagonal[:, None]
+        return np.stack(np.broadcast_arrays((1 - x) * self.diagonal, own - x * self.diagonal))
+
 
 def read(program: Program, t: float, scale: np.ndarray, layout: Layout, solution: Any) -> Solution:
     """Put the solver's vectors into the shape of the program."""
@@ -174,6 +185,7 @@ def solver(time_limit: float = _INFINITY) -> highspy.Highs:
         ("presolve", "off"),
         ("primal_feasibility_tolerance", 1e-10),
         ("dual_feasibility_tolerance", 1e-10),
+        ("small_matrix_value", 1e-12),
         ("time_limit", time_limit),
     ):
         highs.setOptionValue(option, value)
@@ -187,9 +199,8 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
     is enough: M_i + Σ_j min(M_i, M_j) ≥ 1 where all M ≥ 1/k.
     """
     x = program.x
-    room = np.minimum((1 - x) * diagonal, diagonal[:, None] - x * diagonal)
+    room = np.maximum(np.minimum((1 - x) * diagonal, diagonal[:, None] - x * diagonal), 0)
     np.fill_diagonal(room, 0)
-    room = np.maximum(room, 0)
     slacks = np.clip(slacks, 0, room)
     need = np.maximum(1 - (1 - x) * diagonal - x * diagonal.sum(), 0)
     have = slacks.sum(axis=1)

@@ -92,7 +92,7 @@ def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:
     p = as_group_shares(p)
     p1 = as_probabilities(p1, "p1").astype(float)
     check_lengths(p=p, p1=p1)
-    x = math.exp(-nonnegative(epsilon, "epsilon"))
+    x = privacy_ratio(nonnegative(epsilon, "epsilon"))
     if not p @ p1 > 0:
         raise ValueError("p1: found P(Y = 1) = 0, expected more: Δ divides by it")
     least = 1 - most_truthful(p, x)[0]
@@ -105,6 +105,11 @@ def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:
             f"of a truthful channel at epsilon={epsilon}"
         )
     return Program(p, p1, x, max(budget, least))
+
+
+def privacy_ratio(epsilon: float) -> float:
+    """Return e^(−ε): how likely, at least, a report is from any value, relative to the likeliest one."""
+    return math.exp(-epsilon)
 
 
 def as_group_shares(p: Any) -> np.ndarray:
