@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib.local.optimal_branching import by_branching
 from dpfair_lib.local.optimal_certificate import certify
 from dpfair_lib.local.optimal_columns import by_columns
 from dpfair_lib.local.optimal_easy import first_channel, most_truthful_channel, north_west
-from dpfair_lib.local.optimal_levels import by_levels
+from dpfair_lib.local.optimal_levels import by_levels, by_shares
 from dpfair_lib.local.optimal_program import Objective, as_program
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.privacy._arguments import one_of, positive
@@ -87,14 +88,22 @@ def optimal_randomizer(
     deadline = time.monotonic() + (math.inf if time_limit is None else positive(time_limit, "time_limit"))
     if np.ptp(program.p1) == 0:
         program = replace(program, p1=np.full(program.k, program.p1[0]))
-        return certify(program, most_truthful_channel(program), None, method="closed form", rounds=0)
+        return certify(
+            program, most_truthful_channel(program), (), objective=objective, method="closed form", rounds=0
+        )
     start = first_channel(program)
     if program.ratio(start) <= tol:
-        return certify(program, start, None, method="closed form", rounds=0)
+        return certify(program, start, (), objective=objective, method="closed form", rounds=0)
+    if objective == "difference":
+        matrix, proofs, rounds = by_shares(program, start, tol=tol, deadline=deadline)
+        return certify(program, matrix, proofs, objective=objective, method="levels of shares", rounds=rounds)
     if method == "columns":
         flow = north_west(program.excess)
         found = by_columns(program, start, (flow > 0) | (flow.T > 0), tol=tol, deadline=deadline)
+    elif method == "branch-and-bound":
+        found = by_branching(program, start, tol=tol, deadline=deadline)
     else:
         found = by_levels(program, start, newton=method == "dinkelbach", tol=tol, deadline=deadline)
-    matrix, multipliers, rounds = found
-    return certify(program, matrix, multipliers, method=method, rounds=rounds)
+    matrix, proof, rounds = found
+    proofs = () if proof is None else (proof,)
+    return certify(program, matrix, proofs, objective=objective, method=method, rounds=rounds)

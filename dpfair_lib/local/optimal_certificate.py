@@ -7,12 +7,13 @@ multipliers of these conditions the Lagrangian, minimised over M and s one by on
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib.local.optimal_program import Program, as_program
+from dpfair_lib.local.optimal_program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 
 
@@ -23,15 +24,18 @@ class Multipliers:
     Attributes
     ----------
     t : float or Fraction
-        The level: the program asks for |P(Y=1, Z=j) − P(Y=1)·P(Z=j)| ≤ t·P(Y=1)·P(Z=j).
+        The level: the program asks for −b·t·D_j ≤ N_j ≤ a·t·D_j with N_j = P(Y=1, Z=j) − P(Y=1)·P(Z=j) and
+        D_j = P(Y=1)·P(Z=j).
     above, below : ndarray of shape (k,)
-        Of that condition for each report j, without the bars: for the difference, and for its negative.
+        Of N_j ≤ a·t·D_j, and of −b·t·D_j ≤ N_j.
     truth : float or Fraction
         Of Σ p_i·q_ii ≥ 1 − ζ.
     rows : ndarray of shape (k,)
         Of the row sums.
     column_caps, row_caps : ndarray of shape (k, k)
         Of q_ij ≤ q_jj and of q_ij ≤ q_ii.
+    sides : tuple of two numbers
+        (a, b), both above 0; (1, 1) for Δ.
     """
 
     t: Any
@@ -41,10 +45,13 @@ class Multipliers:
     rows: np.ndarray
     column_caps: np.ndarray
     row_caps: np.ndarray
+    sides: tuple[Any, Any] = (1, 1)
 
     @property
     def valid(self) -> bool:
         """Whether every multiplier of an inequality is at least 0, and none is NaN or infinite."""
+        if not min(self.sides) > 0:
+            return False
         signed = (self.above, self.below, np.array([self.truth]), self.column_caps, self.row_caps)
         return all((part >= 0).all() for part in signed) and all(
             np.isfinite(np.asarray(getattr(self, field.name), dtype=float)).all() for field in fields(self)
@@ -77,13 +84,13 @@ class Certificate:
         How many linear programs that took.
     """
 
-    objective: str
+    objective: Objective
     value: float
     lower: float
     epsilon: float
     error: float
     violation: float
-    multipliers: Any
+    multipliers: tuple[Multipliers, ...]
     method: str
     rounds: int
 
@@ -93,17 +100,26 @@ class Certificate:
         return max(self.value - self.lower, 0.0)
 
 
-def lagrangian_bound(program: Program, multipliers: Multipliers) -> Any:
-    """Return a number that Σ_j (above_j·(N_j − t·D_j) + below_j·(−N_j − t·D_j)) exceeds or meets on every channel.
+def _weights(m: Multipliers) -> np.ndarray:
+    return m.sides[0] * m.above + m.sides[1] * m.below
 
-    N_j = P(Y=1, Z=j) − P(Y=1)·P(Z=j) and D_j = P(Y=1)·P(Z=j). In exact arithmetic if all numbers are `Fraction`.
+
+def priced(program: Program, m: Multipliers) -> np.ndarray:
+    """Return what a unit of q_ij costs by the multipliers of the fairness rows and of the row sums, shape (k, k)."""
+    cost = np.multiply.outer(program.excess, m.above - m.below)
+    cost = cost - m.t * program.overall * np.multiply.outer(program.p, _weights(m))
+    return cost - m.rows[:, None]
+
+
+def lagrangian_bound(program: Program, multipliers: Multipliers) -> Any:
+    """Return a number that Σ_j above_j·(N_j − a·t·D_j) + below_j·(−N_j − b·t·D_j) meets or exceeds on every channel.
+
+    In exact arithmetic if all numbers are `Fraction`.
     """
     x, k, m = program.x, program.k, multipliers
     diagonal = np.eye(k, dtype=bool)
     column_caps, row_caps = (np.where(diagonal, 0, caps) for caps in (m.column_caps, m.row_caps))
-    cost = np.multiply.outer(program.excess, m.above - m.below)
-    cost = cost - m.t * program.overall * np.multiply.outer(program.p, m.above + m.below)
-    cost = cost - m.rows[:, None]
+    cost = priced(program, m)
     of_slack = np.where(diagonal, 0, cost + column_caps + row_caps)
     through_base = np.where(diagonal, cost, x * cost - (1 - x) * column_caps + x * row_caps).sum(axis=0)
     of_truth = through_base - m.truth * program.p - row_caps.sum(axis=1)
@@ -123,10 +139,10 @@ def _least_over_diagonals(cost: np.ndarray, x: Any) -> Any:
 
 
 def lower_bound(program: Program, multipliers: Multipliers) -> Any:
-    """Return a number that Δ exceeds or meets on every channel of the program.
+    """Return a number that `Program.level`, for sides (1, 1) that is Δ, meets or exceeds on every channel.
 
-    For a channel of unfairness Δ the bounded sum is at most (Δ − t)·Σ_j (above_j + below_j)·D_j, and D_j lies
-    between P(Y = 1)·(x + (1 − x)·p_j)/k and P(Y = 1).
+    At a channel of level u the bounded sum is at most (u − t)·Σ_j (a·above_j + b·below_j)·D_j, and D_j lies between
+    P(Y = 1)·(x + (1 − x)·p_j)/k and P(Y = 1).
 
     Raises
     ------
@@ -134,8 +150,10 @@ def lower_bound(program: Program, multipliers: Multipliers) -> Any:
         If the multipliers have a wrong sign or are not finite.
     """
     if not multipliers.valid:
-        raise ValueError("multipliers: found one below 0 or not finite, expected finite numbers of at least 0")
-    weights = multipliers.above + multipliers.below
+        raise ValueError(
+            "multipliers: found one below 0 or not finite, expected finite numbers of at least 0"
+        )
+    weights = _weights(multipliers)
     bound = lagrangian_bound(program, multipliers)
     if bound >= 0:
         most = program.overall * weights.max()
@@ -144,23 +162,55 @@ def lower_bound(program: Program, multipliers: Multipliers) -> Any:
     return max(multipliers.t + bound / least, 0) if least > 0 else 0
 
 
+def proved(program: Program, objective: Objective, proofs: tuple[Multipliers, ...]) -> float:
+    """Return the lower bound that a certificate's multipliers prove; 0 where they prove nothing.
+
+    For Δ the best of them counts. For Δ′ each has sides (1 − s₀, s₁) and speaks of the channels for which the
+    lowest rate takes a share s of Δ′ that lies in [s₀, s₁]; together they have to cover [0, 1].
+    """
+    if objective == "ratio":
+        return max((float(lower_bound(program, m)) for m in proofs if m.sides == (1, 1)), default=0.0)
+    cells = sorted((1 - m.sides[0], m.sides[1], float(lower_bound(program, m))) for m in proofs)
+    covered, least = 0.0, math.inf
+    for start, end, bound in cells:
+        if start > covered:
+            return 0.0
+        covered, least = max(covered, end), min(least, bound)
+    return float(program.overall) * least if covered >= 1 else 0.0
+
+
 def certify(
-    program: Program, matrix: np.ndarray, multipliers: Multipliers | None, *, method: str, rounds: int
+    program: Program,
+    matrix: np.ndarray,
+    proofs: tuple[Multipliers, ...],
+    *,
+    objective: Objective,
+    method: str,
+    rounds: int,
 ) -> Randomizer:
     """Return the channel with everything about it recomputed from its matrix and the multipliers."""
     channel = Randomizer(np.clip(matrix, 0, 1))  # rounding may leave 1 + 2e-16
     certificate = Certificate(
-        objective="ratio",
-        value=float(program.ratio(channel.matrix)),
-        lower=0.0 if multipliers is None else float(lower_bound(program, multipliers)),
-        epsilon=channel.epsilon,
-        error=float(program.mistakes(channel.matrix)),
-        violation=float(program.violation(channel.matrix)),
-        multipliers=() if multipliers is None else (multipliers,),
+        objective=objective,
+        **_recomputed(program, channel, objective, proofs),
+        multipliers=proofs,
         method=method,
         rounds=rounds,
     )
     return Randomizer(channel.matrix, value=certificate.value, certificate=certificate)
+
+
+def _recomputed(
+    program: Program, channel: Randomizer, objective: Objective, proofs: tuple[Multipliers, ...]
+) -> dict[str, float]:
+    value = program.ratio if objective == "ratio" else program.difference
+    return {
+        "value": float(value(channel.matrix)),
+        "lower": proved(program, objective, proofs),
+        "epsilon": channel.epsilon,
+        "error": float(program.mistakes(channel.matrix)),
+        "violation": float(program.violation(channel.matrix)),
+    }
 
 
 def verify_certificate(
@@ -193,16 +243,7 @@ def verify_certificate(
     program, claimed = as_program(p, p1, epsilon, error), channel.certificate
     if not isinstance(claimed, Certificate) or channel.matrix.shape != (program.k, program.k):
         raise ValueError(f"channel: found {channel!r}, expected one on {program.k} groups with a certificate")
-    kind = claimed.objective
-    value = program.ratio(channel.matrix) if kind == "ratio" else program.difference(channel.matrix)
-    lower = max((float(lower_bound(program, part)) for part in claimed.multipliers), default=0.0)
-    recomputed = {
-        "value": float(value),
-        "lower": lower,
-        "epsilon": channel.epsilon,
-        "error": float(program.mistakes(channel.matrix)),
-        "violation": float(program.violation(channel.matrix)),
-    }
+    recomputed = _recomputed(program, channel, claimed.objective, claimed.multipliers)
     for name, number in recomputed.items():
         said = getattr(claimed, name)
         if not (said == number or abs(said - number) <= tol):
@@ -210,5 +251,7 @@ def verify_certificate(
     if channel.value != claimed.value:
         raise ValueError(f"channel: found value {channel.value}, its certificate says {claimed.value}")
     if not recomputed["violation"] <= tol:
-        raise ValueError(f"channel: found a constraint missed by {recomputed['violation']}, expected at most {tol}")
-    return max(recomputed["value"] - lower, 0.0)
+        raise ValueError(
+            f"channel: found a constraint missed by {recomputed['violation']}, expected at most {tol}"
+        )
+    return max(recomputed["value"] - recomputed["lower"], 0.0)

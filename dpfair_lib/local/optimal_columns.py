@@ -7,7 +7,7 @@ import time
 import highspy
 import numpy as np
 
-from dpfair_lib.local.optimal_certificate import lower_bound
+from dpfair_lib.local.optimal_certificate import lower_bound, priced
 from dpfair_lib.local.optimal_levels import Found, optimal
 from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, completed, read, solver
 from dpfair_lib.local.optimal_program import Program
@@ -16,7 +16,9 @@ _NOTHING = 1e-11  # reduced costs above minus this, and violations of a cap belo
 _BATCH = 12  # slacks added for each row and for each column in a round
 
 
-def by_columns(program: Program, start: np.ndarray, couples: np.ndarray, *, tol: float, deadline: float) -> Found:
+def by_columns(
+    program: Program, start: np.ndarray, couples: np.ndarray, *, tol: float, deadline: float
+) -> Found:
     """Close in on the least Δ with a linear program that grows.
 
     A round solves the restricted program at level t, prices every absent slack by the multipliers, looks up every
@@ -138,10 +140,8 @@ class _Restricted:
 
     def add(self, solution: Solution) -> int:
         """Add the slacks that price out and the caps that are violated; return how many."""
-        program, m = self.program, solution.multipliers
-        cost = np.multiply.outer(program.excess, m.above - m.below)
-        cost -= m.t * program.overall * np.multiply.outer(program.p, m.above + m.below)
-        cost -= m.rows[:, None]
+        program = self.program
+        cost = priced(program, solution.multipliers)
         wanted = _most(np.where(self.present | np.eye(program.k, dtype=bool), 0.0, -cost))
         fresh = np.argwhere(wanted)
         self.place[tuple(fresh.T)] = len(self.layout.pairs) + np.arange(len(fresh))

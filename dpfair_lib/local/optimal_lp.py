@@ -44,7 +44,9 @@ def everything(k: int) -> Layout:
     return Layout(pairs, np.arange(len(pairs)), np.arange(len(pairs)))
 
 
-def assemble(program: Program, t: float, scale: np.ndarray, layout: Layout) -> highspy.HighsLp:
+def assemble(
+    program: Program, t: float, scale: np.ndarray, layout: Layout, sides: tuple[float, float] = (1, 1)
+) -> highspy.HighsLp:
     """Return the program at level t with fairness rows divided by ``scale``.
 
     Columns: the diagonal (k), θ, with spread its maximum, with elastic rows their shortfalls (k), the slacks.
@@ -73,13 +75,13 @@ def assemble(program: Program, t: float, scale: np.ndarray, layout: Layout) -> h
     if layout.elastic:
         row_entries.append((own, short + own, 1.0))
     blocks = [block(k, *row_entries)]
-    for sign in (1, -1):
-        of_truth = (sign * (1 - x) * excess - t * overall * base) / scale
-        of_slack = (sign * excess[i] - t * overall * p[i]) / scale[j]
+    for sign, side in ((1, sides[0]), (-1, sides[1])):
+        of_truth = (sign * (1 - x) * excess - side * t * overall * base) / scale
+        of_slack = (sign * excess[i] - side * t * overall * p[i]) / scale[j]
         blocks.append(block(k, (own, own, of_truth), (j, slack, of_slack), (own, theta, -1.0)))
     blocks.append(block(1, (0, own, p)))
-    lower = [np.ones(k), np.full(2 * k, -_INFINITY), [1 - program.error]]
-    upper = [np.ones(k), np.zeros(2 * k), [_INFINITY]]
+    lower = [np.ones(k), np.full(2 * k, -_INFINITY), np.array([1 - program.error])]
+    upper = [np.ones(k), np.zeros(2 * k), np.array([_INFINITY])]
     if layout.spread:
         blocks.append(block(k, (own, own, 1.0), (own, top, -1.0)))
         blocks.append(block(k, (own, own, -1.0), (own, top, x)))
@@ -149,7 +151,14 @@ class Solution:
         return np.stack(np.broadcast_arrays((1 - x) * self.diagonal, own - x * self.diagonal))
 
 
-def read(program: Program, t: float, scale: np.ndarray, layout: Layout, solution: Any) -> Solution:
+def read(
+    program: Program,
+    t: float,
+    scale: np.ndarray,
+    layout: Layout,
+    solution: Any,
+    sides: tuple[float, float] = (1, 1),
+) -> Solution:
     """Put the solver's vectors into the shape of the program."""
     k, pairs = program.k, layout.pairs
     values, duals = np.array(solution.col_value), np.array(solution.row_dual)
@@ -171,6 +180,7 @@ def read(program: Program, t: float, scale: np.ndarray, layout: Layout, solution
         rows=duals[:k],
         column_caps=caps[0],
         row_caps=caps[1],
+        sides=sides,
     )
     shortfall = float(values[first - k : first].max()) if layout.elastic else 0.0
     return Solution(float(values[k]), values[:k], slacks, shortfall, multipliers)
@@ -178,7 +188,7 @@ def read(program: Program, t: float, scale: np.ndarray, layout: Layout, solution
 
 def solver(time_limit: float = _INFINITY) -> highspy.Highs:
     """Return a silent HiGHS with tight tolerances, on one thread."""
-    highs = highspy.Highs()
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, value in (
         ("output_flag", False),
         ("threads", 1),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib._validation import as_numbers, as_probabilities, check_lengths
+from dpfair_lib._validation import as_probabilities, check_lengths
 from dpfair_lib.privacy._arguments import nonnegative
 
 Objective = Literal["ratio", "difference"]
@@ -52,9 +52,14 @@ class Program:
         masses = self.p * (self.p1 - self.overall)
         return masses - self.p * masses.sum()  # in floats the sum is only nearly 0
 
+    def level(self, matrix: np.ndarray, sides: tuple[Any, Any]) -> Any:
+        """Return the least t for which −b·t ≤ P(Y = 1 | Z = j)/P(Y = 1) − 1 ≤ a·t for all j, with sides (a, b)."""
+        away = (self.excess @ matrix) / (self.overall * (self.p @ matrix))
+        return max(away.max() / sides[0], -away.min() / sides[1])
+
     def ratio(self, matrix: np.ndarray) -> Any:
         """Δ after the channel: the largest |P(Y = 1 | Z = j)/P(Y = 1) − 1|."""
-        return (abs(self.excess @ matrix) / (self.overall * (self.p @ matrix))).max()
+        return self.level(matrix, (1, 1))
 
     def difference(self, matrix: np.ndarray) -> Any:
         """Δ′ after the channel: the largest difference of P(Y = 1 | Z = j) between two reports."""
