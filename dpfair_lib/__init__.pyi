@@ -19,6 +19,10 @@ from .fairness import mean_equalized_odds_difference as mean_equalized_odds_diff
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .local import Randomizer as Randomizer
+from .local import binary_optimum as binary_optimum
+from .local import generalized_randomized_response as generalized_randomized_response
+from .local import subset_selection as subset_selection
 from .populations import Population as Population
 from .privacy import AuditResult as AuditResult
 from .privacy import Budget as Budget

@@ -3,6 +3,17 @@
 Classification Algorithms with Differential Privacy and Fairness Guarantees (2024).
 """
 
+from dpfair_lib.claims.checks import (
+    thesis_grr_ldp,
+    thesis_kamiran_calders_1,
+    thesis_lemma_13,
+    thesis_lemma_16,
+    thesis_ss_equals_grr,
+    thesis_ss_ldp,
+    thesis_thm_14,
+    thesis_thm_14_hypotheses,
+    thesis_thm_15,
+)
 from dpfair_lib.claims.ledger import Claim, Erratum
 
 CLAIMS: tuple[Claim, ...] = (
@@ -11,12 +22,26 @@ CLAIMS: tuple[Claim, ...] = (
         where="thesis § 5.2.3",
         statement="Reporting the true value of k with probability e^ε/(e^ε + k − 1), "
         "and every other one with probability 1/(e^ε + k − 1), is an ε-LDP mechanism.",
+        verdict="holds",
+        finding="True for every k and ε ≥ 0, and no smaller ε would do (k ≥ 2). Among all ε-LDP channels on k values "
+        "it has the largest sum of truth probabilities. Drawn from 32-bit words it is the same mechanism at an ε′ "
+        "below ε by less than k·2^(−30), up to ε = 20.",
+        chapter="local-randomisers",
+        check=thesis_grr_ldp.check,
+        faults=thesis_grr_ldp.FAULTS,
     ),
     Claim(
         id="thesis.ss-ldp",
         where="thesis § 5.2.3; rounding: § 5.1",
         statement="A set of ω values, holding the true one with probability ωe^ε/(ωe^ε + k − ω), "
         "filled uniformly, is ε-LDP; ω = k/(e^ε + 1), rounded to a positive integer, has least variance.",
+        verdict="corrected",
+        finding="The level is ε exactly for 1 ≤ ω < k. The size of least total variance is the least ω with "
+        "ω(ω + 1)e^(2ε) ≥ (k − ω)(k − ω − 1): it is the rounded one or the next larger. They differ first at k = 4, "
+        "for e^ε between 5/3 and √3; the variance lost is a few per cent at most.",
+        chapter="local-randomisers",
+        check=thesis_ss_ldp.check,
+        faults=thesis_ss_ldp.FAULTS,
     ),
     Claim(
         id="thesis.ss-equals-grr",
@@ -24,6 +49,12 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Subset selection with ω = 1 is generalised randomised response; "
         "for a binary attribute the two are the same mechanism at every ε.",
         statement_uses=("thesis.grr-ldp", "thesis.ss-ldp"),
+        verdict="holds",
+        finding="The two channels are equal, entry by entry. The printed size is 1, and SS therefore GRR, exactly for "
+        "e^ε > 2k/3 − 1 (halves rounded up): for k = 2 always, for k = 5 from ε = 0.85 on, for k = 10 from 1.73 on.",
+        chapter="local-randomisers",
+        check=thesis_ss_equals_grr.check,
+        faults=thesis_ss_equals_grr.FAULTS,
     ),
     Claim(
         id="thesis.lemma-13",
@@ -31,12 +62,26 @@ CLAIMS: tuple[Claim, ...] = (
         statement="For binary Y and A of any size k, GRR on A never raises Δ′, "
         "the largest difference of P(Y = 1 | A = a) between two values: Δ′(D_GRR) ≤ Δ′(D).",
         statement_uses=("thesis.grr-ldp",),
+        verdict="holds",
+        finding="True in law for Δ and Δ′ and any channel. Sharper: every ε-LDP channel leaves at most the factor "
+        "tanh(ε/2) of either, attained by randomised response on two equal groups; so finite ε makes it strict "
+        "unless all rates agree. Not true of a data set in hand: its reports can show a larger difference than it had.",
+        chapter="thesis-lemma-13",
+        check=thesis_lemma_13.check,
+        faults=thesis_lemma_13.FAULTS,
     ),
     Claim(
         id="thesis.thm-14",
         where="thesis Thm 14 and (5.4.2), § 5.4; proof App. B",
         statement="If P(Y=1|A=0) ≤ P(Y=1|A=1), the truth probabilities (p, q) of least Δ′ over "
         "LDP levels ≥ ε are (1 − e^(−ε)/2, ½) for P(A=0) < P(A=1) and (½, 1 − e^(−ε)/2) for P(A=1) < P(A=0).",
+        verdict="corrected",
+        finding="Fair coins are ε₀-LDP for every ε₀ ≥ ε and leave Δ′ = 0, so they win (5.4.2) as printed. True for "
+        "p, q ≥ ½ and least level exactly ε or more; the order of the rates is not needed. But plain randomised "
+        "response of the same truth probability always has less Δ′, less Δ and a smaller ε.",
+        chapter="thesis-thm-14",
+        check=thesis_thm_14.check,
+        faults=thesis_thm_14.FAULTS,
     ),
     Claim(
         id="thesis.reduction-5.5.7",
@@ -63,6 +108,13 @@ CLAIMS: tuple[Claim, ...] = (
         where="thesis App. B, proof of Thm 15 (Theorem 1 of Kamiran and Calders, 2012)",
         statement="Among classifiers with P(Ŷ = 1) = P(Y = 1), "
         "h is DA-optimal iff 1 − acc(h) = 2n₀n₁/(n₀ + n₁)² · (Δ_SP(perfect classifier) − Δ_SP(h)).",
+        verdict="corrected",
+        finding="With ≥ for = it holds for every such classifier and law of labels, and equality always makes h "
+        "DA-optimal. The converse holds if any person can be given any label and Δ_SP has a sign, as where it is taken "
+        "from, or h is randomised. It fails for classifiers of features: with noisy labels, or with the group unseen.",
+        chapter="thesis-thm-15",
+        check=thesis_kamiran_calders_1.check,
+        faults=thesis_kamiran_calders_1.FAULTS,
     ),
     Claim(
         id="thesis.thm-15",
@@ -70,12 +122,26 @@ CLAIMS: tuple[Claim, ...] = (
         statement="If P and Q share the law of A, Δ′(P) ≤ Δ′(Q), and h_P, h_Q, DA-optimal "
         "among classifiers with P(Ŷ = 1) = P(Y = 1), are equally accurate, then Δ_SP(h_P) ≤ Δ_SP(h_Q).",
         proof_uses=("thesis.kamiran-calders-1",),
+        verdict="corrected",
+        finding="With labels that (X, A) does not determine the order can reverse (equal X, A and P(Y = 1)). On the "
+        "equation Δ_SP(h_P) − Δ_SP(h_Q) = Δ′(P) − Δ′(Q). Always |Δ_SP(h) − Δ′| ≤ (1 − acc)/(2w₀w₁) if "
+        "P(Ŷ = 1) = P(Y = 1). Theorem 14's channel never keeps the law of A; nothing follows for A itself.",
+        chapter="thesis-thm-15",
+        check=thesis_thm_15.check,
+        faults=thesis_thm_15.FAULTS,
     ),
     Claim(
         id="thesis.lemma-16",
         where="thesis Lemma 16, App. B; used in § 5.2.1",
         statement="Δ ≤ c₁Δ′ and Δ′ ≤ c₂Δ with c₁ = 1/P(Y = 1) and c₂ = 2P(Y = 1), "
         "where Δ = max over a of |P(Y = 1 | A = a)/P(Y = 1) − 1|.",
+        verdict="holds",
+        finding="Both hold for P(Y = 1) > 0. c₂ is attained for every P(Y = 1) < 1 and every k ≥ 2. c₁ is the least "
+        "constant that knows only P(Y = 1), but never attained (Δ′ > 0): with m the smallest share, "
+        "Δ ≤ (1 − m)Δ′/P(Y = 1), with equality for two groups.",
+        chapter="thesis-thm-15",
+        check=thesis_lemma_16.check,
+        faults=thesis_lemma_16.FAULTS,
     ),
     Claim(
         id="thesis.figs-5.1-5.10",
@@ -103,6 +169,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Non-trivial utility requires p, q ≥ ½, so that Theorem 14 loses nothing by it; "
         "and Δ could stand for Δ′, the two being the same up to constants.",
         statement_uses=("thesis.thm-14", "thesis.lemma-16"),
+        verdict="corrected",
+        finding="Channels with p < ½ can be fairer at level ε and more truthful than Theorem 14's. Without p, q ≥ ½ "
+        "the infimum of Δ′ falls by the factor (1 + mu)/2, m the smaller share, u = 1 − e^(−ε), and none attains it. "
+        "For Δ nothing is lost, but a whole edge of channels is optimal: the printed is the least truthful of them.",
+        chapter="thesis-thm-14",
+        check=thesis_thm_14_hypotheses.check,
+        faults=thesis_thm_14_hypotheses.FAULTS,
     ),
     Claim(
         id="thesis.front",
@@ -146,4 +219,23 @@ CLAIMS: tuple[Claim, ...] = (
     ),
 )
 
-ERRATA: tuple[Erratum, ...] = ()
+ERRATA: tuple[Erratum, ...] = (
+    Erratum(
+        claim="thesis.thm-14",
+        where="thesis Theorem 14, § 5.4",
+        printed="p and q are free; the case P(A=0) = P(A=1) is left out",
+        correct="p, q ≥ ½ and a level of exactly ε or more, as in the proof; at equal shares both channels are optimal",
+    ),
+    Erratum(
+        claim="thesis.lemma-16",
+        where="thesis App. B, Lemma 16, first part",
+        printed="the step to Δ′ follows from min P(Y=1|A=a) ≤ P(Y=1)",
+        correct="it needs min P(Y=1|A=a) ≤ P(Y=1) ≤ max P(Y=1|A=a)",
+    ),
+    Erratum(
+        claim="thesis.thm-15",
+        where="thesis Theorem 15, § 5.6",
+        printed="one class H*, of the classifiers with P(Ŷ = 1) = P(Y = 1), for P and for Q",
+        correct="a class of its own for either, as P(Y = 1) may differ",
+    ),
+)

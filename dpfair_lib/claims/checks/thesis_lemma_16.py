@@ -1,0 +1,94 @@
+"""Thesis, Lemma 16: Δ against Δ′, with both constants and how sharp they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.fairness import data_unfairness_from_rates
+from dpfair_lib.local.trade_off import unfairness_constants
+
+RATES = tuple(Fraction(i, 4) for i in range(5))
+
+
+def check(
+    *,
+    constants: Callable[..., Any] = unfairness_constants,
+    unfairness: Callable[..., Any] = data_unfairness_from_rates,
+    search: Search,
+) -> Evidence:
+    """Judge both inequalities on all small laws, the sharper first one, and laws that attain them."""
+    search.part("all small laws")
+    judged = 0
+    for k in (2, 3):
+        shares = [s for s in itertools.product(range(7), repeat=k) if sum(s) == 6 and min(s) > 0]
+        for counts in shares:
+            p = [Fraction(s, 6) for s in counts]
+            laws = [list(r) for r in itertools.product(RATES, repeat=k) if any(r)]
+            p1, n = np.array(laws, dtype=object), len(laws)
+            ratio, difference = (unfairness(p, p1, kind) for kind in ("ratio", "difference"))
+            overall = p1 @ np.array(p, dtype=object)
+            case = {"p": p, "p1": p1}
+            (c1, c2), (tight, _) = constants(overall), constants(overall, min(p))
+            for slack in (c1 * difference - ratio, c2 * ratio - difference, tight * difference - ratio):
+                search.observe(slack, case)
+            # never attained with all of c₁, as no share is 0
+            search.agree(c1 * difference == ratio, difference == 0, case)
+            if k == 2:
+                search.observe(-abs(tight * difference - ratio), case)
+            judged += 4 * n + n * (k == 2)
+    search.exhausts("all laws of two or three groups, shares in sixths, rates in quarters", cases=judged)
+    _attained(constants, unfairness, search)
+    return search.evidence()
+
+
+def _attained(constants: Any, unfairness: Any, search: Search) -> None:
+    """For every P(Y = 1) and k: c₂ is attained; c₁ is approached as a share vanishes."""
+    search.part("sharpness")
+    for overall in (Fraction(i, 10) for i in range(1, 10)):
+        step = min(overall, 1 - overall) / 2
+        case = {"overall": overall}
+        third = Fraction(1, 3)
+        for p, p1 in (
+            ([Fraction(1, 2)] * 2, [overall - step, overall + step]),
+            ([third] * 3, [overall - step, overall + step, overall]),
+            ([Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)], [overall, overall - step, overall + step]),
+        ):
+            ratio, difference = (unfairness(p, p1, kind) for kind in ("ratio", "difference"))
+            search.equal(difference, constants(overall)[1] * ratio, case)
+        for tiny in (Fraction(1, 10**n) for n in (1, 3, 9)):
+            # a group of share `tiny` whose rate is `step` above the overall one
+            p, p1 = [tiny, 1 - tiny], [overall + step, overall - step * tiny / (1 - tiny)]
+            ratio, difference = (unfairness(p, p1, kind) for kind in ("ratio", "difference"))
+            search.equal(ratio, (1 - tiny) * constants(overall)[0] * difference, {**case, "share": tiny})
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "c₁ halved": {
+        "constants": lambda overall, smallest=0: (unfairness_constants(overall, smallest)[0] / 2, 2 * overall)
+    },
+    "c₂ without the factor 2": {
+        "constants": lambda overall, smallest=0: (unfairness_constants(overall, smallest)[0], overall)
+    },
+    "c₂ = 2": {
+        "constants": lambda overall, smallest=0: (unfairness_constants(overall, smallest)[0], overall * 0 + 2)
+    },
+    "smallest share twice": {
+        "constants": lambda overall, smallest=0: unfairness_constants(overall, 2 * smallest)
+    },
+    "distance to the unweighted mean": {
+        "unfairness": lambda p, p1, kind: data_unfairness_from_rates(
+            p if kind == "difference" else [Fraction(1, len(p))] * len(p), p1, kind
+        )
+    },
+    "Δ and Δ′ exchanged": {
+        "unfairness": lambda p, p1, kind: data_unfairness_from_rates(
+            p, p1, "ratio" if kind == "difference" else "difference"
+        )
+    },
+}

@@ -1,0 +1,119 @@
+"""Generalised randomised response: the truth, or any other value, all of these alike."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_generator
+from dpfair_lib.local.levels import TwoLevels, as_epsilon
+from dpfair_lib.local.randomizer import Randomizer, as_values
+from dpfair_lib.privacy._arguments import positive_integer
+
+BLOCK = 1 << 15
+"""People drawn at a time, so that what is computed of them stays in the processor's cache."""
+
+
+def response_matrix(k: int, x: Any) -> np.ndarray:
+    """Return the channel of generalised randomised response: 1/(1 + (k − 1)x) on the diagonal, x times that elsewhere.
+
+    Parameters
+    ----------
+    k : int
+        How many values there are, at least 1.
+    x : number
+        e^(−ε) in [0, 1]; a `Fraction` gives exact entries.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Row: value, column: report.
+
+    References
+    ----------
+    Thesis, § 5.2.3.
+    """
+    k, truth = positive_integer(k, "k"), 1 / (1 + (k - 1) * x)
+    matrix = np.full((k, k), x * truth, dtype=object if isinstance(truth, Fraction) else float)
+    np.fill_diagonal(matrix, truth)
+    return matrix
+
+
+class GeneralizedRandomizedResponse(Randomizer):
+    """Generalised randomised response with a fast `apply`; made by `generalized_randomized_response`."""
+
+    def __init__(self, k: int, epsilon: float) -> None:
+        super().__init__(response_matrix(k, math.exp(-epsilon)))
+        self._law = TwoLevels(epsilon, 1, k - 1)
+
+    def apply(self, a: Any, rng: np.random.Generator) -> np.ndarray:
+        """Draw a report for each person, from a channel of the same form with an ε′ ≤ ε, see `realized`.
+
+        Parameters
+        ----------
+        a : array of shape (n,)
+            Each person's value, an integer in 0, …, k − 1. Small dtypes (int8) are fastest.
+        rng : numpy.random.Generator
+            Source of randomness; study noise, which protects no real data.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The reports, of the dtype of ``a``.
+
+        Raises
+        ------
+        ValueError
+            If a value is not one of the k, or ``rng`` is no generator.
+        """
+        a, rng = as_values(a, self.k), as_generator(rng, "rng")
+        # wide enough for a value and a shift together, both below k or equal to it
+        dtype = np.uint8 if self.k <= 128 else np.uint16 if self.k <= 1 << 15 else np.uint64
+        k, reports = dtype(self.k), np.empty_like(a)
+        for start in range(0, len(a), BLOCK):
+            values = a[start : start + BLOCK].astype(dtype)
+            # the lies are the shifts by 1, …, k − 1; a shift by k is the truth
+            values += self._law.draw(len(values), rng).astype(dtype)
+            values += dtype(1)
+            # unsigned: what is below k becomes huge, and the smaller of the two is the remainder
+            reports[start : start + BLOCK] = np.minimum(values, values - k)
+        return reports
+
+    def realized(self) -> Randomizer:
+        """Return the channel that `apply` really draws from: generalised randomised response at ε′ ≤ ε, exactly.
+
+        Up to ε = 22 every lie is likelier than it should be by a factor of at most 1 + 2^(−30); from there on ε′
+        stays at about 22, and a lie has the probability 2^(−32).
+        """
+        ratio = self._law.ratio
+        return Randomizer(response_matrix(self.k, Fraction(0) if ratio == math.inf else 1 / ratio))
+
+
+def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandomizedResponse:
+    """Return the channel that reports the truth with probability e^ε/(e^ε + k − 1), else another value at random.
+
+    Parameters
+    ----------
+    k : int
+        How many values the attribute has, from 1 to 2³⁰.
+    epsilon : float
+        ε in [0, 700]: 0 reports a uniform value whatever the truth; infinity reports the truth.
+
+    Returns
+    -------
+    Randomizer
+        With a fast ``apply``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Thesis, § 5.2.3, after Warner (1965) and Kairouz, Oh and Viswanath (2014).
+    """
+    return GeneralizedRandomizedResponse(positive_integer(k, "k"), as_epsilon(epsilon))
