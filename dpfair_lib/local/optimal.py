@@ -57,7 +57,8 @@ def optimal_randomizer(
         to about 4. For Δ′ there is one method, whatever is said here: levels for a lower end of the rates, and
         bisection of that end.
     tol : float
-        The gap between the channel's unfairness and the proved lower bound at which to stop; 1e-9.
+        The gap between the channel's unfairness and the proved lower bound at which to stop; 1e-9. For Δ′ at
+        least 1e-5, as the work then grows like 1/tol where the best share is not a sharp one.
     time_limit : float, optional
         Seconds after which the best channel so far is returned; its certificate tells the gap.
 
@@ -95,7 +96,7 @@ def optimal_randomizer(
     if program.ratio(start) <= tol:
         return certify(program, start, (), objective=objective, method="closed form", rounds=0)
     if objective == "difference":
-        matrix, proofs, rounds = by_shares(program, start, tol=tol, deadline=deadline)
+        matrix, proofs, rounds = by_shares(program, start, tol=max(tol, 1e-5), deadline=deadline)
         return certify(program, matrix, proofs, objective=objective, method="levels of shares", rounds=rounds)
     if method == "columns":
         flow = north_west(program.excess)

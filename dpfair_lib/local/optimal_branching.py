@@ -18,6 +18,9 @@ from dpfair_lib.local.optimal_levels import Found, level, optimal
 from dpfair_lib.local.optimal_lp import assemble, completed, everything, solver
 from dpfair_lib.local.optimal_program import Program
 
+# a lower bound, the order of arrival, both ends of the ratios' ranges, and where to bisect them
+Box = tuple[float, int, np.ndarray, np.ndarray, int | None]
+
 
 def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:
     """Close in on the least Δ by bisecting ranges [l_j, u_j] of the ratios t_j that bound |N_j|/D_j.
@@ -40,7 +43,9 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
     best, high = start, program.ratio(start)
     counter = itertools.count()
     k, rounds = program.k, 0
-    boxes: list[tuple[float, int, np.ndarray, np.ndarray, int | None]] = [(0.0, next(counter), np.zeros(k), np.full(k, high), None)]
+    boxes: list[tuple[float, int, np.ndarray, np.ndarray, int | None]] = [
+        (0.0, next(counter), np.zeros(k), np.full(k, high), None)
+    ]
     low = 0.0
     while boxes and time.monotonic() < deadline:
         low, _, lower, upper, split = heapq.heappop(boxes)

@@ -211,13 +211,16 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
     x = program.x
     room = np.maximum(np.minimum((1 - x) * diagonal, diagonal[:, None] - x * diagonal), 0)
     np.fill_diagonal(room, 0)
-    slacks = np.clip(slacks, 0, room)
+    slacks = np.minimum(np.maximum(slacks, 0), room)
     need = np.maximum(1 - (1 - x) * diagonal - x * diagonal.sum(), 0)
-    have = slacks.sum(axis=1)
-    slacks = slacks * np.minimum(1, need / np.maximum(have, 1e-300))[:, None]
+    slacks = slacks * np.minimum(_over(need, slacks.sum(axis=1)), 1)[:, None]
     free = room - slacks
-    lacking = need - slacks.sum(axis=1)
-    slacks = slacks + free * np.clip(lacking / np.maximum(free.sum(axis=1), 1e-300), 0, 1)[:, None]
-    matrix = x * diagonal + slacks
+    share = np.minimum(_over(need - slacks.sum(axis=1), free.sum(axis=1)), 1)
+    matrix = x * diagonal + slacks + free * np.maximum(share, 0)[:, None]
     np.fill_diagonal(matrix, diagonal)
     return matrix
+
+
+def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Divide; nothing by nothing is 0."""
+    return np.where(whole > 0, part, 0) / np.where(whole > 0, whole, 1)
