@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import dp_sgd, fairness, postprocessing, privacy
+from benchmarks import dp_sgd, fairness, local, postprocessing, privacy
 
-SUITES = (fairness, postprocessing, privacy, dp_sgd)
+SUITES = (fairness, postprocessing, privacy, local, dp_sgd)
 REPEATS = 7
 
 

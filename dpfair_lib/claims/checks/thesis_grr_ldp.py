@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,7 @@ SIZES = range(1, 7)
 def check(
     *,
     matrix: Callable[..., Any] = response_matrix,
-    level: Callable[..., Any] = Randomizer.likelihood_ratio.fget,
+    level: Callable[..., Any] = operator.attrgetter("likelihood_ratio"),
     mechanism: Callable[..., Any] = generalized_randomized_response,
     search: Search,
 ) -> Evidence:

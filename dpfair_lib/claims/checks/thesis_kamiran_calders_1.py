@@ -21,8 +21,8 @@ def check(
 ) -> Evidence:
     """Judge the equation with labels that the classifier can know, and with labels that it cannot."""
     search.part("every person apart")
-    judged, overshooting, worlds = 0, 0, list(persons_apart(4))
-    for found in worlds:
+    judged, overshooting, apart = 0, 0, list(persons_apart(4))
+    for found in apart:
         case = {"cells": found.cells}
         # the original's discrimination has a sign: a classifier may favour the other group for its accuracy
         value = excess(found.accuracies, found.signed, found.difference, found.share_0)
@@ -43,7 +43,7 @@ def check(
         "two groups of up to four people, all labels, all classifiers of single people with P(Ŷ=1) = P(Y=1)",
         cases=judged,
     )
-    search.fact("populations of people who can all be told apart", len(worlds))
+    search.fact("populations of people who can all be told apart", len(apart))
     search.fact(
         "of these, with a DA-optimal classifier off the equation, as it favours the other group", overshooting
     )

@@ -166,9 +166,10 @@ def _neighbours_preferred(self: SubsetSelection, a: Any, rng: np.random.Generato
     return fixed
 
 
-def _probabilities(k: int, size: int, ratio: Any) -> tuple[Any, Any]:
+def _variance_of_values_that_nobody_has(k: int, size: int, ratio: Any) -> Any:
     p = size * ratio / (size * ratio + k - size)
-    return p, (size - p) / (k - 1)
+    q = (size - p) / (k - 1)
+    return k * q * (1 - q) / (p - q) ** 2
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -183,11 +184,7 @@ FAULTS: dict[str, dict[str, Any]] = {
             size for size in range(1, k) if size * (size + 1) * ratio >= (k - size) * (k - size - 1)
         )
     },
-    "variance of a value that nobody has": {
-        "variance": lambda k, size, ratio: (lambda p, q: k * q * (1 - q) / (p - q) ** 2)(
-            *_probabilities(k, size, ratio)
-        )
-    },
+    "variance of values that nobody has": {"variance": _variance_of_values_that_nobody_has},
     "sets without the truth filled from all values": {"draw": _filled_from_all},
     "neighbours preferred": {"draw": _neighbours_preferred},
 }

@@ -116,10 +116,10 @@ def _least(truths: Callable[..., Any], ratio: Any, closed: Any, search: Search) 
     for share, (more, less) in itertools.product(SHARES, itertools.pairwise(LEVELS)):
         search.observe(closed(share, more) - closed(share, less), {"share_0": share, "x": [more, less]})
     n = 20_000 * search.effort
-    share, p, q = search.rng.uniform(0.001, 0.999, n), *search.rng.uniform(0.5, 1, (2, n))
-    x = 1 / np.maximum(p / (1 - q), q / (1 - p))
-    case = {"share_0": share, "p": p, "q": q}
-    search.observe(ratio(share, p, q) - closed(share, x), case, tolerance=1e-12)
+    shares, ps, qs = search.rng.uniform(0.001, 0.999, n), *search.rng.uniform(0.5, 1, (2, n))
+    levels = 1 / np.maximum(ps / (1 - qs), qs / (1 - ps))
+    drawn = {"share_0": shares, "p": ps, "q": qs}
+    search.observe(ratio(shares, ps, qs) - closed(shares, levels), drawn, tolerance=1e-12)
 
 
 def _beaten(truths: Callable[..., Any], ratio: Any, rival: Callable[..., Any], search: Search) -> None:

@@ -42,15 +42,15 @@ def four_points(eighths: int) -> list[list[list[int]]]:
 def _as_printed(search: Search) -> None:
     """Two laws with the same X, the same A and the same P(Y = 1); labels are noisy given (X, A)."""
     search.part("labels with noise")
-    for first, second in itertools.permutations(range(4, 9), 2):
-        case = {"first": first, "second": second}
+    for p_eighths, q_eighths in itertools.permutations(range(4, 9), 2):
+        case = {"p_eighths": p_eighths, "q_eighths": q_eighths}
         slack = printed_slack(**case)
         search.against(slack, case, verify=printed_slack_in_closed_form)
 
 
-def printed_slack(first: int, second: int) -> Fraction:
+def printed_slack(p_eighths: int, q_eighths: int) -> Fraction:
     """Return the least Δ_SP(h_Q) − Δ_SP(h_P) over DA-optimal pairs of equal accuracy, 0 if Δ′(P) > Δ′(Q)."""
-    one, other = world(four_points(first)), world(four_points(second))
+    one, other = world(four_points(p_eighths)), world(four_points(q_eighths))
     assert one is not None
     assert other is not None
     if one.difference > other.difference:
@@ -58,9 +58,9 @@ def printed_slack(first: int, second: int) -> Fraction:
     return min((g_q - g_p for g_p, g_q in _equally_accurate(one, other)), default=Fraction(0))
 
 
-def printed_slack_in_closed_form(first: int, second: int) -> Fraction:
+def printed_slack_in_closed_form(p_eighths: int, q_eighths: int) -> Fraction:
     """Return the same from acc = ½ + Δ_SP·Δ′/2: with noisy labels a gap is worth the more, the larger Δ′ is."""
-    d_p, d_q = (Fraction(2 * eighths - 8, 8) for eighths in (first, second))
+    d_p, d_q = (Fraction(2 * eighths - 8, 8) for eighths in (p_eighths, q_eighths))
     if d_p > d_q:
         return Fraction(0)
     quarters = [Fraction(i, 2) for i in range(3)]

@@ -1,0 +1,100 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpfair_lib import generalized_randomized_response
+from dpfair_lib.local.levels import WORD, TwoLevels
+from dpfair_lib.privacy import RandomizedResponse
+
+EPSILONS = st.floats(0, 30)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 128, 129, 40_000])
+def test_reports_are_values_and_lies_are_uniform(k):
+    rng = np.random.default_rng(0)
+    mechanism = TwoLevels(1.0, 1, k - 1) if k > 1000 else generalized_randomized_response(k, 1.0)
+    if k > 1000:
+        assert mechanism.ratio == pytest.approx(math.e, rel=k / 2**30)
+        return
+    values = rng.integers(0, k, size=200_000)
+    reports = mechanism.apply(values, rng)
+    assert reports.min() >= 0
+    assert reports.max() < k
+    truth = (reports == values).mean()
+    assert abs(truth - mechanism.matrix[0, 0]) < 0.01
+    shifts = np.bincount((reports - values) % k, minlength=k)[1:]
+    expected = 200_000 * mechanism.matrix[0, 1]
+    assert (abs(shifts - expected) < 6 * math.sqrt(expected) + 1).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+def test_the_dtype_is_kept_and_blocks_join(dtype):
+    values = (np.arange(100_001) % 5).astype(dtype)
+    reports = generalized_randomized_response(5, 40.0).apply(values, np.random.default_rng(0))
+    assert reports.dtype == dtype
+    assert (reports != values).sum() <= 1  # ε′ is 22: a lie in 10⁹
+
+
+def test_no_privacy_and_no_information():
+    rng = np.random.default_rng(0)
+    values = np.arange(10)
+    mechanism = generalized_randomized_response(10, math.inf)
+    assert mechanism.epsilon == math.inf
+    assert (mechanism.apply(values, rng) == values).all()
+    assert mechanism.realized().epsilon == math.inf
+    uniform = generalized_randomized_response(10, 0)
+    assert uniform.epsilon == 0
+    assert uniform.realized().likelihood_ratio == 1
+    alone = generalized_randomized_response(1, 1.0)
+    assert alone.epsilon == 0
+    assert (alone.apply(np.zeros(5, int), rng) == 0).all()
+
+
+@given(EPSILONS, st.integers(1, 50), st.integers(0, 500))
+def test_the_drawn_level_is_just_below_the_one_asked_for(epsilon, favoured, others):
+    law = TwoLevels(epsilon, favoured, others)
+    assert law.total <= WORD
+    assert law.total > WORD // 3  # few words are drawn again
+    level = math.log1p(law.ratio - 1)
+    assert level <= epsilon + 1e-15
+    if (favoured + others) * math.exp(epsilon) <= 2**31:
+        assert epsilon - level < (favoured + others) * 2.0**-30
+
+
+@given(st.integers(2, 12), st.floats(0.01, 20))
+def test_the_matrix_is_that_of_the_profile(k, epsilon):
+    np.testing.assert_allclose(
+        generalized_randomized_response(k, epsilon).matrix,
+        RandomizedResponse(epsilon, k).matrix(),
+        rtol=1e-12,
+    )
+
+
+def test_words_beyond_the_weights_are_drawn_again():
+    law = TwoLevels(0.0, 2, 3)
+    law.low = law.high = WORD // 5 - 200_000_000  # a quarter of the words is beyond
+    outcomes = law.draw(100_000, np.random.default_rng(0))
+    counts = np.bincount(outcomes, minlength=5)
+    assert len(counts) == 5
+    assert (abs(counts - 20_000) < 1000).all()
+
+
+@pytest.mark.parametrize("epsilon", [-1, math.nan, 701, "1", None, True])
+def test_bad_levels_are_refused(epsilon):
+    with pytest.raises(ValueError, match="epsilon: found"):
+        generalized_randomized_response(3, epsilon)
+
+
+@pytest.mark.parametrize("k", [0, 2.5, -1, True])
+def test_bad_sizes_are_refused(k):
+    with pytest.raises(ValueError, match="k: found"):
+        generalized_randomized_response(k, 1.0)
+
+
+def test_exact_ratio():
+    assert TwoLevels(math.log(2) * (1 + 1e-15), 1, 1).ratio == pytest.approx(2, rel=1e-9)
+    assert isinstance(TwoLevels(1.0, 1, 1).ratio, Fraction)
