@@ -223,4 +223,4 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
 
 def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Divide; nothing by nothing is 0."""
-    return np.where(whole > 0, part, 0) / np.where(whole > 0, whole, 1)
+    return np.where(whole > 0, part, 0 * part) / np.where(whole > 0, whole, 1 + 0 * whole)
