@@ -77,7 +77,9 @@ def _against_programs(front: Any, search: Search) -> None:
         p = np.array([share, 1 - share], dtype=object)
         least = 1 - most_truthful(p, x)[0]
         error = least + (Fraction(1, 2) - least) * Fraction(int(search.rng.integers(0, 12)), 12)
-        p1 = np.array([Fraction(int(rate), 10) for rate in search.rng.choice(11, size=2, replace=False)], dtype=object)
+        p1 = np.array(
+            [Fraction(int(rate), 10) for rate in search.rng.choice(11, size=2, replace=False)], dtype=object
+        )
         program = in_floats(Program(p, p1, x, error))
         ours = front(p, x, error).astype(float)
         start = np.array([[0.5, 0.5], [0.5, 0.5]]) if error >= Fraction(1, 2) else ours
@@ -106,7 +108,11 @@ def _zero(fairest: Any, truth: Any, search: Search) -> None:
         search.equal(np.diagonal(channel).min(), most, case)
         if k > 2 and x < 1:
             search.part("zero unfairness only at chance, as printed")
-            search.against(printed_slack(p, p1, x), {**case, "k": k}, verify=lambda p, p1, x, **_: printed_slack(p, p1, x))
+            search.against(
+                printed_slack(p, p1, x),
+                {**case, "k": k},
+                verify=lambda p, p1, x, **_: printed_slack(p, p1, x),
+            )
             before = max(before, most - Fraction(1, k))
     search.fact("largest truth probability above chance without any unfairness", round(float(before), 3))
 
@@ -121,7 +127,7 @@ def printed_slack(p: Any, p1: Any, x: Fraction) -> Fraction:
     return Fraction(1, len(p)) - p @ np.diagonal(channel)
 
 
-def _half_everywhere(p: np.ndarray, x: Any, error: Any) -> np.ndarray:
+def _half_everywhere(_: np.ndarray, x: Any, error: Any) -> np.ndarray:
     """Randomised response at every budget."""
     truth = max(min(1 - error, 1 / (1 + x)), Fraction(1, 2))
     return np.array([[truth, 1 - truth], [1 - truth, truth]])

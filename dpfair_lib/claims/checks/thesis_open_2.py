@@ -76,7 +76,9 @@ def _middles(ratio: Any, search: Search) -> None:
     search.part("middles of all pairs")
     shares, rates, parts = np.array([6, 3, 1]), np.array([4, 0, 2]), 9  # rates in sixths
     channels = all_channels(3, parts)
-    channels = channels[private_by_truth(channels, X) & truthful_columns(channels) & truthful_rows(channels)]
+    channels = channels[
+        private_by_truth(channels, Fraction(1, 6)) & truthful_columns(channels) & truthful_rows(channels)
+    ]
     reports = np.einsum("i,nij->nj", shares, channels)
     overall = int(shares @ rates)
     excess = 10 * np.einsum("i,nij->nj", shares * rates, channels) - overall * reports
@@ -134,7 +136,8 @@ def irrational_channel(program: Program, t: Surd) -> np.ndarray:
     equations += [entry(2, 0) - entry(2, 2), sum(entry(i, i) * p[i] for i in range(3))]
     equations += [sum(entry(i, 2) * (excess[i] - t * program.overall * p[i]) for i in range(3))]
     right = [1, 1, 1, 0, 0, 0, 0, 1 - program.error, 0]
-    return solve([list(row) for row in equations], [Surd(value, 0, 13) for value in right]).reshape(3, 3)
+    matrix = [list(np.atleast_1d(row)) for row in equations]
+    return solve(matrix, [Surd(value, 0, 13) for value in right]).reshape(3, 3)
 
 
 def irrational_multipliers(program: Program, t: Surd) -> Multipliers:
@@ -189,7 +192,9 @@ FAULTS: dict[str, dict[str, Any]] = {
         "member": lambda program, q, t: bool(program.difference(q) <= t)
     },
     "denominators of the data": {
-        "member": lambda program, q, t: bool((abs(program.excess @ q) <= t * program.overall * program.p).all())
+        "member": lambda program, q, t: bool(
+            (abs(program.excess @ q) <= t * program.overall * program.p).all()
+        )
     },
     "ratio without P(Y = 1)": {"ratio": lambda program, q: program.ratio(q) * program.overall},
     "row truthfulness not paid": {

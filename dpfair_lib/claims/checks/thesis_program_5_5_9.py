@@ -33,7 +33,9 @@ def optimum(program: Program) -> Optimum:
 
 def check(
     *,
-    constraints: Callable[..., Any] = lambda q, x: private_by_truth(q, x) & truthful_columns(q) & truthful_rows(q),
+    constraints: Callable[..., Any] = lambda q, x: (
+        private_by_truth(q, x) & truthful_columns(q) & truthful_rows(q)
+    ),
     objective: Callable[..., Any] = Program.ratio,
     solve: Callable[[Program], Optimum] = optimum,
     bound: Callable[..., Any] = lower_bound,
@@ -50,7 +52,9 @@ def check(
         some = channels[printed]
         feasible = [as_fractions(channel, parts) for channel in some[:: 1 + len(some) // 250]]
         for shares, rates in zip(SHARES, RATES, strict=True):
-            _objective_and_optimum(exact_program(shares[:k], rates[:k], x), feasible, objective, solve, bound, search)
+            _objective_and_optimum(
+                exact_program(shares[:k], rates[:k], x), feasible, objective, solve, bound, search
+            )
     _random_instances(solve, bound, search)
     return search.evidence()
 
@@ -64,9 +68,7 @@ def exact_program(shares: tuple[int, ...], rates: tuple[Fraction, ...], x: Fract
 
 def in_floats(program: Program) -> Program:
     """Return the same program for the solver."""
-    return Program(
-        program.p.astype(float), program.p1.astype(float), float(program.x), float(program.error)
-    )
+    return Program(program.p.astype(float), program.p1.astype(float), float(program.x), float(program.error))
 
 
 def as_fractions(channel: np.ndarray, parts: int) -> np.ndarray:
@@ -85,7 +87,11 @@ def in_fractions(m: Multipliers) -> Multipliers:
         m,
         t=Fraction(float(m.t)),
         truth=Fraction(float(m.truth)),
-        **{name: exact(getattr(m, name)) for name in ("above", "below", "rows", "column_caps", "row_caps")},
+        above=exact(m.above),
+        below=exact(m.below),
+        rows=exact(m.rows),
+        column_caps=exact(m.column_caps),
+        row_caps=exact(m.row_caps),
     )
 
 
@@ -128,7 +134,9 @@ def _objective_and_optimum(
     pairs = search.rng.integers(len(feasible), size=(300, 2))
     middles = [printed_objective(program, (feasible[i] + feasible[j]) / 2) for i, j in pairs]
     bent = sum(value > (values[i] + values[j]) / 2 for (i, j), value in zip(pairs, middles, strict=True))
-    search.fact(f"of 300 pairs of {program.k}-group channels, objective above the chord at the middle", int(bent))
+    search.fact(
+        f"of 300 pairs of {program.k}-group channels, objective above the chord at the middle", int(bent)
+    )
 
 
 def _random_instances(solve: Any, bound: Any, search: Search) -> None:
@@ -163,7 +171,9 @@ def _one_step(program: Program) -> Optimum:
 
 def _slacks_for_free(program: Program, multipliers: Multipliers) -> Any:
     """Forget what slacks of negative cost could still gain."""
-    return lower_bound(program, replace(multipliers, rows=multipliers.rows - Fraction(1, 1000))) + Fraction(1, 100)
+    return lower_bound(program, replace(multipliers, rows=multipliers.rows - Fraction(1, 1000))) + Fraction(
+        1, 100
+    )
 
 
 FAULTS: dict[str, dict[str, Any]] = {

@@ -83,7 +83,7 @@ def _only_neighbours(matrices: np.ndarray, x: Fraction) -> np.ndarray:
     k = matrices.shape[-1]
     i = (np.arange(k) + 1) % k
     truth = np.diagonal(matrices, axis1=-2, axis2=-1)
-    return (x.numerator * truth <= x.denominator * matrices[..., i, np.arange(k)]).all(axis=-1)
+    return np.asarray((x.numerator * truth <= x.denominator * matrices[..., i, np.arange(k)]).all(axis=-1))
 
 
 FAULTS: dict[str, dict[str, Any]] = {

@@ -77,8 +77,12 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
             search.part(f"what is lost against randomised response, {k} groups")
             weights = (p - x / (1 - x + k * x)) / (1 - x)
             slack = x.denominator * chosen.sum(axis=2) - _base(chosen, x)
-            lost = Fraction(parts) / (1 - x + k * x) - np.array([Fraction(int(r), total) for r in reached[:200]])
-            search.equal(lost, slack[:200].astype(object) @ weights / x.denominator, {"channel": chosen[:200]})
+            lost = Fraction(parts) / (1 - x + k * x) - np.array(
+                [Fraction(int(r), total) for r in reached[:200]]
+            )
+            search.equal(
+                lost, slack[:200].astype(object) @ weights / x.denominator, {"channel": chosen[:200]}
+            )
             none_lost = (claimed.numerator * parts * total == claimed.denominator * reached).sum()
             search.part(f"randomised response alone, {k} groups")
             others = int(none_lost) - int(bool((slack == 0).all(axis=1).any()))
@@ -124,9 +128,9 @@ def best_vertex(p: np.ndarray, x: Fraction) -> Fraction:
         whole = _determinant(a, b, c)
         if whole == 0:
             continue
+        system = list(zip((a, b, c), right, strict=True))
         point = [
-            _determinant(*[[r if m == j else v for m, v in enumerate(row)] for row, r in zip((a, b, c), right, strict=True)])
-            / whole
+            _determinant(*([r if m == j else v for m, v in enumerate(row)] for row, r in system)) / whole
             for j in range(3)
         ]
         if all(sum(u * v for u, v in zip(row, point, strict=True)) >= least for row, least in rows):
@@ -161,8 +165,12 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a hundredth too much": {
         "most": lambda p, x: (most_truthful(p, x)[0] + Fraction(1, 100), most_truthful(p, x)[1])
     },
-    "diagonal of another value": {"most": lambda p, x: (most_truthful(p, x)[0], most_truthful(p[::-1], x)[1] * 2)},
-    "alone whenever no group is below 1/k²": {"alone": lambda p, _: bool(p.min() >= Fraction(1, len(p) ** 2))},
+    "diagonal of another value": {
+        "most": lambda p, x: (most_truthful(p, x)[0], most_truthful(p[::-1], x)[1] * 2)
+    },
+    "alone whenever no group is below 1/k²": {
+        "alone": lambda p, _: bool(p.min() >= Fraction(1, len(p) ** 2))
+    },
     "alone at the threshold of two groups": {"alone": lambda p, x: bool(p.min() * (1 + x) > x / 2)},
     "the smaller group told truly": {"binary": lambda p, x: least_binary_diagonal(p[::-1], x)},
 }
