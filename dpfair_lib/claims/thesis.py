@@ -208,8 +208,8 @@ CLAIMS: tuple[Claim, ...] = (
         "without it the optimum may reach Δ = 0, but only at poor utility.",
         statement_uses=("thesis.program-5.5.9",),
         verdict="corrected",
-        finding="Right for k = 2: Δ = 0 only at chance, and the front has a closed form. For k ≥ 3 and ε > 0 utility need "
-        "not fall to chance: Δ = 0 with every group told truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k.",
+        finding="Right for k = 2: Δ = 0 only at chance, and the front has a closed form. For k ≥ 3 and ε > 0 utility "
+        "need not fall to chance: Δ = 0 with every group told truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k.",
         chapter="thesis-front",
         check=thesis_front.check,
         faults=thesis_front.FAULTS,
@@ -247,8 +247,8 @@ CLAIMS: tuple[Claim, ...] = (
         "for k > 2, a closed-form solution as for k = 2, or an equivalent convex program?",
         statement_uses=("thesis.thm-14", "thesis.program-5.5.9"),
         verdict="holds",
-        finding="Answered. Δ ≤ t is linear in the channel, as |N_a| ≤ t·D_a with D_a > 0: a quasi-convex program, solved "
-        "by linear programs in polynomial time. No formula rational in the data exists: p = (1/2, 1/3, 1/6), "
+        finding="Answered. Δ ≤ t is linear in the channel, as |N_a| ≤ t·D_a with D_a > 0: a quasi-convex program, "
+        "solved by linear programs in polynomial time. No formula rational in the data exists: p = (1/2, 1/3, 1/6), "
         "rates 0, 1/2, 1, e^ε = 2, ζ = 1/2 give (√13 − 1)/12.",
         chapter="thesis-optimum",
         check=thesis_open_2.check,

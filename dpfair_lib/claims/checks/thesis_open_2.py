@@ -77,7 +77,7 @@ def _middles(ratio: Any, search: Search) -> None:
     shares, rates, parts = np.array([6, 3, 1]), np.array([4, 0, 2]), 9  # rates in sixths
     channels = all_channels(3, parts)
     channels = channels[
-        private_by_truth(channels, Fraction(1, 6)) & truthful_columns(channels) & truthful_rows(channels)
+        private_by_truth(channels, Fraction(1, 4)) & truthful_columns(channels) & truthful_rows(channels)
     ]
     reports = np.einsum("i,nij->nj", shares, channels)
     overall = int(shares @ rates)
