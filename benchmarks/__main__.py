@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import dp_sgd, fairness, local, postprocessing, privacy
+from benchmarks import dp_sgd, fairness, local, postprocessing, privacy, solver
 
-SUITES = (fairness, postprocessing, privacy, local, dp_sgd)
+SUITES = (fairness, postprocessing, privacy, local, solver, dp_sgd)
 REPEATS = 7
 
 

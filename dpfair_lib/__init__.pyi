@@ -22,6 +22,8 @@ from .learners import DPLogisticRegression as DPLogisticRegression
 from .local import Randomizer as Randomizer
 from .local import binary_optimum as binary_optimum
 from .local import generalized_randomized_response as generalized_randomized_response
+from .local import optimal_randomizer as optimal_randomizer
+from .local import smallest_error as smallest_error
 from .local import subset_selection as subset_selection
 from .populations import Population as Population
 from .privacy import AuditResult as AuditResult

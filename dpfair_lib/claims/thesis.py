@@ -4,15 +4,20 @@ Classification Algorithms with Differential Privacy and Fairness Guarantees (202
 """
 
 from dpfair_lib.claims.checks import (
+    thesis_front,
     thesis_grr_ldp,
     thesis_kamiran_calders_1,
     thesis_lemma_13,
     thesis_lemma_16,
+    thesis_open_2,
+    thesis_program_5_5_9,
+    thesis_reduction_5_5_7,
     thesis_ss_equals_grr,
     thesis_ss_ldp,
     thesis_thm_14,
     thesis_thm_14_hypotheses,
     thesis_thm_15,
+    thesis_zeta_min,
 )
 from dpfair_lib.claims.ledger import Claim, Erratum
 
@@ -88,6 +93,12 @@ CLAIMS: tuple[Claim, ...] = (
         where="thesis (5.5.1), (5.5.5), (5.5.7), § 5.5",
         statement="If q_jj ≥ q_ij for all i, j, then ε-LDP, "
         "q_ij ≤ e^ε·q_i′j for all i ≠ i′ and j, is the same as q_jj ≤ e^ε·q_ij for all i, j.",
+        verdict="holds",
+        finding="True, and q_jj ≥ q_ij is what it needs: without it the short list does not imply privacy. "
+        "P(Z = j) is at least (e^(−ε) + (1 − e^(−ε))p_j)/k, so that no denominator of Δ is 0 if P(Y = 1) > 0.",
+        chapter="thesis-optimum",
+        check=thesis_reduction_5_5_7.check,
+        faults=thesis_reduction_5_5_7.FAULTS,
     ),
     Claim(
         id="thesis.program-5.5.9",
@@ -95,6 +106,12 @@ CLAIMS: tuple[Claim, ...] = (
         statement="The truthful ε-LDP channel of error ≤ ζ with least Δ solves (5.5.9), a min–max "
         "linear fractional program in the off-diagonal entries: not convex, solved by branch and bound.",
         statement_uses=("thesis.reduction-5.5.7",),
+        verdict="holds",
+        finding="(5.5.9) is the program meant, and its objective is not convex. It is quasi-convex, though: linear "
+        "programs solve it to any accuracy, with a proof, and branch and bound is not needed.",
+        chapter="thesis-optimum",
+        check=thesis_program_5_5_9.check,
+        faults=thesis_program_5_5_9.FAULTS,
     ),
     Claim(
         id="thesis.zeta-min",
@@ -102,6 +119,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Program (5.5.9) stays feasible down to a smallest error ζ; "
         "OPT for k > 2 is its solution at that ζ and the given ε.",
         statement_uses=("thesis.program-5.5.9",),
+        verdict="holds",
+        finding="ζ_min has a closed form and does not depend on Y. If every p_i > 1/(e^ε + k − 1), one channel attains "
+        "it, GRR: OPT is GRR, and at large ε can differ only by a rounded ζ. For k = 2 it is GRR or tells the "
+        "larger group truly, never Theorem 14's channel.",
+        chapter="thesis-front",
+        check=thesis_zeta_min.check,
+        faults=thesis_zeta_min.FAULTS,
     ),
     Claim(
         id="thesis.kamiran-calders-1",
@@ -183,6 +207,12 @@ CLAIMS: tuple[Claim, ...] = (
         statement="The error budget ζ trades data fairness for utility: "
         "without it the optimum may reach Δ = 0, but only at poor utility.",
         statement_uses=("thesis.program-5.5.9",),
+        verdict="corrected",
+        finding="Right for k = 2: Δ = 0 only at chance, and the front has a closed form. For k ≥ 3 and ε > 0 utility "
+        "need not fall to chance: Δ = 0 with every group told truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k.",
+        chapter="thesis-front",
+        check=thesis_front.check,
+        faults=thesis_front.FAULTS,
     ),
     Claim(
         id="thesis.table-2.1",
@@ -216,6 +246,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Left open: does program (5.5.9) have, "
         "for k > 2, a closed-form solution as for k = 2, or an equivalent convex program?",
         statement_uses=("thesis.thm-14", "thesis.program-5.5.9"),
+        verdict="holds",
+        finding="Answered. Δ ≤ t is linear in the channel, as |N_a| ≤ t·D_a with D_a > 0: a quasi-convex program, "
+        "solved by linear programs in polynomial time. No formula rational in the data exists: p = (1/2, 1/3, 1/6), "
+        "rates 0, 1/2, 1, e^ε = 2, ζ = 1/2 give (√13 − 1)/12.",
+        chapter="thesis-optimum",
+        check=thesis_open_2.check,
+        faults=thesis_open_2.FAULTS,
     ),
 )
 

@@ -1,8 +1,21 @@
 """Local differential privacy of a sensitive attribute: channels and what they do to the unfairness of data."""
 
 from dpfair_lib.local.binary import binary_optimum
+from dpfair_lib.local.optimal import optimal_randomizer
+from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
+from dpfair_lib.local.optimal_easy import smallest_error
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
 
-__all__ = ["Randomizer", "binary_optimum", "generalized_randomized_response", "subset_selection"]
+__all__ = [
+    "Certificate",
+    "Multipliers",
+    "Randomizer",
+    "binary_optimum",
+    "generalized_randomized_response",
+    "optimal_randomizer",
+    "smallest_error",
+    "subset_selection",
+    "verify_certificate",
+]

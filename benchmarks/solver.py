@@ -1,0 +1,61 @@
+"""The k-ary optimum: columns and cuts beside whole linear programs, skewed random instances, half of the budget spent.
+
+``python -m benchmarks.solver 100 200 500`` times columns alone at other sizes, with a limit of five minutes each.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from dpfair_lib import optimal_randomizer, smallest_error
+from dpfair_lib.local.optimal_easy import perfect_truth
+
+TITLE = "one optimal channel for k groups, Δ, half-way between the least error and that of no unfairness"
+SIZES = (10, 20, 50)
+
+
+def instance(k: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Return shares, rates, ε = ln k + 1, and the error budget."""
+    rng = np.random.default_rng(seed)
+    p = np.maximum(rng.dirichlet(np.ones(k)), 1e-6)
+    p, p1, epsilon = p / p.sum(), rng.uniform(size=k), math.log(k) + 1
+    error = (smallest_error(p, epsilon) + 1 - perfect_truth(k, math.exp(-epsilon))) / 2
+    return p, p1, epsilon, error
+
+
+def calls(size: int) -> dict[str, Callable[[], object]]:
+    """Return the methods at one number of groups; bisection only where it takes seconds."""
+    p, p1, epsilon, error = instance(size)
+    methods = ("columns", "dinkelbach", "bisection") if size <= 20 else ("columns", "dinkelbach")
+    return {
+        f"k groups: {method}": lambda method=method: optimal_randomizer(
+            p, p1, epsilon, error=error, method=method, tol=1e-8
+        )
+        for method in methods
+    }
+
+
+def main() -> None:
+    """Time columns at the sizes given, with a limit, and say which gap is left."""
+    for k in map(int, sys.argv[1:]):
+        p, p1, epsilon, error = instance(k)
+        wall, cpu = time.perf_counter(), time.process_time()
+        channel = optimal_randomizer(
+            p, p1, epsilon, error=error, tol=1e-8 if k < 100 else 1e-6, time_limit=300
+        )
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        sys.stdout.write(
+            f"k = {k:4d}: Δ = {channel.value:.8f}, gap {channel.certificate.gap:.1e}, "
+            f"violation {channel.certificate.violation:.1e}, {channel.certificate.rounds} rounds, "
+            f"{wall:.1f} s wall, {cpu:.1f} s of one core\n"
+        )
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Thesis § 5.7.3: the least error budget in closed form, and what freedom is left at it: often none but GRR."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.checks.thesis_reduction_5_5_7 import all_channels
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.local.optimal_lp import completed
+from dpfair_lib.local.optimal_program import Program, most_truthful
+from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
+
+RATIOS = (Fraction(0), Fraction(1, 8), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(1))
+SHARES = ((1, 1, 1, 1), (3, 2, 1, 1), (8, 4, 1, 2), (1, 12, 30, 1), (1, 1, 50, 100))
+
+
+def response_is_the_only_one(p: np.ndarray, x: Any) -> bool:
+    """Whether randomised response alone attains the least error: p_min > e^(−ε)/(1 + (k − 1)·e^(−ε))."""
+    return bool(p.min() * (1 + (len(p) - 1) * x) > x)
+
+
+def least_binary_diagonal(p: np.ndarray, x: Any) -> list[Any]:
+    """Return the most truthful diagonal for two groups: GRR's, or (1 − x/2, ½), the larger group first served."""
+    large = int(p[1] > p[0])
+    if p[large] * (1 + x) < 1:
+        return [1 / (1 + x)] * 2
+    diagonal = [Fraction(1, 2)] * 2
+    diagonal[large] = 1 - x / 2
+    return diagonal
+
+
+def check(
+    *,
+    most: Callable[..., tuple[Any, np.ndarray]] = most_truthful,
+    alone: Callable[..., bool] = response_is_the_only_one,
+    binary: Callable[..., list[Any]] = least_binary_diagonal,
+    search: Search,
+) -> Evidence:
+    """Judge the least error against all small channels and against vertices, and the uniqueness by an identity."""
+    for k, parts in ((2, 24), (3, 9)):
+        _against_channels(k, parts, most, alone, search)
+    _random_vertices(most, search)
+    _binary(most, binary, search)
+    return search.evidence()
+
+
+def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search) -> None:
+    """No channel is more truthful; the loss against GRR is a weighted sum of what is above the base."""
+    channels = all_channels(k, parts)
+    channels = channels[truthful_columns(channels) & truthful_rows(channels)]
+    diagonals = np.diagonal(channels, axis1=-2, axis2=-1)
+    judged = 0
+    for x, shares in itertools.product(RATIOS, SHARES):
+        p = fractions(shares[:k])
+        kept = private_by_truth(channels, x)
+        truths, chosen = diagonals[kept], channels[kept]
+        if not len(chosen):
+            continue
+        judged += len(chosen)
+        case = {"channel": chosen, "p": p, "x": x}
+        truth, diagonal = most(p, x)
+        total = sum(shares[:k])
+        # whole numbers on both sides: truth·parts·total·(its denominator)
+        claimed, reached = Fraction(truth), truths @ np.array(shares[:k])
+        search.part(f"no channel of {k} groups is more truthful")
+        search.observe(claimed.numerator * parts * total - claimed.denominator * reached, case)
+        search.part(f"and this one is as truthful, {k} groups")
+        program = Program(p, p, x, 1 - truth)
+        channel = completed(program, diagonal, np.zeros((k, k), dtype=object) + Fraction(0))
+        search.observe(-program.violation(channel), {"p": p, "x": x})
+        if x < 1:
+            search.part(f"what is lost against randomised response, {k} groups")
+            weights = (p - x / (1 - x + k * x)) / (1 - x)
+            slack = x.denominator * chosen.sum(axis=2) - _base(chosen, x)
+            lost = Fraction(parts) / (1 - x + k * x) - np.array(
+                [Fraction(int(r), total) for r in reached[:200]]
+            )
+            search.equal(
+                lost, slack[:200].astype(object) @ weights / x.denominator, {"channel": chosen[:200]}
+            )
+            none_lost = (claimed.numerator * parts * total == claimed.denominator * reached).sum()
+            search.part(f"randomised response alone, {k} groups")
+            others = int(none_lost) - int(bool((slack == 0).all(axis=1).any()))
+            if alone(p, x):
+                search.equal(truth, 1 / (1 - x + k * x), {"p": p, "x": x})
+                search.equal(others, 0, {"p": p, "x": x})
+            elif weights.min() < 0:
+                search.observe(1 if truth > 1 / (1 - x + k * x) else -1, {"p": p, "x": x})
+    search.exhausts(f"all truthful channels of {k} groups with entries in {parts}ths", cases=judged)
+
+
+def _base(channels: np.ndarray, x: Fraction) -> np.ndarray:
+    """Return, for each row i, x.denominator·(q_ii + x·Σ_(j≠i) q_jj): the part that truth and privacy force."""
+    truth = np.diagonal(channels, axis1=-2, axis2=-1)
+    return (x.denominator - x.numerator) * truth + x.numerator * truth.sum(axis=1, keepdims=True)
+
+
+def fractions(shares: tuple[int, ...]) -> np.ndarray:
+    """Return shares as fractions of their sum."""
+    return np.array([Fraction(share, sum(shares)) for share in shares], dtype=object)
+
+
+def _random_vertices(most: Any, search: Search) -> None:
+    """Three groups: the linear program in the diagonal and its maximum, by all of its vertices."""
+    search.part("vertices of the diagonal's program, 3 groups")
+    for _ in range(6 * search.effort):
+        p = fractions(tuple(int(share) for share in search.rng.integers(1, 60, size=3)))
+        x = Fraction(1, int(search.rng.integers(1, 12)))
+        search.equal(most(p, x)[0], best_vertex(p, x), {"p": p, "x": x})
+
+
+def best_vertex(p: np.ndarray, x: Fraction) -> Fraction:
+    """Return the largest p·M over 1/3 ≤ M_i, x·M_j ≤ M_i, (1 − x)·M_i + x·ΣM ≤ 1: by Cramer's rule at all triples."""
+    rows: list[tuple[list[Fraction], Fraction]] = []
+    for i in range(3):
+        unit = [Fraction(int(i == j)) for j in range(3)]
+        rows.append((unit, Fraction(1, 3)))
+        rows.append(([-(1 - x) * u - x for u in unit], Fraction(-1)))
+        rows += [([u - x * (j == m) for m, u in enumerate(unit)], Fraction(0)) for j in range(3) if j != i]
+    best = Fraction(0)
+    for triple in itertools.combinations(rows, 3):
+        (a, b, c), right = [row[0] for row in triple], [row[1] for row in triple]
+        whole = _determinant(a, b, c)
+        if whole == 0:
+            continue
+        system = list(zip((a, b, c), right, strict=True))
+        point = [
+            _determinant(*([r if m == j else v for m, v in enumerate(row)] for row, r in system)) / whole
+            for j in range(3)
+        ]
+        if all(sum(u * v for u, v in zip(row, point, strict=True)) >= least for row, least in rows):
+            best = max(best, sum(share * value for share, value in zip(p, point, strict=True)))
+    return best
+
+
+def _determinant(a: list[Fraction], b: list[Fraction], c: list[Fraction]) -> Fraction:
+    return (
+        a[0] * (b[1] * c[2] - b[2] * c[1])
+        - a[1] * (b[0] * c[2] - b[2] * c[0])
+        + a[2] * (b[0] * c[1] - b[1] * c[0])
+    )
+
+
+def _binary(most: Any, binary: Any, search: Search) -> None:
+    """Two groups: GRR or the larger group told truly; Theorem 14's channel serves the smaller one and errs more."""
+    search.part("two groups against Theorem 14")
+    for share, x in itertools.product(range(1, 24), [Fraction(n, 12) for n in range(1, 12)]):
+        p = fractions((share, 24 - share))
+        truth = most(p, x)[0]
+        case = {"p": p, "x": x}
+        search.equal(p @ np.array(binary(p, x), dtype=object), truth, case)
+        printed = min(p) * (1 - x / 2) + max(p) / 2  # Theorem 14: 1 − e^(−ε)/2 for the smaller group
+        search.observe(truth - printed - Fraction(1, 10**6), case)
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "always randomised response": {
+        "most": lambda p, x: (1 / (1 - x + len(p) * x), np.full(len(p), 1 / (1 - x + len(p) * x)))
+    },
+    "a hundredth too much": {
+        "most": lambda p, x: (most_truthful(p, x)[0] + Fraction(1, 100), most_truthful(p, x)[1])
+    },
+    "diagonal of another value": {
+        "most": lambda p, x: (most_truthful(p, x)[0], most_truthful(p[::-1], x)[1] * 2)
+    },
+    "alone whenever no group is below 1/k²": {
+        "alone": lambda p, _: bool(p.min() >= Fraction(1, len(p) ** 2))
+    },
+    "alone at the threshold of two groups": {"alone": lambda p, x: bool(p.min() * (1 + x) > x / 2)},
+    "the smaller group told truly": {"binary": lambda p, x: least_binary_diagonal(p[::-1], x)},
+}

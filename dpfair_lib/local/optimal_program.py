@@ -1,0 +1,177 @@
+"""The program of the fairest truthful ε-LDP channel: its data, what a channel costs, what it violates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from dpfair_lib._validation import as_probabilities, check_lengths
+from dpfair_lib.privacy._arguments import nonnegative
+
+Objective = Literal["ratio", "difference"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """One instance of the thesis's program (5.5.8).
+
+    Attributes
+    ----------
+    p : ndarray of shape (k,)
+        P(A = i), all above 0.
+    p1 : ndarray of shape (k,)
+        P(Y = 1 | A = i).
+    x : float or Fraction
+        e^(−ε), in [0, 1].
+    error : float or Fraction
+        ζ: the largest P(Z ≠ A) allowed.
+    """
+
+    p: np.ndarray
+    p1: np.ndarray
+    x: Any
+    error: Any
+
+    @property
+    def k(self) -> int:
+        """How many values the attribute has."""
+        return len(self.p)
+
+    @property
+    def overall(self) -> Any:
+        """P(Y = 1)."""
+        return self.p @ self.p1
+
+    @property
+    def excess(self) -> np.ndarray:
+        """p_i·(P(Y = 1 | A = i) − P(Y = 1)), which sums to 0: what makes the data unfair."""
+        masses = self.p * (self.p1 - self.overall)
+        return masses - self.p * masses.sum()  # in floats the sum is only nearly 0
+
+    def level(self, matrix: np.ndarray, sides: tuple[Any, Any]) -> Any:
+        """Return the least t for which −b·t ≤ P(Y = 1 | Z = j)/P(Y = 1) − 1 ≤ a·t for all j, with sides (a, b)."""
+        away = (self.excess @ matrix) / (self.overall * (self.p @ matrix))
+        return max(away.max() / sides[0], -away.min() / sides[1])
+
+    def ratio(self, matrix: np.ndarray) -> Any:
+        """Δ after the channel: the largest |P(Y = 1 | Z = j)/P(Y = 1) − 1|."""
+        return self.level(matrix, (1, 1))
+
+    def difference(self, matrix: np.ndarray) -> Any:
+        """Δ′ after the channel: the largest difference of P(Y = 1 | Z = j) between two reports."""
+        rates = (self.excess @ matrix) / (self.p @ matrix)
+        return rates.max() - rates.min()
+
+    def mistakes(self, matrix: np.ndarray) -> Any:
+        """P(Z ≠ A) under the channel."""
+        return 1 - self.p @ np.diagonal(matrix)
+
+    def violation(self, matrix: np.ndarray) -> Any:
+        """By how much the channel misses the worst of its constraints; 0 or less if it is feasible.
+
+        Privacy (5.5.1) is judged on all pairs, not on the shorter list (5.5.7).
+        """
+        truth = np.diagonal(matrix)
+        return max(
+            (self.x * matrix.max(axis=0) - matrix.min(axis=0)).max(),
+            abs(matrix.sum(axis=1) - 1).max(),
+            (-matrix).max(),
+            (matrix.max(axis=1) - truth).max(),
+            (matrix.max(axis=0) - truth).max(),
+            self.mistakes(matrix) - self.error,
+        )
+
+
+def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:
+    """Check the arguments of an optimum and return its program; no error budget means the least one.
+
+    Raises
+    ------
+    ValueError
+        As `dpfair_lib.local.optimal_randomizer` says.
+    """
+    p = as_group_shares(p)
+    p1 = as_probabilities(p1, "p1").astype(float)
+    check_lengths(p=p, p1=p1)
+    x = privacy_ratio(nonnegative(epsilon, "epsilon"))
+    if not p @ p1 > 0:
+        raise ValueError("p1: found P(Y = 1) = 0, expected more: Δ divides by it")
+    least = 1 - most_truthful(p, x)[0]
+    if error is None:
+        return Program(p, p1, x, least)
+    budget = float(as_probabilities([error], "error")[0])
+    if budget < least - 1e-12:
+        raise ValueError(
+            f"error: found {budget}, expected at least {least:.12g}, the smallest error probability "
+            f"of a truthful channel at epsilon={epsilon}"
+        )
+    return Program(p, p1, x, max(budget, least))
+
+
+def privacy_ratio(epsilon: float) -> float:
+    """Return e^(−ε): how likely, at least, a report is from any value, relative to the likeliest one."""
+    return math.exp(-epsilon)
+
+
+def as_group_shares(p: Any) -> np.ndarray:
+    """Return P(A = i) as floats that sum to 1; at least two groups, none of probability 0."""
+    p = as_probabilities(p, "p").astype(float)
+    if len(p) < 2:
+        raise ValueError("p: found 1 group, expected at least 2")
+    if not (p > 0).all():
+        at = int(np.argmin(p))
+        raise ValueError(
+            f"p: found probability 0 at position {at}, expected every group to occur; leave out the others"
+        )
+    if abs(p.sum() - 1) > 1e-9:
+        raise ValueError(f"p: found a sum of {p.sum()}, expected 1")
+    return p / p.sum()
+
+
+def most_truthful(p: np.ndarray, x: Any) -> tuple[Any, np.ndarray]:
+    """Return the largest truth probability of a truthful ε-LDP channel, and a diagonal that attains it.
+
+    A diagonal M belongs to such a channel if and only if 1/k ≤ M_i, x·M_j ≤ M_i and (1 − x)·M_i + x·ΣM ≤ 1 for
+    all i and j. So at a given maximum U of M each M_i lies in [max(1/k, x·U), U] under one bound on the sum:
+    a fractional knapsack, full for the largest groups and empty for the others, with one group between. Its value
+    is concave and piecewise linear in U, with kinks where that group is full or empty and at x·U = 1/k.
+
+    Parameters
+    ----------
+    p : ndarray of shape (k,)
+        P(A = i); `Fraction` entries stay exact.
+    x : float or Fraction
+        e^(−ε).
+
+    Returns
+    -------
+    truth : float or Fraction
+        1 − ζ_min.
+    diagonal : ndarray of shape (k,)
+    """
+    k = len(p)
+    one = Fraction(1) if p.dtype == object else 1.0
+    candidates = [(one - x * (k - m) / k) / (1 - x + x * m) for m in range(1, k + 1)]
+    candidates += [one / (1 - x + x * m + x * x * (k - m)) for m in range(1, k + 1)]
+    if x > 0 and x * k >= 1:
+        candidates.append(one / (k * x))
+    best: tuple[Any, np.ndarray] | None = None
+    order = np.argsort(-p, kind="stable")
+    for top in candidates:
+        low = max(one / k, x * top)
+        room = (one - (1 - x) * top - x * k * low) if x > 0 else one * k  # for what is above `low`, times x
+        if low > top or room < (0 if p.dtype == object else -1e-15):
+            continue
+        heights = np.full(k, low, dtype=p.dtype)
+        for place, group in enumerate(order):
+            rise = top - low if x == 0 else min(top - low, max(room / x - place * (top - low), 0 * one))
+            heights[group] = low + rise
+        truth = p @ heights
+        if best is None or truth > best[0]:
+            best = truth, heights
+    assert best is not None  # m = k, randomised response, is always among the candidates
+    return best
