@@ -157,6 +157,48 @@ def verdicts(sections: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["benchmark", "what", "found", "asked", ""]).set_index("benchmark")
 
 
+def parts(section: Mapping[str, Any]) -> pd.DataFrame:
+    """Return where the time of one run goes: the parts of a section, each timed alone, beside the whole (the first)."""
+    table = pd.DataFrame(section["parts"])
+    share = table["time"] / table["time"].iloc[0]
+    shown = {
+        "part": table["part"],
+        "ms": [_digits(1e3 * t) for t in table["time"]],
+        "share": share.map("{:.0%}".format),
+    }
+    return pd.DataFrame(shown).set_index("part")
+
+
+def gpu(section: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what a GPU did: seconds, operations and bytes a second with their share of the ceilings, longest part.
+
+    Parameters
+    ----------
+    section : mapping
+        The section "gpu", measured or not.
+
+    Returns
+    -------
+    DataFrame
+        One row per precision; one that says "not measured", and why, if that is so.
+    """
+    if not section["measured"]:
+        line = {"GPU": "not measured", "why": section["why"]}
+        return pd.DataFrame([line]).set_index("GPU")
+    return pd.DataFrame([
+        {
+            "GPU": section["card"], "precision": row["name"], "median, s": _digits(row["median"]),
+            "TFLOP/s": _digits(done["flops"] / 1e12) + _share(done["flops_share"]),
+            "TB/s": _digits(done["bytes"] / 1e12) + _share(done["bytes_share"]), "longest part": done["bound"],
+        }
+        for row, done in zip(section["rows"], section["achieved"], strict=True)
+    ]).set_index(["GPU", "precision"])  # fmt: skip
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f" ({share:.0%} of the ceiling)"
+
+
 def growth(section: Mapping[str, Any], axis: str) -> pd.DataFrame:
     """Return the median seconds along one axis of a benchmark: one row per size, one column per contender."""
     rows = [row for row in section["rows"] if row["axis"] == axis]

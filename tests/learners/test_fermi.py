@@ -19,7 +19,7 @@ from dpfair_lib.learners.fermi_penalty import (
     renyi_information,
     residuals,
 )  # fmt: skip
-from dpfair_lib.learners.fermi_training import FermiSteps, printed_noise, train_as_run, train_private
+from dpfair_lib.learners.fermi_training import FermiSteps, _inside, printed_noise, train_as_run, train_private
 from dpfair_lib.learners.settings import Steps
 from dpfair_lib.privacy import STUDY_NOTE, dp_sgd_epsilon, dp_sgd_noise
 
@@ -474,3 +474,21 @@ def test_bad_data_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             DPFermiClassifier(**base).fit(x, y, sensitive_features=groups)
+
+
+def test_a_long_matrix_is_scaled_to_its_radius_and_not_to_nothing():
+    for size in (1e-3, 1.0, 1e200, 1e305):
+        W = size * np.arange(1.0, 7.0).reshape(1, 3, 2)
+        inside = _inside(W, 2.0)
+        wanted = W / W.max() * min(size * np.sqrt(91), 2) / np.sqrt(91) * 6 / 1.0
+        assert inside == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("as_run", [False, True])
+@pytest.mark.parametrize("changes", [{"learning_rate": 1e300}, {"w_learning_rate": 1e300, "w_radius": 1e300}])
+def test_a_loss_that_is_not_finite_is_an_error(as_run, changes):
+    given = {**(AS_RUN if as_run else GOOD), "steps": 40, **changes}
+    with pytest.raises(
+        ValueError, match=r"learning_rate, w_learning_rate: found .* the loss is not finite, expected"
+    ):
+        DPFermiClassifier(**given).fit(X, Y, sensitive_features=SEX)
