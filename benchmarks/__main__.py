@@ -38,6 +38,8 @@ def measure(suite: ModuleType, repeats: int) -> dict[str, Any]:
         "targets": suite.targets(found) if hasattr(suite, "targets") else [],
         "checks": suite.checks() if hasattr(suite, "checks") else [],
     }  # fmt: skip
+    if hasattr(suite, "parts"):
+        section["parts"] = suite.parts()
     for line in section["targets"]:
         tell(f"  target: {line['what']}: {line['ratio']:.1f} × ours, at least {line['least']:g}: {met(line)}")
     for line in section["checks"]:

@@ -18,8 +18,8 @@ from benchmarks.timing import Check, Contender, check, interleave, rows, target
 from dpfair_lib.learners import fused_backend
 from dpfair_lib.learners.settings import Precision
 
-TITLE = "DP-SGD on a GPU: 1,000 independent runs of 50 epochs in one call"
-UNIT = "1,000 independent runs of 50 epochs"
+TITLE = f"DP-SGD on a GPU: 1,000 independent runs of {dp_sgd.EPOCHS} epochs in one call"
+UNIT = f"1,000 independent runs of {dp_sgd.EPOCHS} epochs"
 REPLICATES, SECONDS = 1000, 2.0
 WIDTHS: dict[Precision, int] = {"float32": 4, "float64": 8}
 # the maker's: operations a second in 32 bits without tensor cores, in 64 bits with them; bytes a second
