@@ -252,9 +252,15 @@ class DPFermiClassifier(LinearClassifier):
                 "by (its size − 1)"
             )
         radius = AS_RUN_RADIUS if self.w_radius is None else steps.w_radius
-        deviations = printed_noise(
-            epsilon, delta, n, steps.count, (counts.min() - 1) / n, lipschitz=steps.clip, radius=radius
-        )
+        try:
+            deviations = printed_noise(
+                epsilon, delta, n, steps.count, (counts.min() - 1) / n, lipschitz=steps.clip, radius=radius
+            )
+        except OverflowError:
+            raise ValueError(
+                f"max_grad_norm, w_radius: found {steps.clip}, {radius}, at which the printed formulas of the noise "
+                "overflow, expected less"
+            ) from None
         steps = replace(steps, w_radius=radius, deviation=deviations[0], w_deviation=deviations[1])
         self.noise_deviations_ = deviations
         self.group_frequencies_ = counts / n
