@@ -49,11 +49,11 @@ pages: $(READY)  ## open every built page in headless Chromium, offline (after m
 record: $(READY)  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
 	$(BIN)/python -m dpfair_lib.experiments $(if $(filter 1,$(FORCE)),--force) $(ONLY)
 
-bench: $(READY)  ## time the library side by side with its peers
+bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks
 
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs on a GPU, if there is one
-	$(BIN)/python -m benchmarks.dp_sgd
+	$(BIN)/python -m benchmarks gpu
 
 verify: export DPFAIR_LEDGER :=
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances

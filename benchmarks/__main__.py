@@ -1,43 +1,103 @@
-"""Time the library beside its peers, interleaved in one process, and show how it grows with size."""
+"""Time the library beside its peers, into results/bench.json: ``make bench``, or ``python -m benchmarks NAME``."""
 
 from __future__ import annotations
 
-import statistics
+import argparse
 import sys
 import time
-from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from benchmarks import dp_sgd, fairness, local, postprocessing, privacy, solver
+import torch
 
-SUITES = (fairness, postprocessing, privacy, local, solver, dp_sgd)
-REPEATS = 7
+from benchmarks import dp_sgd, fairness, gpu, growth, local, postprocessing, privacy, solver
+from benchmarks.record import load_average, provenance, write_sections
+from benchmarks.timing import interleave, rows
+from dpfair_lib.timings import RECORD, read_timings
 
-
-def interleave(calls: dict[str, Callable[[], object]], repeats: int = REPEATS) -> dict[str, float]:
-    """Return the median seconds of each call; the calls take turns, after one round of warm-up."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(repeats + 1):
-        for name, call in calls.items():
-            started = time.perf_counter()
-            call()
-            if turn:
-                times[name].append(time.perf_counter() - started)
-    return {name: statistics.median(values) for name, values in times.items()}
+SUITES = {
+    "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
+    "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
+}  # fmt: skip
+REPEATS = 5
 
 
-def main() -> None:
-    """Run every suite and print medians in milliseconds."""
-    for suite in SUITES:
-        sys.stdout.write(f"\n{suite.TITLE}\n")
-        for size in suite.SIZES:
-            units = getattr(suite, "UNITS", {})
-            medians = {
-                name: seconds / units.get(name, 1) for name, seconds in interleave(suite.calls(size)).items()
-            }
-            ours = next(iter(medians.values()))
-            for name, seconds in medians.items():
-                ratio = "" if seconds is ours else f"   {seconds / ours:6.1f} × ours"
-                sys.stdout.write(f"  n = {size:>9,}  {name:42s} {seconds * 1e3:10.2f} ms{ratio}\n")
+def measure(suite: ModuleType, repeats: int) -> dict[str, Any]:
+    """Run one benchmark: all its sizes, what it compares itself with, and whether both do the same."""
+    before, started = load_average(), time.perf_counter()
+    found: list[dict[str, Any]] = []
+    for axis, values in suite.AXES.items():
+        for value in values:
+            seconds = interleave(suite.contenders(**{axis: value}), repeats)
+            found += rows(axis, value, seconds)
+            say(found[-len(seconds) :])
+    section: dict[str, Any] = {
+        "title": suite.TITLE, "measured": True, "unit": suite.UNIT, **provenance(dp_sgd.THREADS),
+        "repeats": repeats, "rows": found,
+        "targets": suite.targets(found) if hasattr(suite, "targets") else [],
+        "checks": suite.checks() if hasattr(suite, "checks") else [],
+    }  # fmt: skip
+    if hasattr(suite, "parts"):
+        section["parts"] = suite.parts()
+    for line in section["targets"]:
+        tell(f"  target: {line['what']}: {line['ratio']:.1f} × ours, at least {line['least']:g}: {met(line)}")
+    for line in section["checks"]:
+        tell(f"  check: {line['what']}: {line['found']:.2g}, at most {line['limit']:g}: {met(line)}")
+    return {**section, "load": [before, load_average()], "wall_seconds": round(time.perf_counter() - started)}
+
+
+def met(line: dict[str, Any]) -> str:
+    return "met" if line["met"] else "MISSED"
+
+
+def say(found: list[dict[str, Any]]) -> None:
+    for place, row in enumerate(found):
+        ratio = f"   {row['ratio']:6.1f} × ours" if place else ""
+        size = f"{row['axis']} = {row['value']:>9,}"
+        tell(f"  {size}  {row['name']:58s} {row['median'] * 1e3:10.2f} ms{ratio}")
+
+
+def tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def measure_gpu(repeats: int) -> dict[str, Any]:
+    """Run the benchmark of the GPU."""
+    before = load_average()
+    section = {
+        "title": gpu.TITLE, "measured": True, "unit": gpu.UNIT, **provenance(torch.get_num_threads()),
+        "repeats": repeats, **gpu.measure(torch.device("cuda"), repeats),
+    }  # fmt: skip
+    return {**section, "load": [before, load_average()]}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the benchmarks named, by default all that need no GPU; each section is written when it is done."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    known = (*SUITES, "gpu")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but gpu"
+    )
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="of every timing, after one to warm up")
+    parser.add_argument("--record", type=Path, default=RECORD, help="file to write")
+    given = parser.parse_args(arguments)
+    if unknown := [name for name in given.names if name not in known]:
+        parser.error(f"found {unknown[0]!r}, expected one of {', '.join(known)}")
+    if given.repeats < 1:
+        parser.error(f"--repeats: found {given.repeats}, expected at least 1")
+    for name in given.names or SUITES:
+        if name in SUITES:
+            tell(f"\n{SUITES[name].TITLE}; {SUITES[name].UNIT}")
+            write_sections({name: measure(SUITES[name], given.repeats)}, given.record)
+    if "gpu" in given.names and torch.cuda.is_available():
+        write_sections({"gpu": measure_gpu(given.repeats)}, given.record)
+    elif "gpu" in given.names:
+        tell("gpu: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is")
+    if not given.record.exists() or "gpu" not in read_timings(given.record):
+        missing = {"title": gpu.TITLE, "measured": False, "why": "no GPU on the machine of the benchmarks"}
+        write_sections({"gpu": missing}, given.record)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.timing import Contender
 from dpfair_lib import generalized_randomized_response, subset_selection
 
 TITLE = "Reports of an attribute with k = 10 values, ε = 1, from int8 labels"
-SIZES = (200_000, 1_000_000)
+UNIT = "all records of one call"
+AXES = {"rows": (200_000, 1_000_000)}
 K, EPSILON = 10, 1.0
 ROOT = Path(__file__).parents[1]
 PEER = Path(os.environ.get("LDPY_PYTHON", ROOT / "_build" / "ldpy" / "bin" / "python"))
@@ -28,10 +30,10 @@ JOBS = tuple(
 )
 
 
-def calls(size: int) -> dict[str, Callable[[], object]]:
+def contenders(rows: int) -> dict[str, Contender]:
     """Return ours, one-hot too, and the peer's if it is there."""
     rng = np.random.default_rng(0)
-    values = rng.integers(0, K, size=size).astype(np.int8)
+    values = rng.integers(0, K, size=rows).astype(np.int8)
     response, sets = generalized_randomized_response(K, EPSILON), subset_selection(K, EPSILON)
     single = subset_selection(K, EPSILON, size=1)  # randomised response whose reports are bit vectors
     ours: dict[str, Callable[[], object]] = {
@@ -39,7 +41,8 @@ def calls(size: int) -> dict[str, Callable[[], object]]:
         "GRR, one-hot": lambda: single.apply(values, rng),
         "SS, bit vectors": lambda: sets.apply(values, rng),
     }
-    return ours | _peer(size) if PEER.exists() else ours
+    both = ours | _peer(rows) if PEER.exists() else ours
+    return {name: Contender(call) for name, call in both.items()}
 
 
 def _peer(size: int) -> dict[str, Callable[[], object]]:

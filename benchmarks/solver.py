@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.timing import Contender
 from dpfair_lib import optimal_randomizer, smallest_error
 from dpfair_lib.local.optimal_easy import perfect_truth
 
 TITLE = "one optimal channel for k groups, Δ, half-way between the least error and that of no unfairness"
-SIZES = (10, 20, 50)
+UNIT = "one channel, tolerance 1e-8"
+AXES = {"groups": (10, 20, 50)}
 
 
 def instance(k: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, float, float]:
@@ -28,13 +29,13 @@ def instance(k: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, float, floa
     return p, p1, epsilon, error
 
 
-def calls(size: int) -> dict[str, Callable[[], object]]:
+def contenders(groups: int) -> dict[str, Contender]:
     """Return the methods at one number of groups; bisection only where it takes seconds."""
-    p, p1, epsilon, error = instance(size)
-    methods = ("columns", "dinkelbach", "bisection") if size <= 20 else ("columns", "dinkelbach")
+    p, p1, epsilon, error = instance(groups)
+    methods = ("columns", "dinkelbach", "bisection") if groups <= 20 else ("columns", "dinkelbach")
     return {
-        f"k groups: {method}": lambda method=method: optimal_randomizer(
-            p, p1, epsilon, error=error, method=method, tol=1e-8
+        method: Contender(
+            lambda method=method: optimal_randomizer(p, p1, epsilon, error=error, method=method, tol=1e-8)
         )
         for method in methods
     }

@@ -6,7 +6,7 @@ in the two TOML files, which `record` computes.
 
 from dpfair_lib.datasets.loading import load, load_table
 from dpfair_lib.datasets.spec import DataCard, Dataset
-from dpfair_lib.datasets.splits import Split, split_isit, standardize
+from dpfair_lib.datasets.splits import Split, check_groups, split_isit, standardize
 from dpfair_lib.datasets.standin import synthetic
 from dpfair_lib.datasets.tables import DataError
 
@@ -15,6 +15,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "Split",
+    "check_groups",
     "load",
     "load_table",
     "split_isit",

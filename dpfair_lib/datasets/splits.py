@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from dpfair_lib._validation import as_groups
 
 _PUBLISHED_SEED = 100  # of the published code: DataFrame.sample(frac=0.75, random_state=100)
 
@@ -65,6 +67,33 @@ def standardize(
         scaled = (part[columns] - mean) / deviation
         done.append(part.assign(**{column: scaled[column] for column in columns}))
     return tuple(done)
+
+
+def check_groups(split: Split, sensitive_features: Any) -> None:
+    """Raise unless every group has rows in every part of a split.
+
+    Parameters
+    ----------
+    split : Split
+        Row positions of the parts.
+    sensitive_features : array of shape (n,)
+        Group of every row.
+
+    Raises
+    ------
+    ValueError
+        If a group is missing from a part: which group, from which part, and where its rows are.
+    """
+    levels, codes = as_groups(sensitive_features)
+    counts = {name: np.bincount(codes[rows], minlength=len(levels)) for name, rows in split._asdict().items()}
+    for part, counted in counts.items():
+        if not counted.all():
+            missing = int(np.argmin(counted))
+            elsewhere = ", ".join(f"{counts[name][missing]} in {name}" for name in counts if name != part)
+            raise ValueError(
+                f"sensitive_features: found no row of group {levels[missing]!s} in the part {part!r} ({elsewhere}), "
+                "expected every group in every part: draw another split, or take more rows"
+            )
 
 
 def split_isit(n: int, *, rng: np.random.Generator, fixed_test: bool = True) -> Split:

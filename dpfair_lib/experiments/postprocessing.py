@@ -105,7 +105,15 @@ def plain_predictions(dataset: Dataset, parts: Split) -> dict[str, np.ndarray]:
     -------
     dict
         Method of `METHODS` → array of shape (test rows,).
+
+    Raises
+    ------
+    ValueError
+        If a group is missing from one of the parts.
     """
+    from dpfair_lib.datasets import check_groups
+
+    check_groups(parts, dataset.sensitive_features)
     truth = {name: dataset.y.iloc[rows] for name, rows in parts._asdict().items()}
     groups = {name: dataset.sensitive_features.iloc[rows] for name, rows in parts._asdict().items()}
     blind = _scores(dataset, parts, aware=False)

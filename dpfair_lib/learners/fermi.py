@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
-from dpfair_lib.learners.linear import WIDEST, LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, plain, seeds, two_labels
 from dpfair_lib.privacy import (
     PrivacyStatement,
     add_laplace_noise,
@@ -158,7 +158,7 @@ class DPFermiClassifier(LinearClassifier):
         ValueError
             If a parameter is out of its range, or belongs to the other way of training; if the frequencies are
             neither given nor to be estimated, or do not fit the groups; if X, y or the groups are malformed or
-            there is one label or one group only; if weights overflow.
+            there is one label or one group only; if weights or W overflow.
         """
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
@@ -183,9 +183,10 @@ class DPFermiClassifier(LinearClassifier):
                 weights, W = self._fit_as_run(data, counts, steps, epsilon, delta, sources)
             else:
                 weights, W = self._fit_private(data, counts, steps, epsilon, delta, sources)
-        if not (np.isfinite(weights).all() and np.isfinite(W).all()):
+        if not (abs(weights) <= HEAVIEST).all() or not (abs(W) <= HEAVIEST).all():  # NaN among them
             raise ValueError(
-                f"learning_rate: found {self.learning_rate}, at which weights overflow, expected less"
+                f"learning_rate, w_learning_rate: found {self.learning_rate}, {self.w_learning_rate}, at which weights "
+                "or W overflow and the loss is not finite, expected less"
             )
         lead = (replicates,) * (replicates > 1) + (len(steps.strengths),) * (np.ndim(self.penalty) > 0)
         weights = weights.reshape(*lead, 1, -1)
@@ -251,9 +252,15 @@ class DPFermiClassifier(LinearClassifier):
                 "by (its size − 1)"
             )
         radius = AS_RUN_RADIUS if self.w_radius is None else steps.w_radius
-        deviations = printed_noise(
-            epsilon, delta, n, steps.count, (counts.min() - 1) / n, lipschitz=steps.clip, radius=radius
-        )
+        try:
+            deviations = printed_noise(
+                epsilon, delta, n, steps.count, (counts.min() - 1) / n, lipschitz=steps.clip, radius=radius
+            )
+        except OverflowError:
+            raise ValueError(
+                f"max_grad_norm, w_radius: found {steps.clip}, {radius}, at which the printed formulas of the noise "
+                "overflow, expected less"
+            ) from None
         steps = replace(steps, w_radius=radius, deviation=deviations[0], w_deviation=deviations[1])
         self.noise_deviations_ = deviations
         self.group_frequencies_ = counts / n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from dpfair_lib.learners.fermi_penalty import clipped_w_sum, residuals
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Features of shape (n, d) with a column of ones for an intercept; labels 0 and 1; groups 0 to k − 1."""
+Gradients = tuple[np.ndarray, np.ndarray]
+"""By the weights, of shape (models, d), and by W, of shape (models, k, 2)."""
 
 
 @dataclass(frozen=True)
@@ -83,30 +86,30 @@ def train_private(
     W : ndarray of shape (models, k, 2)
         The matrices after the last step.
     """
-    X, y, groups = data
-    n, d = X.shape
-    models, k = len(steps.strengths), len(frequencies)
-    batches, noise = (np.random.default_rng(part) for part in seed.spawn(2))
+    X, _, groups = data
+    (n, d), k = X.shape, len(frequencies)
     lengths = np.linalg.norm(X, axis=1)
     spread = steps.noise_multiplier * np.where(steps.strengths > 0, math.sqrt(2), 1)
-    weights = np.zeros((models, d))
-    W = np.tile(np.sqrt(frequencies)[:, None], (models, 1, 2))
-    rate = steps.batch_size / n
-    for _ in range(steps.count):
-        # a binomial number of rows without replacement: Poisson sampling, without n coins
-        rows = batches.choice(n, batches.binomial(n, rate), replace=False, shuffle=False)
-        features, members = X[rows], groups[rows]
-        p = expit(weights @ features.T)
-        factors = residuals(p, y[rows], members, frequencies, steps.strengths, W)
+    draws, noise = (np.random.default_rng(part) for part in seed.spawn(2))
+    weights = np.zeros((len(steps.strengths), d))
+    W = np.tile(np.sqrt(frequencies)[:, None], (len(weights), 1, 2))
+
+    def batches() -> Iterator[np.ndarray]:
+        for _ in range(steps.count):
+            # a binomial number of rows without replacement: Poisson sampling, without n coins
+            yield draws.choice(n, draws.binomial(n, steps.batch_size / n), replace=False, shuffle=False)
+
+    def means(
+        rows: np.ndarray, features: np.ndarray, p: np.ndarray, factors: np.ndarray, W: np.ndarray
+    ) -> Gradients:
         norms = abs(factors) * lengths[rows]
         factors *= steps.clip / np.maximum(norms, steps.clip)
         gradient = factors @ features + (spread * steps.clip)[:, None] * noise.standard_normal(d)
-        w_gradient = clipped_w_sum(p, members, frequencies, W, steps.w_clip)
+        w_gradient = clipped_w_sum(p, groups[rows], frequencies, W, steps.w_clip)
         w_gradient += (spread * steps.w_clip)[:, None, None] * noise.standard_normal((k, 2))
-        weights -= steps.learning_rate / steps.batch_size * gradient
-        scale = steps.w_learning_rate / steps.batch_size * steps.strengths
-        W = _inside(W + scale[:, None, None] * w_gradient, steps.w_radius)
-    return weights, W
+        return gradient / steps.batch_size, w_gradient / steps.batch_size
+
+    return _descend(data, frequencies, steps, weights, W, batches(), means)
 
 
 def train_as_run(
@@ -131,36 +134,57 @@ def train_as_run(
 
     Returns
     -------
-    weights : ndarray of shape (models, d)
-        Weights after the last step.
-    W : ndarray of shape (models, k, 2)
-        The matrices after the last step.
+    weights, W
+        As of `train_private`.
     """
-    X, y, groups = data
+    X, _, groups = data
     n, d = X.shape
-    models, strengths = len(steps.strengths), steps.strengths
-    batches, noise = (np.random.default_rng(part) for part in seed.spawn(2))
-    weights = np.tile(noise.uniform(-1, 1, d) / math.sqrt(d - 1), (models, 1))
-    W = np.zeros((models, len(frequencies), 2))
+    draws, noise = (np.random.default_rng(part) for part in seed.spawn(2))
+    weights = np.tile(noise.uniform(-1, 1, d) / math.sqrt(d - 1), (len(steps.strengths), 1))
+    W = np.zeros((len(weights), len(frequencies), 2))
     W[:, penalised, 1] = noise.standard_normal()
-    per_epoch = -(-n // steps.batch_size)
-    for step in range(steps.count):
-        at = step % per_epoch
-        if at == 0:
-            order = batches.permutation(n)
-            shuffled = X[order], y[order], groups[order]
-        features, labels, members = (
-            part[at * steps.batch_size : (at + 1) * steps.batch_size] for part in shuffled
-        )
-        p = expit(weights @ features.T)
-        gradient = residuals(p, labels, members, frequencies, strengths, W) @ features / len(labels)
+
+    def batches() -> Iterator[np.ndarray]:
+        per_epoch = -(-n // steps.batch_size)
+        for step in range(steps.count):
+            at = step % per_epoch
+            if at == 0:
+                order = draws.permutation(n)
+            yield order[at * steps.batch_size : (at + 1) * steps.batch_size]
+
+    def means(
+        rows: np.ndarray, features: np.ndarray, p: np.ndarray, factors: np.ndarray, W: np.ndarray
+    ) -> Gradients:
+        gradient = factors @ features / len(rows)
         gradient /= np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True) / steps.clip, 1)
         gradient += steps.deviation * noise.standard_normal(d)
-        w_gradient = clipped_w_sum(p, members, frequencies, W, math.inf)[:, penalised, 1] / len(labels)
-        w_gradient += steps.w_deviation * noise.standard_normal()
-        weights -= steps.learning_rate * gradient
-        W[:, penalised, 1] += steps.w_learning_rate * strengths * w_gradient
-        W = _inside(W, steps.w_radius)
+        of_all = clipped_w_sum(p, groups[rows], frequencies, W, math.inf) / len(rows)
+        w_gradient = np.zeros_like(W)
+        w_gradient[:, penalised, 1] = of_all[:, penalised, 1] + steps.w_deviation * noise.standard_normal()
+        return gradient, w_gradient
+
+    return _descend(data, frequencies, steps, weights, W, batches(), means)
+
+
+def _descend(
+    data: Data, frequencies: np.ndarray, steps: FermiSteps, weights: np.ndarray, W: np.ndarray,
+    batches: Iterable[np.ndarray],
+    means: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Gradients],
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Go down in the weights and up in W, by the noisy means that are formed of every batch.
+
+    ``means`` takes the batch's rows, their features, their predictions, the derivatives of their losses by the
+    log-odds, and W.
+    """
+    X, y, groups = data
+    scale = (steps.w_learning_rate * steps.strengths)[:, None, None]
+    for rows in batches:
+        features = X[rows]
+        p = expit(weights @ features.T)
+        factors = residuals(p, y[rows], groups[rows], frequencies, steps.strengths, W)
+        gradient, w_gradient = means(rows, features, p, factors, W)
+        weights = weights - steps.learning_rate * gradient
+        W = _inside(W + scale * w_gradient, steps.w_radius)
     return weights, W
 
 
@@ -198,5 +222,6 @@ def printed_noise(
 
 
 def _inside(W: np.ndarray, radius: float) -> np.ndarray:
-    norms = np.linalg.norm(W, axis=(1, 2), keepdims=True)
+    largest = np.maximum(abs(W).max(axis=(1, 2), keepdims=True), 1)  # squares of large entries would overflow
+    norms = largest * np.linalg.norm(W / largest, axis=(1, 2), keepdims=True)
     return W / np.maximum(norms / radius, 1)

@@ -98,34 +98,20 @@ def train(
     X: np.ndarray, y: np.ndarray, steps: Steps, seeds: list[np.random.SeedSequence], device: Any, *,
     dtype: Precision = "float64", shared_batches: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Train logistic regressions, each from 0, with noise of its own and batches of its own or shared.
-
-    In every step each record enters the batch with probability ``sample_rate``, independently. Gaussian noise
-    of standard deviation σC is added to every entry of the sum of clipped gradients, which is divided by the
-    expected batch size. An empty batch is a step like the others: noise alone.
+    """Train logistic regressions by DP-SGD.
 
     On the CPU the rows of every batch are gathered, one replicate per thread. On a GPU a block of replicates
     goes together: batches are masks over all rows, and two matrix products do for the block. Batches
     that are the same for all are gathered once.
 
+    Replicate r has the same batches and the same noise however many there are; on the CPU with batches of its own
+    it is the same to the last bit, elsewhere up to rounding. Batches and noise are drawn in 64 bits and are the
+    same for both precisions.
+
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Features, finite.
-    y : ndarray of shape (n,)
-        Labels 0 and 1.
-    steps : Steps
-        The numbers.
-    seeds : list of SeedSequence
-        One per replicate. Replicate r has the same batches and the same noise however many there are; on the CPU
-        with batches of its own it is the same to the last bit, elsewhere up to rounding.
-    device : torch.device
-        Where to compute.
-    dtype : {"float64", "float32"}
-        Precision of the data, the gradients and the weights. Batches and noise are drawn in 64 bits and are the
-        same for both.
-    shared_batches : bool
-        Whether all replicates take the batches of the first.
+    X, y, steps, seeds, device, dtype, shared_batches
+        As in `dpfair_lib.learners.settings.Backend`, which says what is computed.
 
     Returns
     -------
@@ -134,7 +120,7 @@ def train(
 
     References
     ----------
-    Abadi et al. (2016), Algorithm 1; Goodfellow (2015) for norms of gradients of linear layers.
+    Goodfellow (2015) for norms of gradients of linear layers.
     """
     data = records(X, y, steps, device, dtype)
     parts = sources(seeds, shared_batches=shared_batches)
@@ -168,7 +154,7 @@ def _descend(data: Records, steps: Steps, parts: list[Sources], *, masked: bool)
     import torch
 
     n, width = data.rows.shape
-    length = steps.learning_rate / (steps.sample_rate * n)  # of a step; the batch size is not rounded
+    length = steps.learning_rate / steps.divisor(n)  # of a step
     weights = torch.zeros((len(parts), width), dtype=data.rows.dtype, device=data.rows.device)
     noises = _noise(parts, width, steps.count, length * steps.noise_multiplier * steps.max_grad_norm, weights)
     sums = _masked_sums if masked else _gathered_sums

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-WIDEST = 1e100  # beyond, the norm of a gradient overflows, and clipping by it would drop the record
+# The largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and clipping by it would
+# drop the record; or the loss does.
+WIDEST, HEAVIEST = 1e100, 1e200
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -51,18 +53,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            Features.
+        X
+            As in `decision_function`, errors included.
 
         Returns
         -------
         ndarray of shape (n, 2), or (…, n, 2)
             Probabilities.
-
-        Raises
-        ------
-        ValueError
-            As `decision_function`.
         """
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=-1)
@@ -72,18 +69,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            Features.
+        X
+            As in `decision_function`, errors included.
 
         Returns
         -------
         ndarray of shape (n,), or (…, n)
             Labels from `classes_`.
-
-        Raises
-        ------
-        ValueError
-            As `decision_function`.
         """
         second = self.decision_function(X) > 0
         return np.asarray(self.classes_[second.astype(int)])

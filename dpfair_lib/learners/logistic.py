@@ -9,18 +9,18 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from dpfair_lib.learners import fused_backend, opacus_backend
-from dpfair_lib.learners.linear import WIDEST, LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, plain, seeds, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement, mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.accounting import DpSgdRelation
 from dpfair_lib.privacy.sampling import Noise
 
 BACKENDS: dict[str, Backend] = {"fused": fused_backend.train, "opacus": opacus_backend.train}
-PUBLIC = ("the expected batch size (sample rate × number of rows)", "the two labels")
-# Per precision, the largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and
-# clipping by it would drop the record; or the loss does.
-LARGEST = {"float64": (WIDEST, 1e200), "float32": (1e15, 1e20)}
+COUNTED = "the expected batch size, which is sample rate × number of rows, so the number of rows"
+FIXED = "the expected batch size, a number given by the user"
+LABELS = "the two labels"
+LARGEST = {"float64": (WIDEST, HEAVIEST), "float32": (1e15, 1e20)}  # entry of X and weight, per precision
 
 
 class DPLogisticRegression(LinearClassifier):
@@ -28,8 +28,9 @@ class DPLogisticRegression(LinearClassifier):
 
     The statement protects the rows given to `fit`: features, label and the presence of each. It does not
     cover what was computed from the rows before, such as a standardisation or the choice of these parameters.
-    The divisor of the noisy sums, ``sample_rate`` times the number of rows, is assumed to be public: where a
-    record is added or removed, that is true of a number that was fixed before the rows were counted.
+    The divisor of the noisy sums is assumed to be public. By default it is computed from the number of rows, which
+    makes that public too; where a record may be added or removed and the number of rows has to be protected, give
+    an ``expected_batch_size`` that was fixed before the rows were counted.
 
     Parameters
     ----------
@@ -47,6 +48,10 @@ class DPLogisticRegression(LinearClassifier):
         Number of steps.
     learning_rate : float
         Step length, times the noisy sum of clipped gradients over the expected batch size.
+    expected_batch_size : float, optional
+        Divisor of the noisy sums, a public number above 0 that does not depend on these rows: for example
+        ``sample_rate`` times a published estimate of their number. By default ``sample_rate`` times the number of
+        rows, which is then assumed to be public. The batches are drawn with ``sample_rate`` all the same.
     fit_intercept : bool, default=True
         Whether there is an intercept. Its gradient is clipped and noised with the others.
     replicates : int, default=1
@@ -55,6 +60,9 @@ class DPLogisticRegression(LinearClassifier):
     shared_batches : bool, default=False
         Whether all replicates see the same batches, with noise of their own: for paired comparisons. They are
         then not independent of one another, so that their spread says too little, and the statement says so.
+        Together, R of them cost what one does at noise multiplier σ/√R: a step releases all R noisy sums, which
+        is one noisy sum of the records' R gradients in a row, over one Poisson batch, each of norm at most √R C.
+        This is attained in the first step, where the replicates' gradients are equal.
     relation : {"add-remove", "replace-one"}, default="add-remove"
         The neighbours to which ε refers. The steps are the same for both: Poisson batches, the only ones
         offered, since the accounting is not valid for shuffled batches of fixed size.
@@ -92,10 +100,11 @@ class DPLogisticRegression(LinearClassifier):
 
     def __init__(
         self, *, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
-        max_grad_norm: float, sample_rate: float, steps: int, learning_rate: float, fit_intercept: bool = True,
-        replicates: int = 1, shared_batches: bool = False, relation: DpSgdRelation = "add-remove",
-        device: str = "auto", backend: Literal["fused", "opacus"] = "fused", dtype: Precision = "float64",
-        noise: Noise = "study", random_state: Any = None,
+        max_grad_norm: float, sample_rate: float, steps: int, learning_rate: float,
+        expected_batch_size: float | None = None, fit_intercept: bool = True, replicates: int = 1,
+        shared_batches: bool = False, relation: DpSgdRelation = "add-remove", device: str = "auto",
+        backend: Literal["fused", "opacus"] = "fused", dtype: Precision = "float64", noise: Noise = "study",
+        random_state: Any = None,
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.noise_multiplier = noise_multiplier
@@ -104,6 +113,7 @@ class DPLogisticRegression(LinearClassifier):
         self.sample_rate = sample_rate
         self.steps = steps
         self.learning_rate = learning_rate
+        self.expected_batch_size = expected_batch_size
         self.fit_intercept = fit_intercept
         self.replicates = replicates
         self.shared_batches = shared_batches
@@ -137,17 +147,17 @@ class DPLogisticRegression(LinearClassifier):
             if secure noise, or a device that is not there, is asked for; if X or y is malformed, empty or has one label
             only; if entries or weights are so large that they overflow.
         """
-        train, steps = self._check_kind(), self._check_steps()
-        delta, replicates = inside_unit(self.delta, "delta"), positive_integer(self.replicates, "replicates")
+        train, delta = self._check_kind(), inside_unit(self.delta, "delta")
+        replicates, device = positive_integer(self.replicates, "replicates"), self._device()
+        steps = self._check_steps(delta)
         features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
         widest, heaviest = LARGEST[self.dtype]
         if (found := abs(features).max()) > widest:
             raise ValueError(f"X: found an entry of size {found:.3g}, expected at most {widest:g}")
         self.classes_, codes = two_labels(labels)
-        steps = self._with_noise(steps, delta)
         statement = dp_sgd_statement(
             steps.noise_multiplier, steps.sample_rate, steps.count, delta, "pld", relation=self.relation,
-            public=PUBLIC,
+            public=(COUNTED if steps.expected_batch_size is None else FIXED, LABELS),
         )  # fmt: skip
         sequences = seeds(self.random_state, replicates)
         with np.errstate(all="ignore"):
@@ -156,7 +166,7 @@ class DPLogisticRegression(LinearClassifier):
                 codes,
                 steps,
                 sequences,
-                self._device(),
+                device,
                 dtype=self.dtype,
                 shared_batches=self.shared_batches,
             )
@@ -197,29 +207,23 @@ class DPLogisticRegression(LinearClassifier):
             )
         return BACKENDS[self.backend]
 
-    def _check_steps(self) -> Steps:
+    def _check_steps(self, delta: float) -> Steps:
         if (self.epsilon is None) == (self.noise_multiplier is None):
             found = "neither" if self.epsilon is None else "both"
             raise ValueError(
                 f"epsilon, noise_multiplier: found {found}, expected exactly one of the two to be given"
             )
-        if self.epsilon is not None:
-            positive(self.epsilon, "epsilon")
-        else:
-            positive(self.noise_multiplier, "noise_multiplier")
-        rate = number(self.sample_rate, "sample_rate", "a number in (0, 1]")
-        if not 0 < rate <= 1:
-            raise ValueError(f"sample_rate: found {self.sample_rate}, expected a number in (0, 1]")
-        return Steps(
-            noise_multiplier=float("nan") if self.noise_multiplier is None else float(self.noise_multiplier),
-            max_grad_norm=positive(self.max_grad_norm, "max_grad_norm"),
-            sample_rate=rate,
+        steps = Steps(
+            noise_multiplier=0.0
+            if self.epsilon is not None
+            else positive(self.noise_multiplier, "noise_multiplier"),
+            max_grad_norm=self.max_grad_norm,
+            sample_rate=self.sample_rate,
             count=positive_integer(self.steps, "steps"),
-            learning_rate=positive(self.learning_rate, "learning_rate"),
+            learning_rate=self.learning_rate,
             fit_intercept=bool(self.fit_intercept),
+            expected_batch_size=self.expected_batch_size,
         )
-
-    def _with_noise(self, steps: Steps, delta: float) -> Steps:
         if self.epsilon is None:
             return steps
         multiplier = dp_sgd_noise(
@@ -234,7 +238,7 @@ class DPLogisticRegression(LinearClassifier):
             return torch.device("cuda" if torch.cuda.is_available() else "cpu")
         try:
             device = torch.device(self.device)
-            torch.empty(0, device=device)
+            torch.zeros(1, dtype=getattr(torch, self.dtype), device=device).cpu()  # there and back
         except (RuntimeError, TypeError, AssertionError) as problem:
             raise ValueError(
                 f"device: found {self.device!r} ({problem}), expected 'auto' or a PyTorch device of this machine"

@@ -13,29 +13,12 @@ def train(
     X: np.ndarray, y: np.ndarray, steps: Steps, seeds: list[np.random.SeedSequence], device: Any, *,
     dtype: Precision = "float64", shared_batches: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Train logistic regressions one after the other, each from 0, with noise of its own.
-
-    In every step each record enters the batch with probability ``sample_rate``, independently. Opacus clips
-    each record's gradient g (weights and intercept together) to C g / max(C, ‖g‖ + 10⁻⁶), adds Gaussian noise
-    of standard deviation σC to every entry of the sum and divides by the expected batch size, which does not
-    depend on the batch drawn. An empty batch is a step like the others: noise alone.
+    """Train logistic regressions by DP-SGD, one after the other.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Features, finite.
-    y : ndarray of shape (n,)
-        Labels 0 and 1.
-    steps : Steps
-        The numbers.
-    seeds : list of SeedSequence
-        One per replicate.
-    device : torch.device
-        Where to compute.
-    dtype : {"float64", "float32"}
-        Precision.
-    shared_batches : bool
-        Whether all replicates take the batches of the first, or batches of their own.
+    X, y, steps, seeds, device, dtype, shared_batches
+        As in `dpfair_lib.learners.settings.Backend`, which says what is computed.
 
     Returns
     -------
@@ -44,7 +27,7 @@ def train(
 
     References
     ----------
-    Abadi et al. (2016), Algorithm 1; Yousefpour et al. (2021).
+    Yousefpour et al. (2021).
     """
     import torch
 
@@ -70,7 +53,7 @@ def _train_one(features: Any, labels: Any, steps: Steps, source: Sources) -> np.
         torch.optim.SGD(model.parameters(), lr=steps.learning_rate),
         noise_multiplier=steps.noise_multiplier,
         max_grad_norm=steps.max_grad_norm,
-        expected_batch_size=steps.sample_rate * n,  # not rounded
+        expected_batch_size=steps.divisor(n),
         generator=generator(source.noise, device),
     )
     for _ in range(steps.count):

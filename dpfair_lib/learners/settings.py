@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from dpfair_lib.privacy._arguments import nonnegative, number, positive, positive_integer
+
 Precision = Literal["float32", "float64"]
 
 
@@ -28,6 +30,13 @@ class Steps:
         Factor before the noisy sum of the gradients over the expected batch size.
     fit_intercept : bool
         Whether the model has an intercept.
+    expected_batch_size : float, optional
+        What the noisy sums are divided by; by default ``sample_rate`` times the number of rows.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range: a rate over 1, no step, negative noise.
     """
 
     noise_multiplier: float
@@ -36,6 +45,27 @@ class Steps:
     count: int
     learning_rate: float
     fit_intercept: bool
+    expected_batch_size: float | None = None
+
+    def __post_init__(self) -> None:
+        rate = number(self.sample_rate, "sample_rate", "a number in (0, 1]")
+        if not 0 < rate <= 1:
+            raise ValueError(f"sample_rate: found {self.sample_rate}, expected a number in (0, 1]")
+        checked = {
+            "noise_multiplier": nonnegative(self.noise_multiplier, "noise_multiplier"),
+            "max_grad_norm": positive(self.max_grad_norm, "max_grad_norm"),
+            "sample_rate": rate,
+            "count": positive_integer(self.count, "count"),
+            "learning_rate": positive(self.learning_rate, "learning_rate"),
+        }
+        if self.expected_batch_size is not None:
+            checked["expected_batch_size"] = positive(self.expected_batch_size, "expected_batch_size")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # the plain number, whatever kind was given
+
+    def divisor(self, n: int) -> float:
+        """Return what the noisy sums of n rows are divided by, not rounded."""
+        return self.sample_rate * n if self.expected_batch_size is None else self.expected_batch_size
 
 
 class Backend(Protocol):
@@ -45,9 +75,38 @@ class Backend(Protocol):
         self, X: np.ndarray, y: np.ndarray, steps: Steps, seeds: list[np.random.SeedSequence], device: Any, *,
         dtype: Precision, shared_batches: bool,
     ) -> np.ndarray:  # fmt: skip
-        """Train one model per seed, from 0, on finite X and y in {0, 1}.
+        """Train logistic regressions by DP-SGD, each from 0, with noise of its own.
 
-        Returns weights of shape (replicates, features + 1), the intercept last (0 if there is none).
+        In every step each record enters the batch with probability ``sample_rate``, independently. Its gradient g
+        (weights and intercept together) is clipped to C g / max(C, ‖g‖ + 10⁻⁶), as Opacus does. Gaussian noise of
+        standard deviation σC is added to every entry of the sum, which is divided by a number that does not depend
+        on the batch drawn. An empty batch is a step like the others: noise alone.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Features, finite.
+        y : ndarray of shape (n,)
+            Labels 0 and 1.
+        steps : Steps
+            The numbers.
+        seeds : list of SeedSequence
+            One per replicate.
+        device : torch.device
+            Where to compute.
+        dtype : {"float64", "float32"}
+            Precision of the data, the gradients and the weights.
+        shared_batches : bool
+            Whether all replicates take the batches of the first, or batches of their own.
+
+        Returns
+        -------
+        ndarray of shape (replicates, d + 1)
+            Weights, the intercept last (0 if there is none).
+
+        References
+        ----------
+        Abadi et al. (2016), Algorithm 1.
         """
         ...
 

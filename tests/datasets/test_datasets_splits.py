@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfair_lib.datasets import split_isit, standardize
+from dpfair_lib.datasets import Split, check_groups, split_isit, standardize
 
 
 @pytest.fixture
@@ -95,3 +95,15 @@ def test_training_rows_are_in_no_order():
 def test_split_needs_four_rows():
     with pytest.raises(ValueError, match="n: found 3, expected at least four rows"):
         split_isit(3, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("part", ["train", "post", "test"])
+def test_a_group_that_is_missing_from_a_part_is_named(part):
+    groups = np.array(["men", "women"] * 6)
+    split = Split(train=np.arange(6), post=np.arange(6, 9), test=np.arange(9, 12))
+    assert check_groups(split, groups) is None
+    groups[getattr(split, part)] = "men"
+    with pytest.raises(
+        ValueError, match=f"no row of group women in the part '{part}' .*, expected every group in"
+    ):
+        check_groups(split, groups)

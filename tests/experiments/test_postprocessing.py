@@ -108,3 +108,13 @@ def test_stored_records_are_whole():
         assert rows.groupby("method").size().eq(provenance["parameters"]["splits"]).all()
         assert set(rows["method"]) == set(METHODS)
         assert provenance["data"]["checksum"]
+
+
+@pytest.mark.parametrize("part", ["train", "post", "test"])
+def test_a_group_missing_from_a_part_of_the_split_is_an_error(part):
+    dataset = synthetic("adult", n=400, random_state=0)
+    groups = dataset.sensitive_features.copy()
+    groups.iloc[getattr(split_isit(400, rng=np.random.default_rng([0, 0])), part)] = "Male"
+    lacking = dataclasses.replace(dataset, sensitive_features=groups)
+    with pytest.raises(ValueError, match=f"found no row of group Female in the part '{part}'"):
+        next(compare_on_splits(lacking, splits=1))

@@ -19,7 +19,7 @@ from dpfair_lib.learners.fermi_penalty import (
     renyi_information,
     residuals,
 )  # fmt: skip
-from dpfair_lib.learners.fermi_training import FermiSteps, printed_noise, train_as_run, train_private
+from dpfair_lib.learners.fermi_training import FermiSteps, _inside, printed_noise, train_as_run, train_private
 from dpfair_lib.learners.settings import Steps
 from dpfair_lib.privacy import STUDY_NOTE, dp_sgd_epsilon, dp_sgd_noise
 
@@ -433,7 +433,7 @@ def test_without_penalty_the_noise_is_that_of_dp_sgd():
         ({"batch_size": N + 1}, "batch_size: found 61, expected at most the 60 rows"),
         ({"as_run": "yes"}, "as_run: found 'yes'"),
         ({"learning_rate": 0}, "learning_rate: found 0"),
-        ({"learning_rate": 1e308, "steps": 50}, "learning_rate: found 1e.308, at which weights overflow"),
+        ({"learning_rate": 1e308, "steps": 50}, "w_learning_rate: found 1e.308, .* the loss is not finite"),
         ({"w_learning_rate": -1}, "w_learning_rate: found -1"),
         ({"max_grad_norm": np.nan}, "max_grad_norm: found nan"),
         ({"w_max_grad_norm": 0}, "w_max_grad_norm: found 0"),
@@ -474,3 +474,31 @@ def test_bad_data_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             DPFermiClassifier(**base).fit(x, y, sensitive_features=groups)
+
+
+def test_a_long_matrix_is_scaled_to_its_radius_and_not_to_nothing():
+    for size in (1e-3, 1.0, 1e200, 1e305):
+        W = size * np.arange(1.0, 7.0).reshape(1, 3, 2)
+        inside = _inside(W, 2.0)
+        wanted = W / W.max() * min(size * np.sqrt(91), 2) / np.sqrt(91) * 6 / 1.0
+        assert inside == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {**GOOD, "learning_rate": 1e300},
+            "learning_rate, w_learning_rate: found 1e.300, 0.01, at which .* finite",
+        ),
+        ({**GOOD, "w_learning_rate": 1e300, "w_radius": 1e300}, "the loss is not finite, expected less"),
+        ({**AS_RUN, "learning_rate": 1e300}, "the loss is not finite, expected less"),
+        (
+            {**AS_RUN, "w_radius": 1e300},
+            "max_grad_norm, w_radius: found 5.0, 1e.300, at which .* overflow, expected",
+        ),
+    ],
+)
+def test_a_loss_that_is_not_finite_is_an_error(given, message):
+    with pytest.raises(ValueError, match=message):
+        DPFermiClassifier(**{**given, "steps": 8}).fit(X, Y, sensitive_features=SEX)

@@ -1,0 +1,131 @@
+"""A thousand DP-SGD runs on a GPU: how long, how far from the card's ceilings, and in which part of a step.
+
+Operations are those of the two products of all rows and all models in every step. Bytes are what is read and written
+if every kernel goes through memory; see `parts`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks import dp_sgd
+from benchmarks.timing import Check, Contender, check, interleave, rows, target
+from dpfair_lib.learners import fused_backend
+from dpfair_lib.learners.settings import Precision
+
+TITLE = f"DP-SGD on a GPU: 1,000 independent runs of {dp_sgd.EPOCHS} epochs in one call"
+UNIT = f"1,000 independent runs of {dp_sgd.EPOCHS} epochs"
+REPLICATES, SECONDS = 1000, 2.0
+WIDTHS: dict[Precision, int] = {"float32": 4, "float64": 8}
+# the maker's: operations a second in 32 bits without tensor cores, in 64 bits with them; bytes a second
+CEILINGS = {"H200": {"float32": 67e12, "float64": 67e12, "bytes": 4.8e12}}
+
+
+def measure(
+    device: torch.device, repeats: int, replicates: int = REPLICATES, count: int = dp_sgd.STEPS
+) -> dict[str, Any]:
+    """Return times, what they achieve against the card's ceilings, the parts of a step, a target and a check."""
+    X, y = dp_sgd.data()
+    steps, seeds = dp_sgd.settings(count=count), np.random.SeedSequence(0).spawn(replicates)
+
+    def ours(dtype: Precision) -> Contender:  # weights come back to the host, so that all is done on return
+        return Contender(lambda: fused_backend.train(X, y, steps, seeds, device, dtype=dtype))
+
+    seconds = interleave(
+        {f"fused, {8 * width} bits": ours(dtype) for dtype, width in WIDTHS.items()}, repeats
+    )
+    found = rows("replicates", replicates, seconds)
+    card = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+    ceilings = next((limits for name, limits in CEILINGS.items() if name in card), None)
+    achieved = []
+    for (dtype, width), row in zip(WIDTHS.items(), found, strict=True):
+        updates = (
+            count * replicates * len(X) / row["median"]
+        )  # of one model by one row, whether in the batch or not
+        flops, moved = 4 * updates * (dp_sgd.FEATURES + 1), updates * (18 + 13 * width)
+        pieces = parts(device, dtype)
+        achieved.append({
+            "name": row["name"], "flops": flops, "bytes": moved,
+            "flops_share": flops / ceilings[dtype] if ceilings else None,
+            "bytes_share": moved / ceilings["bytes"] if ceilings else None,
+            "parts": pieces, "bound": bound(pieces),
+        })  # fmt: skip
+    what = f"{replicates:,} runs in at most {SECONDS:g} s, 32 bits: seconds allowed over seconds taken"
+    return {
+        "card": card, "ceilings": ceilings, "rows": found, "achieved": achieved,
+        "targets": [target(what, found[0]["median"], SECONDS, 1.0)], "checks": [_same_sums(device)],
+    }  # fmt: skip
+
+
+def bound(pieces: list[dict[str, Any]]) -> str:
+    """Name the part of a step that takes longest."""
+    longest = max(pieces, key=lambda piece: piece["time"])
+    return f"{longest['part']}: {longest['time'] / sum(piece['time'] for piece in pieces):.0%} of a step"
+
+
+def _same_sums(device: torch.device) -> Check:
+    X, y = dp_sgd.data()
+    rng = np.random.default_rng(0)
+    weights, masks = rng.normal(size=(8, dp_sgd.FEATURES + 1)) / 10, rng.random((8, len(X))) < 0.5
+    here, there = (
+        fused_backend.clipped_gradient_sums(
+            fused_backend.records(X, y, dp_sgd.settings(), place),
+            torch.tensor(weights, device=place),
+            torch.tensor(masks, device=place),
+        ).cpu()
+        for place in (torch.device("cpu"), device)
+    )
+    difference = float((here - there).abs().max())
+    return check(
+        "largest difference of sums of 12,000 clipped gradients, processor and GPU", difference, 1e-9
+    )
+
+
+def parts(device: torch.device, dtype: Precision, steps: int = 50) -> list[dict[str, Any]]:
+    """Time the parts of one step of one block of models, each alone."""
+    kind, width, block = getattr(torch, dtype), WIDTHS[dtype], fused_backend.TOGETHER
+    X, y = dp_sgd.data()
+    batch = fused_backend.records(X, y, dp_sgd.settings(), device, dtype)
+    n, features = batch.rows.shape
+    weights = torch.zeros((block, features), dtype=kind, device=device)
+    uniform = torch.rand((block, n), dtype=torch.float64, device=device)
+    factor, mask = uniform.to(kind), uniform < 0.5
+    cells, products = block * n, 2 * block * n * features
+
+    def clip() -> None:
+        factor.sigmoid_()
+        factor.div_(torch.addcmul(batch.slack, factor, batch.reach).clamp_(min=1))
+        factor.mul_(mask)
+
+    calls: dict[str, tuple[Callable[[], object], int, int]] = {  # the call, its operations, its bytes
+        "uniform numbers": (
+            lambda: torch.rand(uniform.shape, dtype=torch.float64, device=device),
+            0,
+            8 * cells,
+        ),
+        "mask": (lambda: uniform < 0.5, 0, 9 * cells),
+        "product with the models": (lambda: torch.mm(weights, batch.rows.T), products, width * cells),
+        "sigmoid, clipping, masking": (clip, 0, (11 * width + 1) * cells),
+        "product with the rows": (lambda: torch.mm(factor, batch.rows), products, width * cells),
+    }
+    found = []
+    for name, (call, operations, moved) in calls.items():
+        call()
+        _wait(device)
+        started = time.perf_counter()
+        for _ in range(steps):
+            call()
+        _wait(device)
+        seconds = (time.perf_counter() - started) / steps
+        found.append({"part": name, "time": seconds, "flops": operations / seconds, "bytes": moved / seconds})
+    return found
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -1,0 +1,156 @@
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks import __main__ as command
+from benchmarks import dp_sgd, gpu
+from benchmarks.record import provenance, write_sections
+from benchmarks.timing import Contender, check, interleave, rows, target
+from dpfair_lib import timings
+from dpfair_lib.learners import fused_backend
+
+MISSING = {"title": "a GPU", "measured": False, "why": "no GPU"}
+
+
+def suite(least=1.0):
+    return SimpleNamespace(
+        TITLE="sums", UNIT="one sum", AXES={"rows": (10, 100)},
+        contenders=lambda rows: {
+            "ours": Contender(lambda: sum(range(rows)), runs=2), "theirs": Contender(lambda: sum(range(50 * rows)))
+        },
+        targets=lambda found: [target("theirs", found[2]["median"], found[3]["median"], least)],
+        checks=lambda: [check("difference", 0.0, 1e-12)],
+    )  # fmt: skip
+
+
+def test_contenders_take_turns_and_the_first_round_does_not_count():
+    calls = []
+    contenders = {name: Contender(lambda name=name: calls.append(name)) for name in "abc"}
+    seconds = interleave(contenders, 3)
+    assert "".join(calls) == "abc" * 4
+    assert {name: len(values) for name, values in seconds.items()} == dict.fromkeys("abc", 3)
+
+
+def test_times_are_for_one_run_and_ratios_to_the_first():
+    found = rows("rows", 7, {"ours": [2.0, 1.0, 4.0], "theirs": [6.0, 5.0, 100.0]})
+    assert [(row["median"], row["ratio"]) for row in found] == [(2.0, 1.0), (6.0, 3.0)]
+    assert found[1]["seconds"] == [6.0, 5.0, 100.0]
+    contenders = {str(runs): Contender(lambda: sum(range(10**5)), runs) for runs in (1, 1000)}
+    alone, shared = interleave(contenders, 3).values()
+    assert min(alone) > 20 * min(shared)
+
+
+def test_a_section_replaces_itself_and_leaves_the_others(tmp_path):
+    path = tmp_path / "bench.json"
+    write_sections({"gpu": MISSING, "sums": command.measure(suite(), 2)}, path)
+    before = timings.read_timings(path)
+    write_sections({"sums": command.measure(suite(least=1e9), 3)}, path)
+    after = timings.read_timings(path)
+    assert after["gpu"] == before["gpu"]
+    assert (before["sums"]["repeats"], after["sums"]["repeats"]) == (2, 3)
+    assert [line["met"] for section in (before, after) for line in section["sums"]["targets"]] == [
+        True,
+        False,
+    ]
+    assert [file.name for file in tmp_path.iterdir()] == ["bench.json"]
+
+
+def test_a_record_that_would_be_wrong_is_not_written(tmp_path):
+    path = tmp_path / "bench.json"
+    write_sections({"gpu": MISSING}, path)
+    section = command.measure(suite(), 1)
+    del section["repeats"]
+    with pytest.raises(ValueError, match="section 'sums': found no repeats"):
+        write_sections({"sums": section}, path)
+    assert list(timings.read_timings(path)) == ["gpu"]
+    assert [file.name for file in tmp_path.iterdir()] == ["bench.json"]
+    path.write_text("{")
+    with pytest.raises(ValueError, match="broken JSON"):
+        write_sections({"gpu": MISSING}, path)
+    assert path.read_text() == "{"
+
+
+def test_the_command_writes_what_was_named_and_no_gpu(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "bench.json"
+    monkeypatch.setattr(command, "SUITES", {"sums": suite(), "others": suite()})
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    command.main(["sums", "--repeats", "1", "--record", str(path)])
+    assert list(timings.read_timings(path)) == ["sums", "gpu"]
+    assert not timings.read_timings(path)["gpu"]["measured"]
+    assert "target: theirs" in capsys.readouterr().out
+    measured = {**timings.read_timings(path)["sums"], "title": "measured elsewhere"}
+    write_sections({"gpu": measured}, path)
+    command.main(["gpu", "--record", str(path)])
+    assert "found no GPU" in capsys.readouterr().out
+    assert timings.read_timings(path)["gpu"]["title"] == "measured elsewhere"
+    for wrong in (["nothing"], ["sums", "--repeats", "0"]):
+        with pytest.raises(SystemExit):
+            command.main([*wrong, "--record", str(path)])
+        assert "found" in capsys.readouterr().err
+
+
+def test_provenance_names_machine_versions_and_commit():
+    found = provenance(2)
+    assert found["machine"]["processor"]
+    assert found["machine"]["cores"] >= 1
+    assert found["versions"]["torch"] == torch.__version__
+    assert found["commit"] == "unknown" or len(found["commit"].split()[0]) == 40
+
+
+def test_what_the_gpu_would_be_asked_runs_on_the_processor(monkeypatch):
+    monkeypatch.setattr(fused_backend, "TOGETHER", 2)
+    cpu = torch.device("cpu")
+    found = gpu.measure(cpu, 1, replicates=2, count=1)
+    assert [row["name"] for row in found["rows"]] == ["fused, 32 bits", "fused, 64 bits"]
+    assert found["checks"][0]["met"]
+    for done, width in zip(found["achieved"], (4, 8), strict=True):
+        # what the parts move is what the whole is said to move: 18 bytes and 13 numbers per model and row
+        moved = sum(part["bytes"] * part["time"] for part in done["parts"])
+        assert moved == pytest.approx(2 * dp_sgd.ROWS * (18 + 13 * width))
+        flops = sum(part["flops"] * part["time"] for part in done["parts"])
+        assert flops == pytest.approx(4 * 2 * dp_sgd.ROWS * (dp_sgd.FEATURES + 1))
+        assert done["flops_share"] is None
+        assert "of a step" in done["bound"]
+
+
+def test_the_size_is_that_of_the_targets():
+    assert (dp_sgd.ROWS, dp_sgd.FEATURES, dp_sgd.BATCH, dp_sgd.EPOCHS, dp_sgd.THREADS) == (
+        24_000,
+        103,
+        1024,
+        50,
+        2,
+    )
+    assert dp_sgd.STEPS == 50 * len(range(0, 24_000 - 1024 + 1, 1024)) == 1150
+    assert dp_sgd.LEAST == {dp_sgd.LOADED: 20, dp_sgd.FIXED: 2}
+    assert dp_sgd.data()[0].shape == (24_000, 103)
+
+
+def test_the_check_of_dp_sgd_can_fail(monkeypatch):
+    steps = dp_sgd.settings
+    monkeypatch.setattr(dp_sgd, "STEPS", 5)
+    monkeypatch.setattr(dp_sgd, "settings", lambda **changes: steps(count=5, **changes))
+    assert dp_sgd.checks()[0]["met"]
+    train = fused_backend.train
+    monkeypatch.setattr(
+        fused_backend, "train", lambda *given, **options: train(*given, **options) * (1 + 1e-9)
+    )
+    assert not dp_sgd.checks()[0]["met"]
+
+
+def test_the_quicker_arrangement_counts():
+    found = [{"name": dp_sgd.OURS, "median": 1.0}]
+    for kind in dp_sgd.LEAST:
+        found += [
+            {"name": f"{kind}, {arrangement}", "median": time}
+            for arrangement, time in zip(dp_sgd.ARRANGEMENTS, (30.0, 3.0), strict=True)
+        ]
+    assert [(line["ratio"], line["met"]) for line in dp_sgd.targets(found)] == [(3.0, False), (3.0, True)]
+
+
+def test_data_are_reproducible():
+    assert np.array_equal(dp_sgd.data(50, 3)[0], dp_sgd.data(50, 3)[0])
+    assert json.dumps(MISSING)
