@@ -23,7 +23,7 @@ Task = TypeVar("Task")
 Rows = list[dict[str, Any]]
 
 SCHEDULER = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\d{1,5}")
-PATIENCE = 15.0  # seconds to wait for the scheduler, and then for a first worker
+PATIENCE = 30.0  # seconds to wait for the scheduler, and then for a first worker
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
