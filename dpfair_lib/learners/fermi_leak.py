@@ -28,7 +28,7 @@ from dpfair_lib.privacy import dp_sgd_epsilon, gaussian_delta
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 
 REACH = 8.0  # standard deviations of all noise together that the grid extends beyond where θ starts
-ERRORS = 1e-10  # more than the law loses at the ends of the grid and by rounding in floating point
+ERRORS = 1e-11  # more than the law loses at the ends of the grid and by rounding in floating point
 
 
 def released_weight_delta(
@@ -117,7 +117,7 @@ def weight_law(
     noise are rounded down, and in place of h, which falls from J to 0 at θ = 0, is put a nondecreasing function
     that is nowhere larger, max(θ, min(θ + J, 0)), without jumps for θ < −b. If the process is at most θ, it still
     is so after such a step, and after the same noise. So for each t it is ≥ t more rarely than θ, and < −t more
-    often. In both kinds b is so large that θ < −b has a probability of about e^−16.
+    often. In both kinds b is so large that θ < −b has a probability of about e^−24.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def weight_law(
 
     # Below 0 the jumps are a drift of J per epoch against a variance of of_epoch², so that depths have the
     # exponential tail of rate 2J / of_epoch². Only a window around [−b, J) feels the jumps.
-    depth = min(start + REACH * of_epoch * math.sqrt(epochs), start + 8 * of_epoch**2 / jump)
+    depth = min(start + REACH * of_epoch * math.sqrt(epochs), start + 12 * of_epoch**2 / jump)
     lowest, margin = math.ceil(depth / width), math.ceil(REACH * of_epoch / width) + cells
     half = max(math.ceil((start + REACH * of_epoch * math.sqrt(epochs)) / width) + cells, lowest + margin)
     half = 256 * -(-half // 256)  # a length that has a fast transform

@@ -97,14 +97,14 @@ def holds(count, runs, chance, failing=1e-6):
 
 
 def test_law_is_that_of_simulated_steps():
-    # the last batch has one row of three: a law with equal chances of the batches is told apart
+    # the last batch has one row of 21: a law with equal chances of the batches is told apart
     runs, rng = 200_000, np.random.default_rng(0)
-    theta = simulated(3, 2, 4, 0.05, 0.5, runs, rng)
-    plan = {**PLAN, "n": 3, "batch_size": 2, "epochs": 4}
-    law, lower = (weight_law(0.5, kind=kind, **plan) for kind in ("law", "below"))
-    fault = weight_law(0.5, **{**plan, "n": 4})
+    theta = simulated(21, 20, 3, 0.5, 0.5, runs, rng)
+    plan = {**PLAN, "n": 21, "batch_size": 20, "epochs": 3}
+    law, lower = (weight_law(5.0, kind=kind, **plan) for kind in ("law", "below"))
+    fault = weight_law(5.0, **{**plan, "n": 40})
     missed = 0
-    for threshold in (-0.2, -0.1, 0.0, 0.1, 0.2, 0.5):
+    for threshold in (-1.0, -0.5, 0.0, 0.2, 0.5, 1.0):
         count = int((theta >= threshold).sum())
         assert holds(count, runs, tail(*law, threshold))
         assert tail(*lower, threshold) < count / runs
