@@ -28,6 +28,7 @@ from dpfair_lib.privacy import dp_sgd_epsilon, gaussian_delta
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 
 REACH = 8.0  # standard deviations of all noise together that the grid extends beyond where θ starts
+LARGEST = 20_000_000  # numbers in one transform of all batches
 ERRORS = 1e-11  # more than the law loses at the ends of the grid and by rounding in floating point
 
 
@@ -159,6 +160,11 @@ def weight_law(
     half = max(math.ceil((start + REACH * of_epoch * math.sqrt(epochs)) / width) + cells, lowest + margin)
     half = 256 * -(-half // 256)  # a length that has a fast transform
     short = next_fast_len(lowest + 2 * margin, real=True)
+    if batches * max(short, half) > LARGEST:
+        raise ValueError(
+            f"cells: found {cells}, with which {batches} batches need {batches * max(short, half):.2g} numbers, "
+            f"expected fewer cells, or a jump (learning_rate × clip = {jump:.3g}) that is larger against the noise"
+        )
     index = np.arange(-half, half)
     window = slice(half - lowest - margin, half - lowest - margin + short)
     first, last = margin, margin + lowest  # of the cells in [−b, 0), in the window
