@@ -248,9 +248,7 @@ def test_bad_arguments_are_refused(changes, message):
 def test_other_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="kind: found 'above', expected one of"):
         weight_law(1.0, kind="above", **PLAN)
-    with pytest.raises(
-        ValueError, match="cells: found 50, with which 4 batches need"
-    ):
+    with pytest.raises(ValueError, match="cells: found 50, with which 4 batches need"):
         weight_law(2.0, **{**PLAN, "clip": 1e-6})
     with pytest.raises(ValueError, match="deviation: found 0"):
         weight_law(0.0, **PLAN)
