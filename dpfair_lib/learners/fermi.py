@@ -47,7 +47,9 @@ class DPFermiClassifier(LinearClassifier):
     There are two ways to train. By default as the method is defined, with what its privacy needs: Poisson batches,
     the gradient of every record clipped, all entries of W, noise calibrated by privacy loss distributions. With
     ``as_run=True`` as in the published comparison: the gradient of the batch's mean clipped, shuffled batches, one
-    entry of W, noise by the printed formulas. The statement of the second has no guarantee, and says why.
+    entry of W, noise by the printed formulas. That entry is no measure of dependence (`train_as_run`). The statement
+    of the second way has no guarantee, and says why; `dpfair_lib.learners.fermi_leak` computes what one record gives
+    away.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ from dpfair_lib.privacy import dp_sgd_epsilon, gaussian_delta
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 
 REACH = 8.0  # standard deviations of all noise together that the grid extends beyond where θ starts
-ERRORS = 1e-10  # more than the law loses at the ends of the grid and by rounding in floating point
+LARGEST = 20_000_000  # numbers in one transform of all batches
+ERRORS = 1e-11  # more than the law loses at the ends of the grid and by rounding in floating point
 
 
 def released_weight_delta(
@@ -70,7 +71,7 @@ def released_weight_delta(
         If an argument is out of its range.
     """
     epsilon = nonnegative(epsilon, "epsilon")
-    deviation, epochs = _deviation(
+    deviation, _ = _deviations(
         epsilon if stated is None else stated, n, smallest_group, epochs, batch_size, delta, clip, radius
     )
     points, chances = weight_law(
@@ -117,7 +118,7 @@ def weight_law(
     noise are rounded down, and in place of h, which falls from J to 0 at θ = 0, is put a nondecreasing function
     that is nowhere larger, max(θ, min(θ + J, 0)), without jumps for θ < −b. If the process is at most θ, it still
     is so after such a step, and after the same noise. So for each t it is ≥ t more rarely than θ, and < −t more
-    often. In both kinds b is so large that θ < −b has a probability of about e^−16.
+    often. In both kinds b is so large that θ < −b has a probability of about e^−24.
 
     Parameters
     ----------
@@ -154,11 +155,16 @@ def weight_law(
 
     # Below 0 the jumps are a drift of J per epoch against a variance of of_epoch², so that depths have the
     # exponential tail of rate 2J / of_epoch². Only a window around [−b, J) feels the jumps.
-    depth = min(start + REACH * of_epoch * math.sqrt(epochs), start + 8 * of_epoch**2 / jump)
+    depth = min(start + REACH * of_epoch * math.sqrt(epochs), start + 12 * of_epoch**2 / jump)
     lowest, margin = math.ceil(depth / width), math.ceil(REACH * of_epoch / width) + cells
     half = max(math.ceil((start + REACH * of_epoch * math.sqrt(epochs)) / width) + cells, lowest + margin)
     half = 256 * -(-half // 256)  # a length that has a fast transform
     short = next_fast_len(lowest + 2 * margin, real=True)
+    if batches * max(short, half) > LARGEST:
+        raise ValueError(
+            f"cells: found {cells}, with which {batches} batches need {batches * max(short, half):.2g} numbers, "
+            f"expected fewer cells, or a jump (learning_rate × clip = {jump:.3g}) that is larger against the noise"
+        )
     index = np.arange(-half, half)
     window = slice(half - lowest - margin, half - lowest - margin + short)
     first, last = margin, margin + lowest  # of the cells in [−b, 0), in the window
@@ -224,7 +230,7 @@ def released_path_delta(
         If an argument is out of its range.
     """
     epsilon = nonnegative(epsilon, "epsilon")
-    deviation, epochs = _deviation(
+    deviation, _ = _deviations(
         epsilon if stated is None else stated, n, smallest_group, epochs, batch_size, delta, clip, radius
     )
     return float(gaussian_delta(epsilon, deviation, clip * math.sqrt(epochs)))
@@ -237,25 +243,13 @@ def bounded_rows_epsilon(
 ) -> float:  # fmt: skip
     """Return an ε that the noise as run would certify if rows were bounded and batches drawn at random.
 
-    Suppose that every row, with its 1 for the intercept, has at most a norm R that is known beforehand, that each
-    record enters a batch with probability batch_size / n, and that sums are divided by batch_size. Let C bound the
-    entry w of W and P be the share of the penalised group. A record's derivative by the log-odds is
-    p − y + λ p (1 − p) g with g = −w² or 2w/√P − w², of size at most |p − y| + λ p (1 − p) (C² + 2C/√P); that of
-    its ψ by w is at most 2 p (C + 1/√P). Clipping a mean to a ball takes two means no further apart. So a record
-    moves the two means by at most R times the first and by the second, over batch_size; with these moves over the
-    deviations of the noise as s and v, both means together are a Gaussian mechanism of multiplier (s² + v²)^(−1/2)
-    at the worst p, which is bounded over a thousand intervals.
+    Each record enters a batch with probability batch_size / n, sums are divided by batch_size, and what moves by
+    one record is bounded as in `bounded_rows_multiplier`.
 
     Parameters
     ----------
-    stated : float
-        ε put into the formulas of the noise.
-    row_norm : float
-        R.
-    penalty : float
-        λ ≥ 0.
-    n, smallest_group, epochs, batch_size, delta, clip, radius
-        As in `released_weight_delta`; the smallest group is taken to be the penalised one, the worst case.
+    stated, row_norm, penalty, n, smallest_group, epochs, batch_size, delta, clip, radius
+        As in `bounded_rows_multiplier`.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation.
 
@@ -269,36 +263,76 @@ def bounded_rows_epsilon(
     ValueError
         If an argument is out of its range.
     """
+    multiplier = bounded_rows_multiplier(
+        stated, row_norm=row_norm, penalty=penalty, n=n, smallest_group=smallest_group, epochs=epochs,
+        batch_size=batch_size, delta=delta, clip=clip, radius=radius,
+    )  # fmt: skip
+    steps = epochs * -(-n // batch_size)
+    return dp_sgd_epsilon(multiplier, batch_size / n, steps, delta, "pld", relation=relation)
+
+
+def bounded_rows_multiplier(
+    stated: float, *, row_norm: float, penalty: float, n: int, smallest_group: int, epochs: int,
+    batch_size: int = 1024, delta: float = 1e-5, clip: float = 5.0, radius: float = 5.0,
+) -> float:  # fmt: skip
+    """Return the noise as run over what one record of bounded norm can move, for both means together.
+
+    Let every row, with its 1 for the intercept, have at most a norm R that is known beforehand; let C bound the
+    entry w of W, and P be the share of the penalised group. A record's derivative by the log-odds is
+    p − y + λ p (1 − p) g with g = −w² or 2w/√P − w², of size at most |p − y| + λ p (1 − p) (C² + 2C/√P); that of
+    its ψ by w is at most 2 p (C + 1/√P). Clipping a mean to a ball takes two means no further apart. So a record
+    moves the two means by at most R times the first and by the second, over batch_size. With these moves over the
+    deviations of the noise as s and v, both means are one Gaussian mechanism of multiplier (s² + v²)^(−1/2), at
+    the worst p, which is bounded over a thousand intervals.
+
+    Parameters
+    ----------
+    stated : float
+        ε put into the formulas of the noise.
+    row_norm : float
+        R.
+    penalty : float
+        λ ≥ 0; at 0 nothing depends on W.
+    n, smallest_group, epochs, batch_size, delta, clip, radius
+        As in `released_weight_delta`; the smallest group is taken to be the penalised one, the worst case.
+
+    Returns
+    -------
+    float
+        Lower bound of the noise multiplier, for a record added or removed.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
     row_norm, penalty = positive(row_norm, "row_norm"), nonnegative(penalty, "penalty")
-    _deviation(stated, n, smallest_group, epochs, batch_size, delta, clip, radius)
+    of_theta, of_w = _deviations(stated, n, smallest_group, epochs, batch_size, delta, clip, radius)
     if batch_size > n:
         raise ValueError(f"batch_size: found {batch_size}, expected at most the {n} rows")
-    steps, share = epochs * -(-n // batch_size), smallest_group / n
-    deviations = printed_noise(
-        stated, delta, n, steps, (smallest_group - 1) / n, lipschitz=clip, radius=radius
-    )
     ends = np.linspace(0, 1, 1001)  # 1/2 among them, so that p (1 − p) is largest at an end of each interval
     low, high = ends[:-1], ends[1:]
-    slope = penalty * (radius**2 + 2 * radius / math.sqrt(share))
-    of_weights = np.maximum(high, 1 - low) + slope * np.maximum(low * (1 - low), high * (1 - high))
-    of_w = 2 * high * (radius + 1 / math.sqrt(share)) * (penalty > 0)  # with λ = 0 nothing depends on W
-    moves = np.hypot(row_norm * of_weights / deviations[0], of_w / deviations[1]) / batch_size
-    return dp_sgd_epsilon(1 / float(moves.max()), batch_size / n, steps, delta, "pld", relation=relation)
+    root = math.sqrt(smallest_group / n)
+    derivative = np.maximum(high, 1 - low) + penalty * (radius**2 + 2 * radius / root) * np.maximum(
+        low * (1 - low), high * (1 - high)
+    )
+    w_gradient = 2 * high * (radius + 1 / root) * (penalty > 0)
+    moves = np.hypot(row_norm * derivative / of_theta, w_gradient / of_w)
+    return batch_size / float(moves.max())
 
 
-def _deviation(
+def _deviations(
     stated: float, n: int, smallest_group: int, epochs: int, batch_size: int, delta: float, clip: float,
     radius: float,
-) -> tuple[float, int]:  # fmt: skip
-    """Return the deviation of the noise on the mean gradient by the weights, and the epochs, all checked."""
+) -> tuple[float, float]:  # fmt: skip
+    """Return the deviations of the noise on both means, all arguments checked."""
     stated, delta = positive(stated, "stated"), inside_unit(delta, "delta")
     n, epochs = positive_integer(n, "n"), positive_integer(epochs, "epochs")
     smallest_group = positive_integer(smallest_group, "smallest_group")
     if not 2 <= smallest_group <= n / 2:
         raise ValueError(f"smallest_group: found {smallest_group}, expected 2 to half of the {n} rows")
     steps = epochs * -(-n // positive_integer(batch_size, "batch_size"))
-    deviation, _ = printed_noise(
+    return printed_noise(
         stated, delta, n, steps, (smallest_group - 1) / n, lipschitz=positive(clip, "clip"),
         radius=positive(radius, "radius"),
     )  # fmt: skip
-    return deviation, epochs

@@ -10,8 +10,9 @@ and f_y 1[s]. This is concave in W, with its maximum at W_sy = P(y, s) / (P(y) �
 
     D = Σ_ys P(y, s)² / (P(y) P_s) − 1,
 
-the χ² divergence of the joint law from the product: at least 0, and 0 just where prediction and group are
-independent. Arrays below have a leading axis of models, which differ in weights and W and see the same records.
+if both P(y) are positive. If the P_s are the frequencies of these records, that is the χ² divergence of the joint
+law from the product: at least 0, and 0 just where prediction and group are independent. Arrays below have a
+leading axis of models, which differ in weights and W and see the same records.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def renyi_information(probabilities: np.ndarray, groups: np.ndarray, frequencies
     Parameters
     ----------
     probabilities : ndarray of shape (models, n)
-        p, the probability of the second class.
+        p, the probability of the second class; not 0 for all records, nor 1.
     groups : ndarray of shape (n,)
         Group of each record, 0 to k − 1.
     frequencies : ndarray of shape (k,)
