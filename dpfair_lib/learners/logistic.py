@@ -240,7 +240,8 @@ class DPLogisticRegression(LinearClassifier):
             device = torch.device(self.device)
             torch.zeros(1, dtype=getattr(torch, self.dtype), device=device).cpu()  # there and back
         except (RuntimeError, TypeError, AssertionError) as problem:
+            reason = (str(problem).splitlines() or ["no reason given"])[0]
             raise ValueError(
-                f"device: found {self.device!r} ({problem}), expected 'auto' or a PyTorch device of this machine"
+                f"device: found {self.device!r} ({reason}), expected 'auto' or a PyTorch device of this machine"
             ) from problem
         return device
