@@ -178,7 +178,7 @@ def _as_measured(paired: Callable[..., tuple[float, float]], search: Search) -> 
         else:
             search.observe(half - abs(mean), case)
         search.fact(
-            f"{line.where}, {line.data}, ε′ = {line.epsilon}: DP-FERMI's gap less {line.factor} × Algorithm 2's",
+            f"{line.where.rsplit(' on ', 1)[-1]}: DP-FERMI's gap less {line.factor} × Algorithm 2's",
             f"{mean:+.4f} ± {half:.4f}",
         )
 
@@ -228,9 +228,8 @@ def _compared(
     for mine, theirs in zip((found.strength, found.weight, *found.gap), exact, strict=True):
         search.equal(float(mine), theirs, case, tolerance=ROUNDING)
     mean, half = found.gap
-    search.fact(
-        f"gap at equal accuracy, {data}, ε′ = {epsilon}, {setting}, {accountant}", f"{mean:+.4f} ± {half:.4f}"
-    )
+    if accountant in ("PRV", "PLD"):
+        search.fact(f"gap at equal accuracy, {data}, {epsilon}, {setting}", f"{mean:+.4f} ± {half:.4f}")
     return mean, half
 
 
