@@ -36,7 +36,8 @@ def smallest_error(p: Any, epsilon: Any) -> float:
     ----------
     Thesis § 5.7.3.
     """
-    return float(1 - most_truthful(as_group_shares(p), privacy_ratio(nonnegative(epsilon, "epsilon")))[0])
+    truth = most_truthful(as_group_shares(p), privacy_ratio(nonnegative(epsilon, "epsilon")))[0]
+    return max(0.0, float(1 - truth))  # shares that add up to a little more than 1 would give less than 0
 
 
 def most_truthful_channel(program: Program) -> np.ndarray:

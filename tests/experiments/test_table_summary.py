@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linprog
 from scipy.stats import t
 
 from dpfair_lib.experiments.printed import printed_tables
@@ -14,6 +15,7 @@ from dpfair_lib.experiments.table_summary import (
     beside_printed,
     chance_gap,
     chance_shares,
+    least_gap_mixture,
     printed_spread,
     select,
     with_measures,
@@ -136,6 +138,7 @@ def test_a_classifier_equal_in_law_has_a_gap_of_chance_alone():
 def compared(fermi_gap, fermi_accuracy=0.82):
     """Return the comparison where Algorithm 2 has accuracy 0.8 and gap 0.02, and constant 0.76."""
     rng, made = np.random.default_rng(4), []
+    better = fermi_accuracy if fermi_accuracy < 0.79 else fermi_accuracy + 0.01
     for split in range(40):
         luck = rng.normal(0, 0.01)
         made.append(trial(split, "constant", 0.76 + luck, (0, 0), setting="no privacy", target=None))
@@ -143,20 +146,61 @@ def compared(fermi_gap, fermi_accuracy=0.82):
             trial(split, "Algorithm 2", 0.8 + luck, (0.1, 0.12 + rng.normal(0, 0.001)), accountant="PRV")
         )
         made.append(trial(split, "DP-FERMI", fermi_accuracy + luck, (0.1, 0.1 + fermi_gap), strength=1.0))
-        made.append(trial(split, "DP-FERMI", fermi_accuracy + 0.01 + luck, (0.1, 0.2), strength=0.5))
+        made.append(trial(split, "DP-FERMI", better + luck, (0.1, 0.2), strength=0.5))
     return at_equal_accuracy(with_measures(pd.DataFrame(made)), 3.0, setting="as run", accountant="PRV")
 
 
 def test_a_more_accurate_model_is_mixed_down_to_the_same_accuracy():
     found = compared(0.06)
-    assert found.strength == 1.0
-    assert found.weight == pytest.approx(4 / 6)
+    assert list(found.weights) == [1.0]
+    assert found.weights[1.0] == pytest.approx(4 / 6)
     assert abs(found.accuracy[0]) < 1e-12  # luck is shared by all three
     assert found.gap[0] == pytest.approx(0.04 - 0.02, abs=0.001)
     assert found.winner == "Algorithm 2"
-    assert compared(0.015).winner == "DP-FERMI"
+    assert compared(0.015).winner == "the mixture"
     assert compared(0.03).winner == "neither"
+
+
+def test_two_models_are_mixed_where_that_has_the_smaller_gap():
+    # λ = 1 is a little less accurate than Algorithm 2 and has a tenth of the gap of λ = 0.5
+    found = compared(0.01, fermi_accuracy=0.795)
+    assert set(found.weights) == {0.5, 1.0}
+    assert sum(found.weights.values()) == pytest.approx(1)
+
+
+def test_the_constant_alone_where_algorithm_2_is_no_better():
+    assert least_gap_mixture({1.0: (0.1, 0.02)}, -0.001) == {}
+    assert least_gap_mixture({1.0: (0.1, 0.02)}, 0.0) == {}
 
 
 def test_no_model_as_accurate_no_comparison():
     assert compared(0.06, fermi_accuracy=0.77) is None
+
+
+@pytest.mark.parametrize("wanted", [0.1, 0.33, 0.77])
+def test_the_mixture_is_the_optimum_of_a_linear_program(wanted):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        places = {float(name): tuple(rng.uniform(size=2)) for name in range(1, 7)}
+        gains, gaps = (np.array([0.0, *(place[at] for place in places.values())]) for at in (0, 1))
+        best = linprog(gaps, A_ub=-gains[None], b_ub=[-wanted], A_eq=np.ones((1, 7)), b_eq=[1])
+        found = least_gap_mixture(places, wanted)
+        assert (found is None) == (best.status == 2)
+        if found is not None:
+            assert sum(weight * places[name][1] for name, weight in found.items()) == pytest.approx(best.fun)
+
+
+def test_more_comparisons_widen_the_intervals():
+    rng = np.random.default_rng(6)
+    made = []
+    for split in range(20):
+        made.append(trial(split, "constant", 0.76, (0, 0), setting="no privacy", target=None))
+        made.append(trial(split, "Algorithm 2", 0.8, (0.1, 0.12 + rng.normal(0, 0.001)), accountant="PRV"))
+        made.append(trial(split, "DP-FERMI", 0.82, (0.1, 0.16), strength=1.0))
+    halves = [
+        at_equal_accuracy(
+            with_measures(pd.DataFrame(made)), 3.0, setting="as run", accountant="PRV", comparisons=count
+        ).gap[1]
+        for count in (1, 8)
+    ]
+    assert halves[1] / halves[0] == pytest.approx(t.ppf(1 - 0.025 / 8, 9) / t.ppf(0.975, 9))

@@ -164,7 +164,10 @@ def _promise(leak: Callable[..., float], search: Search) -> None:
             found[data, epsilon] = least
     search.fact(
         "δ of DP-FERMI's final weights at the stated ε′, at least",
-        ", ".join(f"{data}, {epsilon:g}: {value:.2f}" for (data, epsilon), value in found.items()),
+        ", ".join(
+            f"{data}, {epsilon:g}: {math.floor(100 * value) / 100:.2f}"
+            for (data, epsilon), value in found.items()
+        ),
     )
 
 
