@@ -86,7 +86,7 @@ def read_record(name: str, *, folder: Path = RESULTS) -> tuple[pd.DataFrame, dic
     FileNotFoundError
         If there is no such record.
     ValueError
-        If the file is not a whole record, or was altered since it was written.
+        If the file is not a whole record, was altered since it was written, or is another experiment's.
     """
     path = folder / f"{name}.json"
     again = f'`make record ONLY="{name}"` makes it from the data'
@@ -104,6 +104,10 @@ def read_record(name: str, *, folder: Path = RESULTS) -> tuple[pd.DataFrame, dic
     if record.pop("checksum") != checksum(record):
         raise ValueError(
             f"{path}: found content that does not fit its checksum, expected it as recorded; {again}"
+        )
+    if record["experiment"] != name:
+        raise ValueError(
+            f"{path}: found the record of {record['experiment']!r}, expected that of {name!r}; {again}"
         )
     rows = pd.DataFrame(record.pop("rows"), columns=record.pop("columns"))
     return rows, record

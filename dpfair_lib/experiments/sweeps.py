@@ -22,7 +22,7 @@ from dpfair_lib.experiments.provenance import code, versions
 Task = TypeVar("Task")
 Rows = list[dict[str, Any]]
 
-SCHEDULER = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):\d{1,5}")
+SCHEDULER = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 PATIENCE = 30.0  # seconds to wait for the scheduler, and then for a first worker
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -71,7 +71,7 @@ def run_tasks(
 def _scheduler() -> str | None:
     """Return the setting DPFAIR_DASK."""
     found = os.environ.get("DPFAIR_DASK", "")
-    if found and not (SCHEDULER.fullmatch(found) and int(found.rpartition(":")[2]) < 1 << 16):
+    if found and not (SCHEDULER.fullmatch(found) and 0 < int(found.rpartition(":")[2]) < 1 << 16):
         raise ValueError(f"DPFAIR_DASK: found {found!r}, expected a scheduler's address, tcp://host:port")
     return found or None
 
@@ -83,8 +83,8 @@ def _workers() -> int:
     found = os.environ.get("DPFAIR_WORKERS", "")
     if not found:
         return int(joblib.cpu_count())
-    if not re.fullmatch("[0-9]+", found) or int(found) < 1:
-        raise ValueError(f"DPFAIR_WORKERS: found {found!r}, expected a number of processes, 1 or more")
+    if not re.fullmatch("[0-9]{1,4}", found) or int(found) < 1:
+        raise ValueError(f"DPFAIR_WORKERS: found {found!r}, expected a number of processes, 1 to 9999")
     return int(found)
 
 

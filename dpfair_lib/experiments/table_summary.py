@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpfair_lib._validation import as_count, as_single_rate
+from dpfair_lib._validation import as_count, as_numbers, as_single_rate
 from dpfair_lib.experiments.intervals import mean_interval
 from dpfair_lib.experiments.printed import printed_tables
 
@@ -20,7 +20,7 @@ MEASURES = ("accuracy", "gap")
 
 
 def with_measures(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `tables.run_trial` with ``gap``, ``drawn_gap`` and ``chance`` as further columns.
+    """Return the rows of `tables.run_trial` with ``gap`` and ``drawn_gap`` as further columns.
 
     The drawn gap and accuracy are those of the one draw of the flips, as the sources measured them, or the exact
     ones where nothing is drawn.
@@ -87,10 +87,17 @@ def printed_spread(values: Any, *, comparisons: int = 1, level: float = 0.95) ->
     -------
     float
         Student's quantile times s √(1/n + 1/10), plus half of the last printed digit.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two trials, or a value is not finite.
     """
     from scipy.stats import t
 
-    values = np.asarray(values, dtype=float)
+    values = as_numbers(values, "values").astype(float)
+    if len(values) < 2:
+        raise ValueError(f"values: found {len(values)} trial, expected at least 2 for a spread")
     quantile = t.ppf(1 - (1 - level) / (2 * comparisons), len(values) - 1)
     return float(quantile * values.std(ddof=1) * math.sqrt(1 / len(values) + 1 / PRINTED_TRIALS) + ROUNDING)
 

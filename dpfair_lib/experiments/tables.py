@@ -29,7 +29,8 @@ BASELINES = (*PLAIN, "most accurate rate")
 FERMI_RATES = 0.005, 0.01  # learning rates of the weights and of W, § IV
 FERMI_EPOCHS = 50  # as run, for all models; the text has 100 on Credit at ε′ = 9
 PARTS = ("printed", "coding", "certified", "passes")
-STRONGER = (5.0, 10.0, 15.0, 20.0)  # λ beyond the printed ones: as defined, the penalty pulls less
+STRONGER = (5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 160.0)
+"""λ beyond the printed ones: as defined, the penalty pulls less, and not before 160 is nothing left of the gap."""
 LENGTHS = {"certified": 1, "certified, tenfold steps": 10}
 """Setting → what the printed learning rates of both methods are multiplied by."""
 DIGITS = 6
@@ -86,18 +87,19 @@ def run_trial(
     Raises
     ------
     ValueError
-        If a part is unknown.
+        If a part is unknown, or a group is missing from a part of the split.
 
     References
     ----------
     ISIT, § IV and App. B.
     """
-    from dpfair_lib.datasets import split_isit
+    from dpfair_lib.datasets import check_groups, split_isit
 
     if unknown := set(parts) - set(PARTS):
         raise ValueError(f"parts: found {sorted(unknown)}, expected some of {PARTS}")
     rng = np.random.default_rng([seed, split])
     places = split_isit(len(dataset.y), rng=rng, fixed_test=fixed_test)
+    check_groups(places, dataset.sensitive_features)
     sources = {name: [seed, split, at + 3] for at, name in enumerate(PARTS)}
     found: list[tuple[Any, ...]] = []
     if "printed" in parts:

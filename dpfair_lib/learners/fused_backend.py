@@ -6,6 +6,7 @@ the row, which is computed once. With rows multiplied by 1 − 2y, the number is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, s
 OPACUS_SLACK = 1e-6  # Opacus adds it to a norm before it divides; so that both clip alike
 TOGETHER = 512  # replicates trained together where batches are masks, or batches are shared
 ENTRIES = 1 << 25  # of a mask held at once
-NOISE_STEPS = 64  # steps whose noise is drawn at once on the CPU
+NOISE_STEPS = 64  # steps whose noise is drawn at once
 # Where a mask costs more than gathering, per step and replicate, on a GPU. The mask: 4(d + 1) operations and about
 # 80 bytes a row, some 3e-11 s at 100 features; gathering: 15 kernel launches, some 8e-5 s. Estimated, not measured.
 MASKED_ROWS = 1 << 21
@@ -86,9 +87,9 @@ def clipped_gradient_sums(batch: Records, weights: Any, mask: Any = None) -> Any
     """
     import torch
 
-    factor = torch.mm(weights, batch.rows.T).sigmoid_()
-    # both numbers of the fraction are over C
-    factor.div_(torch.addcmul(batch.slack, factor, batch.reach).clamp_(min=1))
+    from dpfair_lib.learners.gathered_steps import clipped_factors
+
+    factor = clipped_factors(batch.rows, batch.reach, batch.slack, weights)
     if mask is not None:
         factor.mul_(mask)
     return torch.mm(factor, batch.rows)
@@ -157,27 +158,37 @@ def _descend(data: Records, steps: Steps, parts: list[Sources], *, masked: bool)
     length = steps.learning_rate / steps.divisor(n)  # of a step
     weights = torch.zeros((len(parts), width), dtype=data.rows.dtype, device=data.rows.device)
     noises = _noise(parts, width, steps.count, length * steps.noise_multiplier * steps.max_grad_norm, weights)
-    sums = _masked_sums if masked else _gathered_sums
-    for gradient, noise in zip(sums(data, steps, parts, weights), noises, strict=True):
+    if not masked and steps.sample_rate < 1:
+        return _gathered_descent(data, steps, parts, weights, noises, length)
+    sums = _masked_sums if masked else _whole_sums
+    for gradient, noise in zip(
+        sums(data, steps, parts, weights), itertools.chain.from_iterable(noises), strict=True
+    ):
         weights.sub_(gradient, alpha=length).add_(noise)
     return weights
 
 
-def _gathered_sums(data: Records, steps: Steps, parts: list[Sources], weights: Any) -> Iterator[Any]:
+def _gathered_descent(
+    data: Records, steps: Steps, parts: list[Sources], weights: Any, noises: Iterator[Any], length: float
+) -> Any:
+    """Take the steps, some at a time, on batches whose rows are gathered."""
     import torch
 
-    if steps.sample_rate == 1:
-        yield from (clipped_gradient_sums(data, weights) for _ in range(steps.count))
-        return
-    n, width = data.rows.shape
-    room = data.rows.new_empty((0, width))  # kept: memory fresh from the system costs more than the gathering
-    for drawn in poisson_batches(n, steps.sample_rate, steps.count, parts[0].batches):
-        if len(drawn) > len(room):
-            room = data.rows.new_empty((min(2 * len(drawn), n), width))
-        chosen = torch.from_numpy(drawn).to(weights.device)
-        torch.index_select(data.rows, 0, chosen, out=room[: len(drawn)])
-        batch = Records(room[: len(drawn)], data.reach.index_select(0, chosen), data.slack)
-        yield clipped_gradient_sums(batch, weights)
+    from dpfair_lib.learners.gathered_steps import compiled_steps
+
+    take = compiled_steps()
+    batches = poisson_batches(len(data.rows), steps.sample_rate, steps.count, parts[0].batches)
+    for noise in noises:
+        some = list(itertools.islice(batches, len(noise)))
+        edges = [0, *itertools.accumulate(map(len, some))]
+        drawn = torch.from_numpy(np.concatenate(some)).to(weights.device)
+        weights = take(*data, drawn, edges, noise, weights, length)
+    return weights
+
+
+def _whole_sums(data: Records, steps: Steps, _: list[Sources], weights: Any) -> Iterator[Any]:
+    """Yield sums over all rows."""
+    yield from (clipped_gradient_sums(data, weights) for _ in range(steps.count))
 
 
 def _masked_sums(data: Records, steps: Steps, parts: list[Sources], weights: Any) -> Iterator[Any]:
@@ -200,17 +211,18 @@ def _masked_sums(data: Records, steps: Steps, parts: list[Sources], weights: Any
 
 
 def _noise(parts: list[Sources], width: int, count: int, scale: float, weights: Any) -> Iterator[Any]:
-    """Yield the noise of every step, for a block of replicates."""
+    """Yield the noise of a block of replicates, for some steps at a time."""
     import torch
 
+    pieces = [min(NOISE_STEPS, count - first) for first in range(0, count, NOISE_STEPS)]
     if weights.device.type == "cpu":
         draws = [np.random.default_rng(part.noise) for part in parts]
-        for first in range(0, count, NOISE_STEPS):
-            size = (min(NOISE_STEPS, count - first), width)
-            block = np.stack([draw.standard_normal(size) for draw in draws], axis=1)
-            yield from torch.from_numpy(block * scale).to(weights.dtype)
+        for piece in pieces:
+            block = np.stack([draw.standard_normal((piece, width)) for draw in draws], axis=1)
+            yield torch.from_numpy(block * scale).to(weights.dtype)
         return
     source = generator(parts[0].noise, weights.device)
-    for _ in range(count):
-        drawn = torch.randn((TOGETHER, width), dtype=torch.float64, device=weights.device, generator=source)
-        yield drawn[: len(parts)].mul_(scale).to(weights.dtype)
+    options = {"dtype": torch.float64, "device": weights.device, "generator": source}
+    for piece in pieces:
+        drawn = [torch.randn((TOGETHER, width), **options)[: len(parts)] for _ in range(piece)]
+        yield torch.stack(drawn).mul_(scale).to(weights.dtype)

@@ -60,6 +60,13 @@ def test_an_altered_record_is_refused(tmp_path, field):
         read_record("some", folder=tmp_path)
 
 
+def test_the_record_of_another_experiment_is_refused(tmp_path):
+    path = write_record("some", pd.DataFrame({"a": [1]}), parameters={}, data={}, folder=tmp_path)
+    path.rename(tmp_path / "other.json")
+    with pytest.raises(ValueError, match="found the record of 'some', expected that of 'other'"):
+        read_record("other", folder=tmp_path)
+
+
 def test_an_interrupted_write_leaves_the_old_record(tmp_path):
     write_record("some", ROWS, parameters={}, data={}, folder=tmp_path)
     with pytest.raises(TypeError):

@@ -140,7 +140,7 @@ def test_torch_has_one_thread_too():
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "²"])
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "²", "99999999999"])
 def test_a_bad_number_of_workers_is_refused_at_once(monkeypatch, value):
     monkeypatch.setenv("DPFAIR_WORKERS", value)
     with pytest.raises(ValueError, match=f"DPFAIR_WORKERS: found '{value}', expected a number of processes"):
@@ -148,7 +148,7 @@ def test_a_bad_number_of_workers_is_refused_at_once(monkeypatch, value):
 
 
 @pytest.mark.parametrize(
-    "value", ["localhost:8786", "tcp://localhost", "http://h:1", "tcp://:1", "tcp://h:99999"]
+    "value", ["localhost:8786", "tcp://localhost", "http://h:1", "tcp://:1", "tcp://h:99999", "tcp://h:0"]
 )
 def test_a_bad_address_is_refused_at_once(monkeypatch, value):
     monkeypatch.setenv("DPFAIR_DASK", value)

@@ -90,6 +90,11 @@ def test_the_spread_covers_a_mean_of_ten_more_trials():
     assert printed_spread(values, comparisons=5) == pytest.approx(expected)
 
 
+def test_one_trial_has_no_spread():
+    with pytest.raises(ValueError, match="values: found 1 trial, expected at least 2"):
+        printed_spread([1.0])
+
+
 def enumerated(rate, sizes):
     """Return E|K₀/n₀ − K₁/n₁| by going through all rows' labels."""
     total = 0.0

@@ -1,5 +1,7 @@
 """The trials behind Tables II–XIII, on the stand-ins."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,3 +109,11 @@ def test_tenfold_steps_go_further(dataset):
 def test_unknown_parts_are_named(dataset):
     with pytest.raises(ValueError, match=r"parts: found \['nothing'\], expected some of"):
         run_trial(dataset, data="credit", split=0, parts=("nothing",))
+
+
+def test_a_group_without_test_rows_is_named(dataset):
+    groups = np.full(len(dataset.y), "most")
+    groups[split_isit(len(groups), rng=np.random.default_rng([0, 0])).train[:2]] = "few"
+    few = dataclasses.replace(dataset, sensitive_features=pd.Series(groups))
+    with pytest.raises(ValueError, match="found no row of group few in the part 'post'"):
+        run_trial(few, data="credit", split=0)

@@ -322,7 +322,7 @@ def test_threads_are_left_as_they_were(monkeypatch):
         assert torch.get_num_threads() == 1
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(fused_backend, "clipped_gradient_sums", broken)
+    monkeypatch.setattr(fused_backend, "poisson_batches", broken)
     with pytest.raises(RuntimeError, match="broken"):
         train(X, Y, settings(), seeds(2), CPU)
     assert torch.get_num_threads() == before
