@@ -176,8 +176,8 @@ def chance_gap(rate: float, sizes: Sequence[int]) -> float:
     return float(chance[:-1] @ np.diff(at)) / (first * second)
 
 
-def chance_shares(rows: pd.DataFrame, sizes: Sequence[int]) -> dict[str, float]:
-    """Return how much of one configuration's measured gap is the test rows' own chance.
+def chance_share(rows: pd.DataFrame, sizes: Sequence[int]) -> float:
+    """Return how much of one configuration's squared gap is the test rows' own chance.
 
     Parameters
     ----------
@@ -188,23 +188,28 @@ def chance_shares(rows: pd.DataFrame, sizes: Sequence[int]) -> dict[str, float]:
 
     Returns
     -------
-    dict
-        ``gap``, the mean as the sources measured it; ``chance``, the mean of `chance_gap` at the trial's rate of
-        all test rows; ``share``, the variance by chance over the mean of the squared gap, which unlike the ratio of
-        the other two says how squares add up.
+    float
+        The variance by chance at the trial's rate of all test rows, over the squared gap, both summed over the
+        trials: squares add up, gaps do not. NaN if there never is a gap.
     """
-    weights = np.array(sizes) / sum(sizes)
-    drawn = rows["drawn_rate_0"].notna()
-    rates = [rows[f"drawn_rate_{at}"].where(drawn, rows[f"rate_{at}"]).to_numpy(float) for at in (0, 1)]
-    pooled = weights[0] * rates[0] + weights[1] * rates[1]
+    pooled = _pooled_rates(rows, sizes)
     variance = float((pooled * (1 - pooled)).mean() * (1 / sizes[0] + 1 / sizes[1]))
     square = float((rows["drawn_gap"] ** 2).mean())
-    chance = float(np.mean([chance_gap(rate, sizes) for rate in pooled]))
-    return {
-        "gap": float(rows["drawn_gap"].mean()),
-        "chance": chance,
-        "share": variance / square if square else math.nan,
-    }
+    return variance / square if square else math.nan
+
+
+def mean_chance_gap(rows: pd.DataFrame, sizes: Sequence[int]) -> float:
+    """Return the mean of `chance_gap` at each trial's rate of all test rows; arguments as in `chance_share`."""
+    return float(np.mean([chance_gap(rate, sizes) for rate in _pooled_rates(rows, sizes)]))
+
+
+def _pooled_rates(rows: pd.DataFrame, sizes: Sequence[int]) -> np.ndarray:
+    """Return the selection rate of all test rows, of the draw where there is one."""
+    drawn = rows["drawn_rate_0"].notna()
+    first, second = (
+        rows[f"drawn_rate_{at}"].where(drawn, rows[f"rate_{at}"]).to_numpy(float) for at in (0, 1)
+    )
+    return (sizes[0] * first + sizes[1] * second) / sum(sizes)
 
 
 def paired_difference(

@@ -92,6 +92,13 @@ def test_the_command_writes_what_was_named_and_no_gpu(tmp_path, monkeypatch, cap
         assert "found" in capsys.readouterr().err
 
 
+def test_a_rehearsal_is_kept_out_of_the_book(monkeypatch, capsys):
+    monkeypatch.setattr(command, "SUITES", {"sums": suite()})
+    with pytest.raises(SystemExit):
+        command.main(["sums", "--repeats", "1"])
+    assert "--repeats: found 1 for the record that the book shows" in capsys.readouterr().err
+
+
 def test_provenance_names_machine_versions_and_commit():
     found = provenance(2)
     assert found["machine"]["processor"]

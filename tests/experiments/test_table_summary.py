@@ -14,8 +14,9 @@ from dpfair_lib.experiments.table_summary import (
     at_equal_accuracy,
     beside_printed,
     chance_gap,
-    chance_shares,
+    chance_share,
     least_gap_mixture,
+    mean_chance_gap,
     printed_spread,
     select,
     with_measures,
@@ -135,9 +136,10 @@ def test_a_classifier_equal_in_law_has_a_gap_of_chance_alone():
     for split in range(600):
         rates = tuple(rng.binomial(size, 0.2) / size for size in sizes)
         made.append(trial(split, "DP-FERMI", 0.8, rates, strength=1.0))
-    found = chance_shares(select(with_measures(pd.DataFrame(made)), "DP-FERMI", setting="as run"), sizes)
-    assert found["gap"] == pytest.approx(found["chance"], rel=0.1)
-    assert found["share"] == pytest.approx(1, rel=0.2)
+    chosen = select(with_measures(pd.DataFrame(made)), "DP-FERMI", setting="as run")
+    assert chosen["drawn_gap"].mean() == pytest.approx(mean_chance_gap(chosen, sizes), rel=0.1)
+    assert chance_share(chosen, sizes) == pytest.approx(1, rel=0.2)
+    assert math.isnan(chance_share(chosen.assign(drawn_gap=0.0), sizes))
 
 
 def compared(fermi_gap, fermi_accuracy=0.82):

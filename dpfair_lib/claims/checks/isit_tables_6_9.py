@@ -8,7 +8,7 @@ from typing import Any
 from dpfair_lib.claims.checks import printed_means
 from dpfair_lib.claims.checks.printed_means import judge_tables, weight_delta
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.experiments.table_summary import beside_printed, chance_gap
+from dpfair_lib.experiments.table_summary import beside_printed, chance_gap, chance_share
 
 FAULTS = printed_means.FAULTS
 
@@ -17,8 +17,9 @@ def check(
     *,
     beside: Callable[..., Any] = beside_printed,
     chance: Callable[..., float] = chance_gap,
+    share: Callable[..., float] = chance_share,
     leak: Callable[..., float] = weight_delta,
     search: Search,
 ) -> Evidence:
     """Judge the means of these four tables."""
-    return judge_tables("moments", search, beside=beside, chance=chance, leak=leak)
+    return judge_tables("moments", search, beside=beside, chance=chance, share=share, leak=leak)

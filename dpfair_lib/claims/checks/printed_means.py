@@ -19,6 +19,7 @@ from scipy.stats import t
 from dpfair_lib.claims.checks.table_records import (
     DATA,
     TRIALS,
+    exact_rates,
     exact_summary,
     exact_trials,
     provenance,
@@ -27,7 +28,7 @@ from dpfair_lib.claims.checks.table_records import (
 )
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.experiments.printed import DELTA, printed_tables
-from dpfair_lib.experiments.table_summary import MEASURES, beside_printed, chance_gap, select
+from dpfair_lib.experiments.table_summary import MEASURES, beside_printed, chance_gap, chance_share, select
 from dpfair_lib.learners.fermi_leak import law_delta, released_path_delta, released_weight_delta, weight_law
 from dpfair_lib.learners.fermi_training import printed_noise
 
@@ -44,6 +45,7 @@ def judge_tables(
     *,
     beside: Callable[..., pd.DataFrame],
     chance: Callable[..., float],
+    share: Callable[..., float],
     leak: Callable[..., float],
 ) -> Evidence:
     """Judge our means, the chance gap and DP-FERMI's promise; then compare with the printed numbers."""
@@ -53,6 +55,7 @@ def judge_tables(
     _means(beside, accountant, search)
     _draws(accountant, search)
     _chance(chance, search)
+    _share(share, tables, search)
     _promise(leak, search)
     return search.evidence()
 
@@ -147,6 +150,23 @@ def _chance(chance: Callable[..., float], search: Search) -> None:
     search.exhausts("groups of 1 to 4 test rows, rates k/5", cases=len(SMALL) ** 2 * len(RATES))
 
 
+def _share(share: Callable[..., float], tables: pd.DataFrame, search: Search) -> None:
+    """The variance by chance over the mean squared gap, of every printed row's trials, by exact decimals."""
+    search.part("share of chance")
+    for line in tables.to_dict("records"):
+        data, setting, accountant, method, target, strength = _key(line)
+        rows, sizes = trials()[trials()["data"] == data], test_sizes(data)
+        options = {"setting": setting, "target": target, "accountant": accountant, "strength": strength}
+        found = share(select(rows, method, **options), sizes)
+        variance = square = Fraction(0)
+        for _, first, second in exact_rates(*_key(line)):
+            pooled = (sizes[0] * first + sizes[1] * second) / sum(sizes)
+            variance += pooled * (1 - pooled) * (Fraction(1, sizes[0]) + Fraction(1, sizes[1]))
+            square += (first - second) ** 2
+        case = {"table": line["table"], "method": method, "λ": line["strength"]}
+        search.equal(found, float(variance / square), case, tolerance=ROUNDING)
+
+
 def _promise(leak: Callable[..., float], search: Search) -> None:
     """DP-FERMI as run: the weights after the last step alone miss the stated δ, by far."""
     search.part("DP-FERMI's promise")
@@ -219,6 +239,10 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "one rate at full size": {
         "chance": lambda rate, sizes: chance_gap(0.1 if min(sizes) > 100 else rate, sizes)
+    },
+    "chance of equal groups": {"share": lambda rows, sizes: chance_share(rows, [sum(sizes) // 2] * 2)},
+    "the square of the mean gap": {
+        "share": lambda rows, sizes: chance_share(rows.assign(drawn_gap=rows["drawn_gap"].mean()), sizes)
     },
     "the same leak everywhere": {"leak": lambda *_, **__: 0.11},
     "everything leaks": {"leak": lambda *_, **__: float(np.nextafter(1, 2))},

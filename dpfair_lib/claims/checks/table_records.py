@@ -70,14 +70,19 @@ def exact_trials(*key: Any, fresh: bool = False, drawn: bool = True) -> tuple[tu
     drawn : bool
         Whether to take the one draw of the flips, or what is exact over them.
     """
+    return tuple(
+        (accuracy, abs(first - second))
+        for accuracy, first, second in exact_rates(*key, fresh=fresh, drawn=drawn)
+    )
+
+
+def exact_rates(*key: Any, fresh: bool = False, drawn: bool = True) -> list[tuple[Fraction, ...]]:
+    """Return accuracy and the two selection rates of every trial, as `exact_trials` does."""
     done = []
     for row in _lines(fresh)[key]:
         prefix = "drawn_" if drawn and row["drawn_accuracy"] == row["drawn_accuracy"] else ""
-        accuracy, first, second = (
-            Fraction(str(row[f"{prefix}{name}"])) for name in ("accuracy", "rate_0", "rate_1")
-        )
-        done.append((accuracy, abs(first - second)))
-    return tuple(done)
+        done.append(tuple(Fraction(str(row[f"{prefix}{name}"])) for name in ("accuracy", "rate_0", "rate_1")))
+    return done
 
 
 @cache
