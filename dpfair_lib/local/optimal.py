@@ -57,8 +57,9 @@ def optimal_randomizer(
         to about 4. For Δ′ there is one method, whatever is said here: levels for a lower end of the rates, and
         bisection of that end.
     tol : float
-        The gap between the channel's unfairness and the proved lower bound at which to stop; 1e-9. For Δ′ at
-        least 1e-5, as the work then grows like 1/tol where the best share is not a sharp one.
+        The gap between the channel's unfairness and the proved lower bound at which to stop, relative where the
+        unfairness exceeds 1; 1e-9. For Δ′ at least 1e-5, as the work then grows like 1/tol where the best share is
+        not a sharp one.
     time_limit : float, optional
         Seconds after which the best channel so far is returned; its certificate tells the gap.
 
@@ -66,7 +67,7 @@ def optimal_randomizer(
     -------
     Randomizer
         Its ``value`` is its unfairness; its ``certificate`` a `Certificate`, which `verify_certificate` recomputes.
-        Constraints are kept to rounding, at most 1e-9.
+        Constraints are kept to rounding.
 
     Raises
     ------
@@ -77,6 +78,9 @@ def optimal_randomizer(
     Notes
     -----
     If all rates are equal every channel has Δ = 0; the most truthful one is returned.
+
+    The solver works with tolerances of 1e-10. Where e^(−ε) comes near that, for ε above about 16, and with shares
+    below 1e-6, the bound may be far from the value, or prove nothing; the channel is feasible, and the gap is told.
 
     References
     ----------

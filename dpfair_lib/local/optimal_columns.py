@@ -47,7 +47,7 @@ def by_columns(
     best, high = start, program.ratio(start)
     low, proof, rounds = 0.0, None, 0
     t, scale, last = 0.0, program.overall * (program.p @ start), np.inf
-    while high - low > tol:
+    while high - low > tol * max(1, high):
         solution = grown.solve(t, scale, deadline)
         if solution is None:
             break

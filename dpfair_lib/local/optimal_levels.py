@@ -27,15 +27,17 @@ def optimal(highs: highspy.Highs) -> bool:
 def level(
     program: Program, t: float, scale: np.ndarray, time_limit: float, sides: tuple[float, float]
 ) -> Solution | None:
-    """Return the least θ at level t over all columns; None if time ran out."""
+    """Return the least θ at level t over all columns; None if time ran out or the solver failed twice."""
     layout = everything(program.k)
-    highs = solver(time_limit)
-    highs.setOptionValue("presolve", "choose")
-    highs.passModel(assemble(program, t, scale, layout, sides))
-    highs.run()
-    if not optimal(highs):
-        return None
-    return read(program, t, scale, layout, highs.getSolution(), sides)
+    lp, end = assemble(program, t, scale, layout, sides), time.monotonic() + time_limit
+    for presolve in ("choose", "off"):  # with tiny shares what presolve leaves may be beyond the solver
+        highs = solver(max(end - time.monotonic(), 0.0))
+        highs.setOptionValue("presolve", presolve)
+        highs.passModel(lp)
+        highs.run()
+        if optimal(highs):
+            return read(program, t, scale, layout, highs.getSolution(), sides)
+    return None
 
 
 def by_levels(
@@ -82,7 +84,7 @@ def by_levels(
     low, proof, rounds, stalled = 0.0, None, 0, 0
     scale = program.overall * (program.p @ start)
     # after a second round without progress rounding has the last word
-    while high - low > tol and time.monotonic() < deadline and stalled < 2:
+    while high - low > tol * max(1, high) and time.monotonic() < deadline and stalled < 2:
         if stalled or not newton:
             t = (low + high) / 2
         solution = level(program, t, scale, deadline - time.monotonic(), sides)
@@ -144,7 +146,7 @@ def by_shares(
         return bound, next(order), first, last, proof
 
     cells = [solved(0.0, 1.0, None)]
-    while high - cells[0][0] > tol and time.monotonic() < deadline:
+    while high - cells[0][0] > tol * max(1, high) and time.monotonic() < deadline:
         parent = heapq.heappop(cells)
         first, last = parent[2:4]
         middle = (first + last) / 2

@@ -209,6 +209,7 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
     is enough: M_i + Σ_j min(M_i, M_j) ≥ 1 where all M ≥ 1/k.
     """
     x = program.x
+    diagonal = mended(program, diagonal)
     room = np.maximum(np.minimum((1 - x) * diagonal, diagonal[:, None] - x * diagonal), 0)
     np.fill_diagonal(room, 0)
     slacks = np.minimum(np.maximum(slacks, 0), room)
@@ -219,6 +220,22 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
     matrix = x * diagonal + slacks + free * np.maximum(share, 0)[:, None]
     np.fill_diagonal(matrix, diagonal)
     return matrix
+
+
+def mended(program: Program, diagonal: np.ndarray) -> np.ndarray:
+    """Return a diagonal of a channel of the program near one that misses that by the solver's tolerance."""
+    x, k = program.x, program.k
+    least = 1 / (k + 0 * x)
+    diagonal = np.maximum(diagonal, np.maximum(least, x * diagonal.max()))
+    over = np.maximum((1 - x) * diagonal + x * diagonal.sum() - 1, 0)
+    back = _over(over, over + (1 - x) * (1 - least)).max()  # towards 1/k, where no row is too long
+    diagonal = (1 - back) * diagonal + back * least
+    short = 1 - program.error - program.p @ diagonal
+    if short > 0:
+        truthful = program.truthful_diagonal
+        share = min(short / max(program.p @ (truthful - diagonal), short), 1)
+        diagonal = (1 - share) * diagonal + share * truthful
+    return diagonal
 
 
 def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

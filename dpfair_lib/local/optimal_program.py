@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -51,6 +52,11 @@ class Program:
         """p_i·(P(Y = 1 | A = i) − P(Y = 1)), which sums to 0: what makes the data unfair."""
         masses = self.p * (self.p1 - self.overall)
         return masses - self.p * masses.sum()  # in floats the sum is only nearly 0
+
+    @cached_property
+    def truthful_diagonal(self) -> np.ndarray:
+        """Diagonal of the most truthful channel."""
+        return most_truthful(self.p, self.x)[1]
 
     def level(self, matrix: np.ndarray, sides: tuple[Any, Any]) -> Any:
         """Return the least t for which −b·t ≤ P(Y = 1 | Z = j)/P(Y = 1) − 1 ≤ a·t for all j, with sides (a, b)."""

@@ -24,6 +24,41 @@ P, P1 = [0.5, 0.3, 0.15, 0.05], [0.2, 0.6, 0.35, 0.9]
 
 
 @st.composite
+def tiny_instances(draw):
+    """Shares down to 1e-9, and an unfairness that may be in the millions."""
+    k = draw(st.integers(2, 12))
+    p = 10 ** np.array(draw(st.lists(st.floats(-9, 0), min_size=k, max_size=k)))
+    p1 = np.array(draw(st.lists(st.sampled_from([0.0, 1e-8, 1e-3, 0.5, 1.0]), min_size=k, max_size=k)))
+    p1[draw(st.integers(0, k - 1))] = 0.7
+    epsilon = draw(st.sampled_from([0.01, 0.1, 1.0, 3.0, 8.0]))
+    p /= p.sum()
+    least, most = smallest_error(p, epsilon), 1 - perfect_truth(k, math.exp(-epsilon))
+    return p, p1, epsilon, least + draw(st.sampled_from([0.0, 1e-3, 0.5, 0.99, 1.0])) * max(most - least, 0)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(tiny_instances())
+def test_columns_prove_it_with_tiny_shares(instance):
+    p, p1, epsilon, error = instance
+    channel = optimal_randomizer(p, p1, epsilon, error=error)
+    assert verify_certificate(channel, p, p1, epsilon, error=error) <= 1e-8 * max(1.0, channel.value)
+    assert channel.certificate.violation <= 1e-14
+
+
+@pytest.mark.parametrize("epsilon", [18.0, 20.0, 30.0])
+def test_at_large_budgets_the_channel_is_feasible_and_the_gap_told(epsilon):
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        p, p1 = rng.dirichlet(np.full(6, 0.05)) + 1e-9, rng.uniform(size=6)
+        p /= p.sum()
+        error = smallest_error(p, epsilon) + rng.uniform() * 0.3
+        channel = optimal_randomizer(p, p1, epsilon, error=error)
+        assert channel.certificate.violation <= 1e-14
+        assert 0 <= channel.certificate.lower <= channel.value + 1e-12
+        assert verify_certificate(channel, p, p1, epsilon, error=error) >= 0
+
+
+@st.composite
 def instances(draw, most=8):
     k = draw(st.integers(2, most))
     weights = draw(st.lists(st.sampled_from([1e-4, 1e-3, 0.01, 0.3, 1.0, 5.0]), min_size=k, max_size=k))
