@@ -136,6 +136,7 @@ def _epsilon(
     return _rdp(sigma, rate, steps, delta) if accountant == "rdp" else _gdp(sigma, rate, steps, delta)
 
 
+@functools.lru_cache(maxsize=4096)  # trials of one experiment ask for the same numbers again and again
 def _pld(sigma: float, rate: float, steps: int, delta: float, relation: str, coarseness: float) -> float:
     from dp_accounting.pld import privacy_loss_distribution
     from dp_accounting.privacy_accountant import NeighboringRelation
@@ -271,9 +272,7 @@ def dp_sgd_noise(
     check_accountant(accountant, relation, delta)
 
     def epsilon_of(coarseness: float) -> Callable[[float], float]:
-        return functools.lru_cache(maxsize=None)(
-            lambda sigma: _epsilon(sigma, rate, count, delta, accountant, relation, coarseness)
-        )
+        return lambda sigma: _epsilon(sigma, rate, count, delta, accountant, relation, coarseness)
 
     # start where the central limit approximation has its answer, for which there is a formula
     mu = 1 / gaussian_sigma(epsilon / (2 if relation == "replace-one" else 1), delta, 1.0, "analytic")
