@@ -15,7 +15,7 @@ from scipy import sparse
 
 from dpfair_lib.local.optimal_certificate import lower_bound
 from dpfair_lib.local.optimal_levels import Found, level, optimal
-from dpfair_lib.local.optimal_lp import assemble, completed, everything, solver
+from dpfair_lib.local.optimal_lp import assemble, everything, feasible_channel, solver
 from dpfair_lib.local.optimal_program import Program
 
 # a lower bound, the order of arrival, both ends of the ratios' ranges, and where to bisect them
@@ -124,4 +124,4 @@ def _relaxed(
     values = np.array(highs.getSolution().col_value)
     slacks = np.zeros((k, k))
     slacks[i, j] = values[k + 1 : columns]
-    return float(values[k]), completed(program, values[:k], slacks), values[columns:]
+    return float(values[k]), feasible_channel(program, values[:k], slacks), values[columns:]

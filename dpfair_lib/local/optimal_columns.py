@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfair_lib.local.optimal_certificate import lower_bound, priced
 from dpfair_lib.local.optimal_levels import Found, optimal
-from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, completed, read, solver
+from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, feasible_channel, read, solver
 from dpfair_lib.local.optimal_program import Program
 
 _NOTHING = 1e-11  # reduced costs above minus this, and violations of a cap below it, are rounding
@@ -55,7 +55,7 @@ def by_columns(
         bound = lower_bound(program, solution.multipliers)
         if bound > low:
             low, proof = bound, solution.multipliers
-        matrix = completed(program, solution.diagonal, solution.slacks)
+        matrix = feasible_channel(program, solution.diagonal, solution.slacks)
         if (value := program.ratio(matrix)) < high:
             best, high = matrix, value
         added = grown.add(solution)

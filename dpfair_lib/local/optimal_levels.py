@@ -10,7 +10,7 @@ import highspy
 import numpy as np
 
 from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
-from dpfair_lib.local.optimal_lp import Solution, assemble, completed, everything, read, solver
+from dpfair_lib.local.optimal_lp import Solution, assemble, everything, feasible_channel, read, solver
 from dpfair_lib.local.optimal_program import Program
 
 # a lower bound, the order of arrival, both ends of a range of shares, and what proves the bound
@@ -91,7 +91,7 @@ def by_levels(
         if solution is None:
             break
         rounds += 1
-        matrix = completed(program, solution.diagonal, solution.slacks)
+        matrix = feasible_channel(program, solution.diagonal, solution.slacks)
         value, bound = program.level(matrix, sides), lower_bound(program, solution.multipliers)
         progress = value < high or bound > low
         if value < high:

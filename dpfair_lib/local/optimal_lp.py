@@ -209,7 +209,6 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
     is enough: M_i + Σ_j min(M_i, M_j) ≥ 1 where all M ≥ 1/k.
     """
     x = program.x
-    diagonal = mended(program, diagonal)
     room = np.maximum(np.minimum((1 - x) * diagonal, diagonal[:, None] - x * diagonal), 0)
     np.fill_diagonal(room, 0)
     slacks = np.minimum(np.maximum(slacks, 0), room)
@@ -220,6 +219,11 @@ def completed(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.
     matrix = x * diagonal + slacks + free * np.maximum(share, 0)[:, None]
     np.fill_diagonal(matrix, diagonal)
     return matrix
+
+
+def feasible_channel(program: Program, diagonal: np.ndarray, slacks: np.ndarray) -> np.ndarray:
+    """Return a channel near what the solver found that keeps every constraint, to rounding."""
+    return completed(program, mended(program, diagonal), slacks)
 
 
 def mended(program: Program, diagonal: np.ndarray) -> np.ndarray:
