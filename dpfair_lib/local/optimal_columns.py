@@ -13,6 +13,7 @@ from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, completed, r
 from dpfair_lib.local.optimal_program import Program
 
 _NOTHING = 1e-11  # reduced costs above minus this, and violations of a cap below it, are rounding
+_LAX = 1e-8  # tolerance of the solver where its usual one is too strict
 _BATCH = 24  # slacks added for each row and for each column in a round
 _FEW = 2 / 3  # new violations for each group: with fewer, the caps of whole rows are added
 
@@ -24,10 +25,10 @@ def by_columns(
 
     A round solves the restricted program at level t, prices every absent slack by the multipliers, looks up every
     absent cap, and adds what is worth adding. As soon as θ has nearly settled, even while caps are violated, the
-    level moves to t + θ, and ω to D of the restricted solution: were D to stay as it is, θ would be 0 there. (The Δ
-    of that solution is no good level: groups that are hardly ever reported make it too large at first.) Each round's
-    multipliers bound Δ from below, and its diagonal is completed to a channel that bounds it from above, so that
-    the method can stop at any time.
+    level moves to t + θ, and ω to D of the channel: were D to stay as it is, θ would be 0 there. (Its Δ
+    is no good level: values that are hardly ever reported make it too large at first.) Each round's multipliers
+    bound Δ from below, and its diagonal is completed to a channel that bounds it from above, so that the method can
+    stop at any time.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def by_columns(
                 break  # rounding has the last word
             moved = high
         elif solution.shortfall <= _NOTHING and _settled(solution.theta, last):
-            moved, at = max(t + solution.theta, 0.0), solution.matrix(program.x)
+            moved, at = max(t + solution.theta, 0.0), matrix
         last = solution.theta
         if moved != t:
             t, scale, last = moved, program.overall * (program.p @ at), np.inf
@@ -107,20 +108,25 @@ class _Restricted:
         )
 
     def solve(self, t: float, scale: np.ndarray, deadline: float) -> Solution | None:
-        """Return the solution at level t, from the last basis; None if time ran out or the solver failed twice."""
-        for basis in (self._extended(), None):
+        """Return the solution at level t, from the last basis; None if time ran out or the solver failed thrice.
+
+        Near ζ_min with tiny shares rounding can make a program look infeasible: the last try is a laxer one. What
+        it returns is no less a proof, as bounds are recomputed from the multipliers, and channels repaired.
+        """
+        attempts = ((self.highs, self._extended()), (self.highs, None), (solver(tolerance=_LAX), None))
+        for highs, basis in attempts:
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
-            self.highs.passModel(assemble(self.program, t, scale, self.layout))
+            highs.setOptionValue("time_limit", highs.getRunTime() + left)
+            highs.passModel(assemble(self.program, t, scale, self.layout))
             if basis is not None:
-                self.highs.setBasis(basis)
-            self.highs.run()
-            if optimal(self.highs):
-                found = self.highs.getBasis()
+                highs.setBasis(basis)
+            highs.run()
+            if optimal(highs):
+                found = highs.getBasis()
                 self.basis = list(found.col_status), list(found.row_status), self.layout
-                return read(self.program, t, scale, self.layout, self.highs.getSolution())
+                return read(self.program, t, scale, self.layout, highs.getSolution())
         return None
 
     def _extended(self) -> highspy.HighsBasis | None:
