@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import dp_sgd, fairness, gpu, growth, local, postprocessing, privacy, solver
+from benchmarks import dp_sgd, fairness, gpu, growth, local, postprocessing, privacy, solver, solver_growth
 from benchmarks.record import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows
 from dpfair_lib.timings import RECORD, read_timings
@@ -73,12 +73,24 @@ def measure_gpu(repeats: int) -> dict[str, Any]:
     return {**section, "load": [before, load_average()]}
 
 
+def measure_solver(repeats: int) -> dict[str, Any]:
+    """Run the benchmark of the solver's growth, which takes minutes."""
+    before, started = load_average(), time.perf_counter()
+    tell(f"\n{solver_growth.TITLE}; {solver_growth.UNIT}")
+    found = solver_growth.measure(repeats, tell=tell)
+    section = {
+        "title": solver_growth.TITLE, "measured": True, "unit": solver_growth.UNIT, **provenance(1),
+        "repeats": repeats, **found,
+    }  # fmt: skip
+    return {**section, "load": [before, load_average()], "wall_seconds": round(time.perf_counter() - started)}
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Run the benchmarks named, by default all that need no GPU; each section is written when it is done."""
+    """Run the benchmarks named, by default all that take seconds and no GPU; each section is written when done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    known = (*SUITES, "gpu")
+    known = (*SUITES, "solver_growth", "gpu")
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but gpu"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last two"
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of every timing, after one to warm up")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to write")
@@ -96,6 +108,8 @@ def main(arguments: list[str] | None = None) -> None:
         if name in SUITES:
             tell(f"\n{SUITES[name].TITLE}; {SUITES[name].UNIT}")
             write_sections({name: measure(SUITES[name], given.repeats)}, given.record)
+    if "solver_growth" in given.names:
+        write_sections({"solver_growth": measure_solver(given.repeats)}, given.record)
     if "gpu" in given.names and torch.cuda.is_available():
         write_sections({"gpu": measure_gpu(given.repeats)}, given.record)
     elif "gpu" in given.names:

@@ -1,13 +1,11 @@
 """The k-ary optimum: columns and cuts beside whole linear programs, skewed random instances, half of the budget spent.
 
-``python -m benchmarks.solver 100 200 500`` times columns alone at other sizes, with a limit of five minutes each.
+Larger sizes: benchmarks/solver_growth.py.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-import time
 
 import numpy as np
 
@@ -39,24 +37,3 @@ def contenders(groups: int) -> dict[str, Contender]:
         )
         for method in methods
     }
-
-
-def main() -> None:
-    """Time columns at the sizes given, with a limit, and say which gap is left."""
-    for k in map(int, sys.argv[1:]):
-        p, p1, epsilon, error = instance(k)
-        wall, cpu = time.perf_counter(), time.process_time()
-        channel = optimal_randomizer(
-            p, p1, epsilon, error=error, tol=1e-8 if k < 100 else 1e-6, time_limit=300
-        )
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        sys.stdout.write(
-            f"k = {k:4d}: Δ = {channel.value:.8f}, gap {channel.certificate.gap:.1e}, "
-            f"violation {channel.certificate.violation:.1e}, {channel.certificate.rounds} rounds, "
-            f"{wall:.1f} s wall, {cpu:.1f} s of one core\n"
-        )
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,9 @@ from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, feasible_cha
 from dpfair_lib.local.optimal_program import Program
 
 _NOTHING = 1e-11  # reduced costs above minus this, and violations of a cap below it, are rounding
-_BATCH = 12  # slacks added for each row and for each column in a round
+_LAX = 1e-8  # tolerance of the solver where its usual one is too strict
+_BATCH = 24  # slacks added for each row and for each column in a round
+_FEW = 2 / 3  # new violations for each group: with fewer, the caps of whole rows are added
 
 
 def by_columns(
@@ -22,9 +24,11 @@ def by_columns(
     """Close in on the least Δ with a linear program that grows.
 
     A round solves the restricted program at level t, prices every absent slack by the multipliers, looks up every
-    absent cap, and adds what is worth adding. The level moves to the Δ of the restricted solution as soon as that
-    has nearly settled, even while caps are violated. Each round's multipliers bound Δ from below, and its diagonal
-    is completed to a channel that bounds it from above, so that the method can stop at any time.
+    absent cap, and adds what is worth adding. As soon as θ has nearly settled, even while caps are violated, the
+    level moves to t + θ, and ω to D of the channel: were D to stay as it is, θ would be 0 there. (Its Δ
+    is no good level: values that are hardly ever reported make it too large at first.) Each round's multipliers
+    bound Δ from below, and its diagonal is completed to a channel that bounds it from above, so that the method can
+    stop at any time.
 
     Parameters
     ----------
@@ -59,7 +63,7 @@ def by_columns(
         if (value := program.ratio(matrix)) < high:
             best, high = matrix, value
         added = grown.add(solution)
-        moved = t
+        moved, at = t, best
         if not added and solution.shortfall > _NOTHING:
             grown.raise_price()
         elif not added:
@@ -67,10 +71,10 @@ def by_columns(
                 break  # rounding has the last word
             moved = high
         elif solution.shortfall <= _NOTHING and _settled(solution.theta, last):
-            moved = program.ratio(solution.matrix(program.x))
+            moved, at = max(t + solution.theta, 0.0), matrix
         last = solution.theta
         if moved != t:
-            t, scale, last = moved, program.overall * (program.p @ best), np.inf
+            t, scale, last = moved, program.overall * (program.p @ at), np.inf
     return best, proof, rounds
 
 
@@ -104,20 +108,25 @@ class _Restricted:
         )
 
     def solve(self, t: float, scale: np.ndarray, deadline: float) -> Solution | None:
-        """Return the solution at level t, from the last basis; None if time ran out or the solver failed twice."""
-        for basis in (self._extended(), None):
+        """Return the solution at level t, from the last basis; None if time ran out or the solver failed thrice.
+
+        Near ζ_min with tiny shares rounding can make a program look infeasible: the last try is a laxer one. What
+        it returns is no less a proof, as bounds are recomputed from the multipliers, and channels repaired.
+        """
+        attempts = ((self.highs, self._extended()), (self.highs, None), (solver(tolerance=_LAX), None))
+        for highs, basis in attempts:
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
-            self.highs.passModel(assemble(self.program, t, scale, self.layout))
+            highs.setOptionValue("time_limit", highs.getRunTime() + left)
+            highs.passModel(assemble(self.program, t, scale, self.layout))
             if basis is not None:
-                self.highs.setBasis(basis)
-            self.highs.run()
-            if optimal(self.highs):
-                found = self.highs.getBasis()
+                highs.setBasis(basis)
+            highs.run()
+            if optimal(highs):
+                found = highs.getBasis()
                 self.basis = list(found.col_status), list(found.row_status), self.layout
-                return read(self.program, t, scale, self.layout, self.highs.getSolution())
+                return read(self.program, t, scale, self.layout, highs.getSolution())
         return None
 
     def _extended(self) -> highspy.HighsBasis | None:
@@ -139,7 +148,11 @@ class _Restricted:
         return basis
 
     def add(self, solution: Solution) -> int:
-        """Add the slacks that price out and the caps that are violated; return how many."""
+        """Add the slacks that price out and the caps that are violated; return how many.
+
+        A slack that its cap cuts goes to its neighbours in the row, which then exceed theirs. Once few caps are
+        violated it takes fewer rounds to add all those of the row.
+        """
         program = self.program
         cost = priced(program, solution.multipliers)
         wanted = _most(np.where(self.present | np.eye(program.k, dtype=bool), 0.0, -cost))
@@ -147,7 +160,9 @@ class _Restricted:
         self.place[tuple(fresh.T)] = len(self.layout.pairs) + np.arange(len(fresh))
         self.present |= wanted
         above = solution.slacks > solution.caps(program.x) + _NOTHING
-        new = above & ~self.capped
+        new = above & self.present & ~self.capped
+        if new.sum() <= _FEW * program.k:
+            new[1] = self.present & new.any(axis=(0, 2))[:, None] & ~self.capped[1]
         self.capped |= new
         self.layout = Layout(
             np.concatenate([self.layout.pairs, fresh]),

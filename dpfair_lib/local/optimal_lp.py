@@ -139,12 +139,6 @@ class Solution:
     shortfall: float
     multipliers: Multipliers
 
-    def matrix(self, x: float) -> np.ndarray:
-        """Return the channel as it stands, whatever caps it exceeds."""
-        matrix = x * self.diagonal + self.slacks
-        np.fill_diagonal(matrix, self.diagonal)
-        return matrix
-
     def caps(self, x: float) -> np.ndarray:
         """Return the caps that truthfulness of columns and of rows puts on the slacks, shape (2, k, k)."""
         own = self.diagonal[:, None]
@@ -186,15 +180,15 @@ def read(
     return Solution(float(values[k]), values[:k], slacks, shortfall, multipliers)
 
 
-def solver(time_limit: float = _INFINITY) -> highspy.Highs:
-    """Return a silent HiGHS with tight tolerances, on one thread."""
+def solver(time_limit: float = _INFINITY, tolerance: float = 1e-10) -> highspy.Highs:
+    """Return a silent HiGHS with this tolerance, primal and dual, on one thread."""
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, value in (
         ("output_flag", False),
         ("threads", 1),
         ("presolve", "off"),
-        ("primal_feasibility_tolerance", 1e-10),
-        ("dual_feasibility_tolerance", 1e-10),
+        ("primal_feasibility_tolerance", tolerance),
+        ("dual_feasibility_tolerance", tolerance),
         ("small_matrix_value", 1e-12),
         ("time_limit", time_limit),
     ):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import dp_sgd, gpu
+from benchmarks import dp_sgd, gpu, local, solver_growth
 from benchmarks.record import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
@@ -161,3 +161,30 @@ def test_the_quicker_arrangement_counts():
 def test_data_are_reproducible():
     assert np.array_equal(dp_sgd.data(50, 3)[0], dp_sgd.data(50, 3)[0])
     assert json.dumps(MISSING)
+
+
+def test_growth_of_the_solver_keeps_gaps_and_the_limit_of_time(tmp_path):
+    lines = []
+    found = solver_growth.measure(2, {"columns": (6, 60), "bisection": (6,)}, tell=lines.append)
+    assert [(row["value"], row["name"], len(row["seconds"])) for row in found["rows"]] == [
+        (6, "columns", 2), (6, "bisection", 2), (60, "columns", 1)
+    ]  # fmt: skip
+    assert all(row["closed"] for row in found["rows"])
+    assert found["rows"][0]["delta"] == pytest.approx(found["rows"][1]["delta"], abs=2e-8)
+    assert all(line["met"] for line in found["checks"])
+    assert len(lines) == 3
+    section = {**command.measure(suite(), 1), **found}
+    write_sections({"solver_growth": section}, tmp_path / "bench.json")
+    stopped = solver_growth.measure(1, {"columns": (60,)}, limit=1e-3)
+    assert not stopped["rows"][0]["closed"]
+    assert not stopped["checks"][0]["met"]
+
+
+def test_targets_of_local_reports_count_what_is_there():
+    medians = {"GRR": 0.01, "GRR, one-hot": 0.02, "SS, bit vectors": 0.2}
+    found = [{"name": name, "value": 10**6, "median": median} for name, median in medians.items()]
+    assert [line["met"] for line in local.targets(found)] == [True, False]
+    found.append({"name": "multi-freq-ldpy, grr loop", "value": 10**6, "median": 0.09})
+    assert local.targets(found)[-1] == {
+        "what": "multi-freq-ldpy, grr loop, over GRR", "ratio": pytest.approx(9), "least": 10, "met": False
+    }  # fmt: skip

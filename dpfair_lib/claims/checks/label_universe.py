@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -52,20 +52,24 @@ def world(cells: list[list[list[int]]]) -> World | None:
     )
 
 
-def persons_apart(largest: int) -> Iterator[World]:
-    """Yield all populations of two groups of at most so many people, each of whom is a cell: labels without noise."""
-    sizes = range(1, largest + 1)
+@functools.cache
+def persons_apart(largest: int) -> tuple[World, ...]:
+    """Return all populations of two groups of at most so many people, each of whom is a cell: labels without noise."""
+    sizes, populations = range(1, largest + 1), []
     for n in itertools.product(sizes, sizes):
         for s in itertools.product(range(n[0] + 1), range(n[1] + 1)):
             people = [(a, int(i < s[a])) for a in (0, 1) for i in range(n[a])]
             cells = [[[int((a, y) == who) for y in (0, 1)] for a in (0, 1)] for who in people]
             found = world(cells)
             assert found is not None
-            yield found
+            populations.append(found)
+    return tuple(populations)
 
 
-def shared_cells(sees_group: bool) -> Iterator[World]:
-    """Yield all populations with two feature values and at most one person of each feature, group and label."""
+@functools.cache
+def shared_cells(sees_group: bool) -> tuple[World, ...]:
+    """Return all populations with two feature values and at most one person of each feature, group and label."""
+    populations = []
     for bits in itertools.product((0, 1), repeat=8):
         counts = np.array(bits).reshape(2, 2, 2)
         if sees_group:
@@ -74,4 +78,5 @@ def shared_cells(sees_group: bool) -> Iterator[World]:
             )
         found = world([cell for cell in counts.tolist() if any(map(any, cell))])
         if found is not None:
-            yield found
+            populations.append(found)
+    return tuple(populations)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -64,21 +66,17 @@ def _levels(member: Any, search: Search) -> None:
             for t in (value, value * Fraction(999, 1000), value * Fraction(1001, 1000), *values):
                 search.agree(member(program, channel, t), value <= t, {**case, "channel": channel, "t": t})
         search.part("mixtures are no worse than the worse of the two")
-        for one, first in zip(channels, values, strict=True):
-            for two, second in zip(channels, values, strict=True):
-                share = Fraction(int(rng.integers(1, 12)), 12)
-                mixed = printed_objective(program, share * one + (1 - share) * two)
-                search.observe(max(first, second) - mixed, {**case, "share": share})
+        for (one, first), (two, second) in itertools.combinations(zip(channels, values, strict=True), 2):
+            share = Fraction(int(rng.integers(1, 12)), 12)
+            mixed = printed_objective(program, share * one + (1 - share) * two)
+            search.observe(max(first, second) - mixed, {**case, "share": share})
 
 
 def _middles(ratio: Any, search: Search) -> None:
     """All pairs of small feasible channels of 3 groups: Δ at the middle is at most the larger Δ, in whole numbers."""
     search.part("middles of all pairs")
-    shares, rates, parts = np.array([6, 3, 1]), np.array([4, 0, 2]), 9  # rates in sixths
-    channels = all_channels(3, parts)
-    channels = channels[
-        private_by_truth(channels, Fraction(1, 4)) & truthful_columns(channels) & truthful_rows(channels)
-    ]
+    shares, rates = np.array([6, 3, 1]), np.array([4, 0, 2])  # in tenths, in sixths
+    channels, as_given = _in_ninths()
     reports = np.einsum("i,nij->nj", shares, channels)
     overall = int(shares @ rates)
     excess = 10 * np.einsum("i,nij->nj", shares * rates, channels) - overall * reports
@@ -89,7 +87,7 @@ def _middles(ratio: Any, search: Search) -> None:
         X,
         Fraction(1),
     )
-    values = [ratio(program, as_fractions(channel, parts)) for channel in channels]
+    values = [ratio(program, channel) for channel in as_given]
     order = np.argsort(np.array(values, dtype=float), kind="stable")
     up = np.array([value.numerator for value in values])
     down = np.array([value.denominator for value in values])
@@ -99,6 +97,16 @@ def _middles(ratio: Any, search: Search) -> None:
         search.observe((up[i] * below - down[i] * middle).min(axis=1), {"channel": channels[others]})
     pairs = len(channels) * (len(channels) + 1) // 2
     search.exhausts("all pairs of truthful private channels of 3 groups with entries in 9ths", cases=pairs)
+
+
+@functools.cache  # nothing examined enters it
+def _in_ninths() -> tuple[np.ndarray, list[np.ndarray]]:
+    """Truthful channels of 3 groups with entries in 9ths and e^ε = 4, as whole numbers and as fractions."""
+    channels = all_channels(3, 9)
+    channels = channels[
+        private_by_truth(channels, Fraction(1, 4)) & truthful_columns(channels) & truthful_rows(channels)
+    ]
+    return channels, [as_fractions(channel, 9) for channel in channels]
 
 
 def random_channel(program: Program, rng: np.random.Generator) -> np.ndarray:
@@ -168,13 +176,17 @@ def irrational_multipliers(program: Program, t: Surd) -> Multipliers:
     return multipliers(solve(matrix, [-value for value in base]))
 
 
+@functools.cache  # nothing examined enters it
+def _irrational_optimum() -> tuple[Program, Surd, np.ndarray, Multipliers]:
+    program, t = irrational_instance()
+    return program, t, irrational_channel(program, t), irrational_multipliers(program, t)
+
+
 def _irrational(ratio: Any, bound: Any, search: Search) -> None:
     """The least Δ of rational data is (√13 − 1)/12: a feasible channel has it, and multipliers prove it least."""
     search.part("an irrational optimum")
-    program, t = irrational_instance()
+    program, t, channel, proof = _irrational_optimum()
     case = {"p": program.p, "p1": program.p1, "x": X, "error": program.error}
-    channel = irrational_channel(program, t)
-    proof = irrational_multipliers(program, t)
     for sign in (ratio(program, channel) - t, bound(program, proof) - t, 12 * t * t + 2 * t - 1):
         search.equal(sign.sign, 0, case)
     search.equal((-program.violation(channel)).sign if program.violation(channel) > 0 else 0, 0, case)

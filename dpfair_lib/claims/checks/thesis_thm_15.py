@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
@@ -48,6 +49,7 @@ def _as_printed(search: Search) -> None:
         search.against(slack, case, verify=printed_slack_in_closed_form)
 
 
+@functools.cache  # nothing examined enters it
 def printed_slack(p_eighths: int, q_eighths: int) -> Fraction:
     """Return the least Δ_SP(h_Q) − Δ_SP(h_P) over DA-optimal pairs of equal accuracy, 0 if Δ′(P) > Δ′(Q)."""
     one, other = world(four_points(p_eighths)), world(four_points(q_eighths))
@@ -81,13 +83,8 @@ def _equally_accurate(one: World, other: World) -> list[tuple[Fraction, Fraction
 def _without_noise(weight: Callable[..., Any], search: Search) -> None:
     """Everyone can be told apart, and no optimum favours the other group: the gaps differ as the data do."""
     search.part("labels without noise")
-    alike: dict[Any, list[tuple[World, set[Any]]]] = defaultdict(list)
-    for found in persons_apart(4):
-        best = da_optimal(found.accuracies, found.gaps) & (found.signed >= 0)
-        points = set(zip(found.accuracies[best], found.gaps[best], strict=True))
-        alike[len(found.cells), found.share_0].append((found, points))
     pairs = 0
-    for worlds in alike.values():
+    for worlds in _alike():
         for (one, points), (other, others) in itertools.product(worlds, repeat=2):
             case = {"first": one.cells, "second": other.cells}
             for (acc_p, g_p), (acc_q, g_q) in itertools.product(points, others):
@@ -96,6 +93,17 @@ def _without_noise(weight: Callable[..., Any], search: Search) -> None:
                 pairs += 1
     search.exhausts("pairs of populations of up to four people a group, of the same group sizes", cases=pairs)
     search.fact("pairs of DA-optimal classifiers for which the gaps differ exactly as the data do", pairs)
+
+
+@functools.cache  # nothing examined enters it
+def _alike() -> list[list[tuple[World, set[Any]]]]:
+    """Populations of the same group sizes, with the points (accuracy, gap) of their DA-optimal classifiers."""
+    alike: dict[Any, list[tuple[World, set[Any]]]] = defaultdict(list)
+    for found in persons_apart(4):
+        best = da_optimal(found.accuracies, found.gaps) & (found.signed >= 0)
+        points = set(zip(found.accuracies[best], found.gaps[best], strict=True))
+        alike[len(found.cells), found.share_0].append((found, points))
+    return list(alike.values())
 
 
 def _interval(interval: Callable[..., Any], search: Search) -> None:
