@@ -134,9 +134,8 @@ def _reports(
     codes: np.ndarray, found: Any, column: str, randomizer: Randomizer, labels: list[Any], source: Any
 ) -> np.ndarray:
     """Draw reports for values in numbers; ``found(row)`` is the value of a row whose number is −1."""
-    bad = codes < 0
-    if bad.any():
-        row = int(np.argmax(bad))
+    if len(codes) and codes.min() < 0:
+        row = int(np.argmax(codes < 0))
         raise LabelError(column, row + 1, found(row), labels)
     if not len(codes):
         shape = (0, randomizer.k) if isinstance(randomizer, SubsetSelection) else 0
@@ -227,7 +226,11 @@ def _codes(old: pa.Array, known: pa.Array) -> np.ndarray:
 
     if not pa.types.is_dictionary(old.type):
         return pc.fill_null(pc.index_in(old, value_set=known), -1).to_numpy(zero_copy_only=False)
+    entries = _codes(old.dictionary, known)
+    if len(known) <= 1 << 15:
+        entries = entries.astype(np.int16)  # a gather of small numbers is faster
+    if not old.indices.null_count:
+        return entries.take(old.indices.to_numpy())
     # one more entry, for what is missing
-    entries = np.append(_codes(old.dictionary, known), -1).astype(np.int32)
-    places = pc.fill_null(old.indices.cast(pa.int64()), len(entries) - 1)
-    return entries[places.to_numpy(zero_copy_only=False)]
+    places = pc.fill_null(old.indices.cast(pa.int64()), len(entries))
+    return np.append(entries, np.int16(-1)).take(places.to_numpy())
