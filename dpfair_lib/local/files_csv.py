@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.local.tables import LabelError
-
 BLOCK, LONGEST_ROW = 1 << 23, 1 << 26
 COMMA, QUOTE, NEWLINE, RETURN = b',"\n\r'
 BETWEEN = "|"
@@ -51,10 +49,9 @@ def rewrite(source: Path, target: Path, column: str, replace: Replace, *, progre
     ------
     ValueError
         If the column is not there, once; if a row has more or fewer fields than the first, or its quotes do not
-        match. Whatever ``replace`` raises, with the row in the whole file.
+        match. Whatever ``replace`` raises.
     """
     total = source.stat().st_size
-    done = rows = 0
     with source.open("rb") as file, target.open("wb") as out:
         names, header = _header(file.readline(LONGEST_ROW), source.name)
         while header.count(b'"') % 2 and (more := file.readline(LONGEST_ROW)):  # a name with a line end
@@ -65,13 +62,8 @@ def rewrite(source: Path, target: Path, column: str, replace: Replace, *, progre
         quoted = header[fields.start[0, place]] == QUOTE if fields.end[0, place] else False
         out.write(header)
         done = len(header)
-        for block in _blocks(file, len(names), rows):
-            data, found = block
-            try:
-                _replaced(data, found, place, column, replace, quoted, out)
-            except LabelError as error:
-                raise error.after(rows) from None
-            rows += len(found.start)
+        for data, found in _blocks(file, len(names)):
+            _replaced(data, found, place, column, replace, quoted, out)
             done += found.size
             progress(min(done, total), total)
 
@@ -87,17 +79,19 @@ def _header(line: bytes, name: str) -> tuple[list[str], bytes]:
     return next(csv.reader(text.splitlines(keepends=True))), line
 
 
-def _blocks(file: Any, fields: int, rows: int) -> Iterator[tuple[bytes, Rows]]:
+def _blocks(file: Any, fields: int) -> Iterator[tuple[bytes, Rows]]:
     """Give blocks of whole rows, and where their fields lie."""
-    rest = b""
+    rest, rows = b"", 0
     while True:
         new = file.read(BLOCK)
         data = rest + new
         if not data:
             return
         found = _cut(data, fields, rows, complete=bool(new) or data.endswith(b"\n"))
-        if not new or len(found.start):
-            yield data[: found.size] if new else data, found
+        if not new and found.size < len(data):
+            raise ValueError(f"row {rows + len(found.start) + 1:,}: found no end; a quote is left open")
+        if found.size:
+            yield data[: found.size], found
         rows, rest = rows + len(found.start), data[found.size :]
         if not new:
             return
@@ -117,9 +111,7 @@ def _cut(data: bytes, fields: int, rows: int, complete: bool) -> Rows:
     ends = np.flatnonzero(text[stops] == NEWLINE)
     stops = stops[: ends[-1] + 1] if len(ends) else stops[:0]
     size = min(int(stops[-1]) + 1, len(data)) if len(stops) else 0
-    if not complete and size < len(data):
-        raise ValueError(f"row {rows + len(ends) + 1:,}: found no end; a quote is left open")
-    before = np.concatenate([[-1], stops[:-1]])
+    before = np.concatenate([[-1], stops])[: len(stops)]
     if fields > 1:
         # empty lines are passed on with whatever follows
         gap = stops - before
