@@ -168,11 +168,13 @@ def _second(source: Path, column: str, before: Mapping[str, Any], inside: Mappin
     """Say what it means that the column is randomised again; nothing if it is not."""
     found = []
     if earlier := before.get(column):
-        total = sum(one["epsilon"] for one in earlier)
+        together = f"{sum(one['epsilon'] for one in earlier):.6g} before this one"
+        if not all(one["guarantee"] for one in earlier):
+            together = "some of them without a guarantee"
         found.append(
             f"SECOND REPORT: {column} of {source.name} was reported {len(earlier)} time(s) before, into "
             f"{', '.join(one['into'] for one in earlier)}; independent reports of one person can be averaged, and "
-            f"their epsilons, {total:.6g} before this one, add up; give out the same reports again instead"
+            f"their epsilons, {together}, add up; give out the same reports again instead"
         )
     if column in inside:
         found.append(

@@ -42,16 +42,21 @@ def release(
     terms : mapping
         How they were made.
     earlier : list
-        The record of independent reports of the same values; their ε is added.
+        The record of independent reports of the same values. Their ε is added; where one has no guarantee there is
+        no sum, and None in its place.
     """
     fields = {
         name: value for name, value in asdict(statement).items() if name != "parts" and value is not None
     }
-    total = math.fsum([statement.epsilon, *(one["epsilon"] for one in earlier)])
+    total: float | None = statement.epsilon
+    if not all(one["guarantee"] for one in earlier):
+        total = None
+    elif earlier:
+        total = math.nextafter(math.fsum([statement.epsilon, *(one["epsilon"] for one in earlier)]), math.inf)
     return {
         **terms, "statement": fields, "text": str(statement),
         "earlier_reports": [dict(one) for one in earlier],
-        "epsilon_with_earlier_reports": math.nextafter(total, math.inf) if earlier else statement.epsilon,
+        "epsilon_with_earlier_reports": total,
     }  # fmt: skip
 
 

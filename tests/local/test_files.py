@@ -316,10 +316,12 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path, how)
 
 
 PEAK = """
-import resource, sys
+import sys
+from pathlib import Path
 from dpfair_lib.__main__ import main
 main(["randomize", *sys.argv[1:], "--column", "race", "--epsilon", "1", "--labels", "Black,Other"])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# not ru_maxrss, which a child inherits from the process that started it
+print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) // 1024)
 """
 
 
@@ -376,6 +378,12 @@ def test_a_second_report_warns_and_is_marked(tmp_path, suffix, capsys):
     assert two["epsilon_with_earlier_reports"] == pytest.approx(1.5, rel=1e-8)
     assert two["earlier_reports"][0]["into"] == f"one.{suffix}"
     assert "SECOND REPORT" in two["statement"]["note"]
+    # a report without guarantee cannot be counted
+    assert run(source, tmp_path / f"seeded.{suffix}", *options, "--epsilon", 1, "--seed", 0) == 0
+    assert run(source, tmp_path / f"last.{suffix}", *options, "--epsilon", 1) == 0
+    last = releases_of(tmp_path / f"last.{suffix}")["race"][0]
+    assert last["epsilon_with_earlier_reports"] is None
+    assert "without a guarantee" in capsys.readouterr().err
     # another column of the same file is no second report, and carries on what is known
     options = ("--column", "sex", "--labels", "f,m", "--epsilon", 1)
     assert run(tmp_path / f"one.{suffix}", tmp_path / f"both.{suffix}", *options) == 0
