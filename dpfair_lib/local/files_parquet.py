@@ -82,9 +82,12 @@ def rewrite(
         }  # fmt: skip
         with pq.ParquetWriter(target, written, **options) as writer:
             done = 0
-            for piece in _ahead(_pieces(file, about)):
-                report = replace(piece.select([column])).column(0)
-                writer.write_table(piece.set_column(at, written.field(at), report), row_group_size=ROWS)
+            drawn = (
+                piece.set_column(at, written.field(at), replace(piece.select([column])).column(0))
+                for piece in _pieces(file, about)
+            )
+            for piece in _ahead(drawn):
+                writer.write_table(piece, row_group_size=ROWS)
                 done += piece.num_rows
                 progress(done, about.num_rows)
             writer.add_key_value_metadata(added)
@@ -102,7 +105,7 @@ def _pieces(file: Any, about: Any) -> Iterator[Any]:
 
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Give the items; the next one is read by another thread meanwhile."""
+    """Give the items; another thread makes the next one meanwhile."""
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, items, None)
         while (item := coming.result()) is not None:
