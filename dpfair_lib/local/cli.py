@@ -85,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     for warning in told:
         print(f"warning: {warning.message}", file=sys.stderr)
-    print(f"{args.target}: {statement}")
+    clauses = str(statement).split("; ")
+    print("\n  ".join([f"{args.target}: {clauses[0]}", *clauses[1:]]))
     return 0
 
 
