@@ -11,14 +11,16 @@ from typing import Any
 
 import torch
 
-from benchmarks import dp_sgd, fairness, gpu, growth, local, postprocessing, privacy, solver, solver_growth
+from benchmarks import (
+    dp_sgd, fairness, gpu, growth, local, postprocessing, privacy, randomize, solver, solver_growth,
+)  # fmt: skip
 from benchmarks.record import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows
 from dpfair_lib.timings import RECORD, read_timings
 
 SUITES = {
     "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
-    "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
+    "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
 }  # fmt: skip
 REPEATS = 5
 

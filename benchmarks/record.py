@@ -14,7 +14,7 @@ from typing import Any
 
 from dpfair_lib.timings import RECORD, read_timings
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opacus", "fairlearn", "dp-accounting")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "torch", "opacus", "fairlearn", "dp-accounting")
 PROCESSORS, MEMORY = Path("/proc/cpuinfo"), Path("/proc/meminfo")
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``python -m dpfair_lib claims`` and ``python -m dpfair_lib data``."""
+"""The command line: ``python -m dpfair_lib claims``, ``data`` and ``randomize``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 COMMANDS = {
     "claims": ("dpfair_lib.claims.cli", "run the checks of the ledger"),
     "data": ("dpfair_lib.datasets.cli", "list or fetch the data sets"),
+    "randomize": ("dpfair_lib.local.cli", "replace a column of a file by reports under local privacy"),
 }
 
 

@@ -1,20 +1,26 @@
 """Local differential privacy of a sensitive attribute: channels and what they do to the unfairness of data."""
 
 from dpfair_lib.local.binary import binary_optimum
+from dpfair_lib.local.files import SecondReportWarning, randomize_file
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
 from dpfair_lib.local.optimal_easy import smallest_error
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
+from dpfair_lib.local.tables import LabelError, randomize_frame
 
 __all__ = [
     "Certificate",
+    "LabelError",
     "Multipliers",
     "Randomizer",
+    "SecondReportWarning",
     "binary_optimum",
     "generalized_randomized_response",
     "optimal_randomizer",
+    "randomize_file",
+    "randomize_frame",
     "smallest_error",
     "subset_selection",
     "verify_certificate",

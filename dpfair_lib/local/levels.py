@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.local.words import Source, log_above, words32
 from dpfair_lib.privacy._arguments import number
 
 WORD = 1 << 32
@@ -64,15 +65,20 @@ class TwoLevels:
         """The sum of all weights: words from here on are drawn again."""
         return self.favoured * self.high + self.others * self.low
 
-    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+    @property
+    def epsilon(self) -> float:
+        """ε′ as a float, not below it."""
+        return log_above(self.ratio)
+
+    def draw(self, n: int, rng: Source) -> np.ndarray:
         """Return n outcomes as 32-bit integers: first the others, 0, …, o − 1, then the favoured."""
-        words = _words(n, rng)
+        words = words32(n, rng)
         if self.total < WORD:
             last = np.uint32(self.total - 1)
             if words.max() > last:
                 late = np.flatnonzero(words > last)
                 while len(late):
-                    words[late] = _words(len(late), rng)
+                    words[late] = words32(len(late), rng)
                     late = late[words[late] > last]
         if not self.low:
             return words // np.uint32(self.high) + np.uint32(self.others)
@@ -81,8 +87,3 @@ class TwoLevels:
             beyond = (words - np.uint32(self.others * self.low)) // np.uint32(self.high)
             outcomes += np.where(outcomes == self.others, beyond, np.uint32(0))
         return outcomes
-
-
-def _words(n: int, rng: np.random.Generator) -> np.ndarray:
-    # 64-bit words cost half as much as twice as many 32-bit words
-    return rng.integers(0, 2**64, size=(n + 1) // 2, dtype=np.uint64).view(np.uint32)[:n]

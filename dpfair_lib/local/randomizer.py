@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_generator, as_numbers, as_vector
+from dpfair_lib._validation import as_numbers, as_vector
+from dpfair_lib.local.words import as_source, log_above, words
+from dpfair_lib.privacy.sampling import Noise, mark_noise
+from dpfair_lib.privacy.statements import PrivacyStatement
+
+WHAT_A_REPORT_PROMISES = (
+    "one report of {attribute} is protected against everyone, whoever collects it too; a second, independent report of "
+    "the same person adds its own epsilon; nothing else of the person is protected, and where the rest tells "
+    "{attribute}, the noise does not hide it; that a person takes part, and what many reports together say about a "
+    "group, also about people who gave none, is not protected"
+)
 
 
 class Randomizer:
@@ -150,19 +160,19 @@ class Randomizer:
         p, _ = as_shares(p, np.zeros(self.k), self.k)
         return (p * np.diagonal(self.matrix)).sum()
 
-    def apply(self, a: Any, rng: np.random.Generator) -> np.ndarray:
+    def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw a report for each person.
 
         The draw compares a uniform word of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
         law of the reports is a channel too, `realized`, known exactly: every entry is off by less than m·2^(−b),
-        and 0 exactly where it should be. This is study noise, from a seeded generator; it protects no real data.
+        and 0 exactly where it should be.
 
         Parameters
         ----------
         a : array of shape (n,)
             Each person's value, an integer in 0, …, k − 1.
-        rng : numpy.random.Generator
-            Source of randomness.
+        rng : numpy.random.Generator, optional
+            Source of randomness for a study, which protects no real data; by default the operating system's.
 
         Returns
         -------
@@ -172,16 +182,16 @@ class Randomizer:
         Raises
         ------
         ValueError
-            If a value is not one of the k, or ``rng`` is no generator.
+            If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self.k), as_generator(rng, "rng")
+        a, rng = as_values(a, self.k), as_source(rng, "rng")
         bits = _word_bits(self.k)
         rows = np.arange(self.k, dtype=np.int64)[:, None] << bits
         edges = (rows + self._weights(bits).cumsum(axis=1)).ravel()
-        words = rng.integers(0, 1 << bits, size=len(a), dtype=np.int64)
-        words += a.astype(np.int64) << bits
+        drawn = words(len(a), bits, rng)
+        drawn += a.astype(np.int64) << bits
         outputs = self.matrix.shape[1]
-        z = np.searchsorted(edges, words, side="right") - a.astype(np.int64) * outputs
+        z = np.searchsorted(edges, drawn, side="right") - a.astype(np.int64) * outputs
         return z.astype(a.dtype if outputs - 1 <= np.iinfo(a.dtype).max else np.int64)
 
     def realized(self) -> Randomizer:
@@ -190,6 +200,50 @@ class Randomizer:
         weights = self._weights(bits)
         entries = [Fraction(int(weight), 1 << bits) for weight in weights.ravel()]
         return Randomizer(np.array(entries, dtype=object).reshape(weights.shape))
+
+    @property
+    def realized_epsilon(self) -> float:
+        """ε of the channel that `apply` really draws from, a float that is not below it."""
+        return log_above(self.realized().likelihood_ratio)
+
+    def privacy_statement(
+        self, *, attribute: str = "the attribute", noise: Noise = "secure"
+    ) -> PrivacyStatement:
+        """Return what one report promises the person who gives it, by the law that `apply` really draws from.
+
+        Parameters
+        ----------
+        attribute : str
+            Which attribute is reported.
+        noise : {"secure", "study"}
+            "study" if the reports were drawn from a seeded generator: then nothing is guaranteed.
+
+        Returns
+        -------
+        PrivacyStatement
+            Under the relation "local", for one report; ε is `realized_epsilon`.
+
+        Raises
+        ------
+        ValueError
+            If the attribute has no name, or the noise is unknown.
+        """
+        if not isinstance(attribute, str) or not attribute:
+            raise ValueError(f"attribute: found {attribute!r}, expected the name of what is reported")
+        epsilon = self.realized_epsilon
+        public = ("the channel", "who reports", f"all that is known of a person beside {attribute}")
+        if epsilon == math.inf:
+            return PrivacyStatement(
+                epsilon, 0.0, "local", unit="sensitive attribute", public=public, guarantee=False,
+                note=f"some report tells values of {attribute} apart for certain",
+            )  # fmt: skip
+        return mark_noise(
+            PrivacyStatement(
+                epsilon, 0.0, "local", unit="sensitive attribute", public=public,
+                note=WHAT_A_REPORT_PROMISES.format(attribute=attribute),
+            ),
+            noise,
+        )  # fmt: skip
 
     def _weights(self, bits: int) -> np.ndarray:
         """Whole weights of 2^(−bits): each row sums to 1, and an entry is 0 only where the probability is."""

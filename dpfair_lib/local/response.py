@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_generator
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_values
+from dpfair_lib.local.words import as_source, log_above
 from dpfair_lib.privacy._arguments import positive_integer
 
 BLOCK = 1 << 15
@@ -49,15 +49,15 @@ class GeneralizedRandomizedResponse(Randomizer):
         super().__init__(response_matrix(k, math.exp(-epsilon)))
         self._law = TwoLevels(epsilon, 1, k - 1)
 
-    def apply(self, a: Any, rng: np.random.Generator) -> np.ndarray:
+    def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw a report for each person, from a channel of the same form with an ε′ ≤ ε, see `realized`.
 
         Parameters
         ----------
         a : array of shape (n,)
             Each person's value, an integer in 0, …, k − 1. Small dtypes (int8) are fastest.
-        rng : numpy.random.Generator
-            Source of randomness; study noise, which protects no real data.
+        rng : numpy.random.Generator, optional
+            Source of randomness for a study, which protects no real data; by default the operating system's.
 
         Returns
         -------
@@ -67,9 +67,9 @@ class GeneralizedRandomizedResponse(Randomizer):
         Raises
         ------
         ValueError
-            If a value is not one of the k, or ``rng`` is no generator.
+            If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self.k), as_generator(rng, "rng")
+        a, rng = as_values(a, self.k), as_source(rng, "rng")
         # wide enough for a value and a shift together, both below k or equal to it
         dtype = np.uint8 if self.k <= 128 else np.uint16 if self.k <= 1 << 15 else np.uint64
         k, reports = dtype(self.k), np.empty_like(a)
@@ -90,6 +90,11 @@ class GeneralizedRandomizedResponse(Randomizer):
         """
         ratio = self._law.ratio
         return Randomizer(response_matrix(self.k, Fraction(0) if ratio == math.inf else 1 / ratio))
+
+    @property
+    def realized_epsilon(self) -> float:
+        """ε′ of `realized`, not below it; 0 where there is one value only."""
+        return self._law.epsilon if self.k > 1 else log_above(1)
 
 
 def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandomizedResponse:

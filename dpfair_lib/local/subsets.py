@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_generator
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 from dpfair_lib.local.response import BLOCK
+from dpfair_lib.local.words import Source, as_source, below, log_above
 from dpfair_lib.privacy._arguments import positive_integer
 
 LARGEST_MATRIX = 1 << 20
@@ -168,15 +168,15 @@ class SubsetSelection(Randomizer):
             )
         return super().truth_probability(p)
 
-    def apply(self, a: Any, rng: np.random.Generator) -> np.ndarray:
+    def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw a set for each person, from subset selection with an ε′ ≤ ε, see `realized_ratio`.
 
         Parameters
         ----------
         a : array of shape (n,)
             Each person's value, an integer in 0, …, k − 1.
-        rng : numpy.random.Generator
-            Source of randomness; study noise, which protects no real data.
+        rng : numpy.random.Generator, optional
+            Source of randomness for a study, which protects no real data; by default the operating system's.
 
         Returns
         -------
@@ -186,9 +186,9 @@ class SubsetSelection(Randomizer):
         Raises
         ------
         ValueError
-            If a value is not one of the k, or ``rng`` is no generator.
+            If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self._k), as_generator(rng, "rng")
+        a, rng = as_values(a, self._k), as_source(rng, "rng")
         reports = np.empty((len(a), self._k), dtype=np.uint8)
         for start in range(0, len(a), BLOCK):
             values = a[start : start + BLOCK].astype(np.int64)
@@ -206,6 +206,11 @@ class SubsetSelection(Randomizer):
         """
         return self._law.ratio
 
+    @property
+    def realized_epsilon(self) -> float:
+        """ε′ of the law that `apply` really draws from, not below it; 0 where the report says nothing."""
+        return self._law.epsilon if self.size < self._k else log_above(1)
+
     @functools.cached_property
     def _table(self) -> np.ndarray:
         """For each value all sets as bit vectors, those without it first; shape (k·C(k, ω), k)."""
@@ -217,16 +222,14 @@ class SubsetSelection(Randomizer):
         values += drawn
         np.take(self._table, values, axis=0, out=out, mode="clip")  # "raise" would buffer the output
 
-    def _one_by_one(
-        self, values: np.ndarray, drawn: np.ndarray, rng: np.random.Generator, out: np.ndarray
-    ) -> None:
+    def _one_by_one(self, values: np.ndarray, drawn: np.ndarray, rng: Source, out: np.ndarray) -> None:
         """Go through the other values: each is taken with probability (still needed) / (still to come)."""
         rows = np.arange(len(values))
         holds = drawn >= self._k - self.size
         out[rows, values] = holds
         needed = self.size - holds.astype(np.int64)
         for place in range(1, self._k):
-            taken = rng.integers(0, self._k - place, size=len(values)) < needed
+            taken = below(self._k - place, len(values), rng) < needed
             out[rows, (values + place) % self._k] = taken
             needed -= taken
 

@@ -1,0 +1,238 @@
+"""A file in which one column is replaced by reports: CSV or Parquet, of any size, in one step, with its statement."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.local import files_csv, files_parquet
+from dpfair_lib.local.randomizer import Randomizer
+from dpfair_lib.local.releases import (
+    KEY,
+    as_json,
+    record_path,
+    release,
+    releases_of,
+    reports_from,
+    statement_path,
+    write,
+)  # fmt: skip
+from dpfair_lib.local.subsets import SubsetSelection
+from dpfair_lib.local.tables import LabelError, as_labels, randomize_frame
+from dpfair_lib.privacy.statements import PrivacyStatement
+
+KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+PASSED_ON = "the other columns, the order of the rows and the file's metadata are passed on as they are"
+Progress = Callable[[int, int], None]
+
+
+class SecondReportWarning(UserWarning):
+    """The same column is randomised a second time."""
+
+
+def randomize_file(
+    source: str | Path,
+    target: str | Path,
+    column: str,
+    randomizer: Randomizer,
+    *,
+    labels: Sequence[str],
+    seed: int | None = None,
+    overwrite: bool = False,
+    terms: Mapping[str, Any] | None = None,
+    note: str = "",
+    progress: Progress | None = None,
+) -> PrivacyStatement:
+    """Write a copy of a file in which one column is replaced by a report for each row, with a statement beside it.
+
+    The file is read, changed and written in pieces. The target gets its name when it is whole and on the disk, and its
+    statement, ``TARGET.privacy.json``, comes before it. A Parquet file has the statement in its metadata as well.
+    Beside the source ``SOURCE.reports.json`` is kept: which columns were reported, and at which ε. Whoever reports a
+    column twice is warned by it, since independent reports of one person can be averaged.
+
+    Parameters
+    ----------
+    source, target : str or Path
+        ``.csv``, or ``.parquet`` or ``.pq``, both of one kind.
+    column : str
+        The column of the sensitive attribute.
+    randomizer : Randomizer
+        The channel; its values are numbered in the order of the labels.
+    labels : sequence of str
+        The possible values, all of them; public, and not made from the data. In a column of numbers they are read as
+        numbers.
+    seed : int, optional
+        For a study: the reports can be drawn again by everybody who knows it, and nothing is protected. By default
+        the randomness is the operating system's.
+    overwrite : bool
+        Whether the target may be there already; it is removed when its successor is whole.
+    terms : mapping, optional
+        How the channel was chosen, in plain values; stands in the statement.
+    note : str
+        What it assumes; stands in the statement.
+    progress : callable, optional
+        Told again and again how much is done and how much there is, in rows (Parquet) or bytes (CSV).
+
+    Returns
+    -------
+    PrivacyStatement
+        Of one report.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the source is not there.
+    FileExistsError
+        If the target or its statement is there, and ``overwrite`` is not said.
+    ValueError
+        If a value is missing or none of the labels, with its row; if the files are of another kind, or one and the
+        same; if a record beside the source cannot be read; if labels, column and randomiser do not go together.
+
+    Warns
+    -----
+    SecondReportWarning
+        If the column has been reported from this source before, or the source's column holds reports.
+
+    Notes
+    -----
+    Reports of subset selection are sets. In Parquet the column becomes a list of its type; in CSV a field has the
+    labels with ``|`` between them. Metadata of the source, and all its other columns, go into the target as they are.
+    """
+    source, target = Path(source), Path(target)
+    kind = _kind(source, target, overwrite)
+    listed = as_labels(labels, randomizer)
+    if kind == "csv" and isinstance(randomizer, SubsetSelection) and (bad := _marked(listed)):
+        raise ValueError(
+            f"labels: found {bad!r}, expected none with {files_csv.BETWEEN!r}, which divides a set"
+        )
+    before, inside = reports_from(source), releases_of(source)
+    statement = randomizer.privacy_statement(attribute=column, noise="secure" if seed is None else "study")
+    warning = _second(source, column, before, inside)
+    statement = replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, note, warning])))
+    if warning:
+        warnings.warn(warning, SecondReportWarning, stacklevel=2)
+    made = release(
+        statement, {**(terms or {}), "labels": listed, "seeded": seed is not None}, before.get(column, [])
+    )
+    columns = {**inside, column: [*inside.get(column, []), made]}
+    text = as_json(target.name, columns)
+    draw = _drawing(column, randomizer, listed, seed)
+    tell = progress or (lambda *_: None)
+
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
+    os.close(handle)
+    partial = Path(name)
+    try:
+        if kind == "csv":
+            files_csv.rewrite(source, partial, column, draw, progress=tell)
+        else:
+            files_parquet.rewrite(source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell)
+        _place(partial, target, text, overwrite)
+    finally:
+        partial.unlink(missing_ok=True)
+    _remember(source, target, column, statement, before)
+    return statement
+
+
+def _kind(source: Path, target: Path, overwrite: bool) -> str:
+    kinds = [KINDS.get(path.suffix.lower()) for path in (source, target)]
+    if None in kinds or kinds[0] != kinds[1]:
+        raise ValueError(
+            f"source, target: found {source.name} and {target.name}, expected two files of one kind, "
+            f"by their names: {', '.join(KINDS)}"
+        )
+    if not source.is_file():
+        raise FileNotFoundError(f"{source}: no such file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target.parent}: no such folder")
+    if target.exists() and target.samefile(source):
+        raise ValueError(f"target: found the source itself, {target}, expected another file")
+    for path in (target, statement_path(target)):
+        if path.exists() and not overwrite:
+            raise FileExistsError(f"{path}: is there already, and was not to be overwritten")
+    return str(kinds[0])
+
+
+def _marked(labels: Sequence[str]) -> str | None:
+    return next((label for label in labels if files_csv.BETWEEN in label), None)
+
+
+def _second(source: Path, column: str, before: Mapping[str, Any], inside: Mapping[str, Any]) -> str:
+    """Say what it means that the column is randomised again; nothing if it is not."""
+    found = []
+    if earlier := before.get(column):
+        together = f"{sum(one['epsilon'] for one in earlier):.6g} before this one"
+        if not all(one["guarantee"] for one in earlier):
+            together = "some of them without a guarantee"
+        found.append(
+            f"SECOND REPORT: {column} of {source.name} was reported {len(earlier)} time(s) before, into "
+            f"{', '.join(one['into'] for one in earlier)}; independent reports of one person can be averaged, and "
+            f"their epsilons, {together}, add up; give out the same reports again instead"
+        )
+    if column in inside:
+        found.append(
+            f"REPORTS OF REPORTS: {column} of {source.name} holds reports already; this adds noise to them and takes "
+            "nothing from their protection; if it is meant to be more private, report once, from the values, at a "
+            "smaller epsilon"
+        )
+    return "; ".join(found)
+
+
+def _drawing(
+    column: str, randomizer: Randomizer, labels: Sequence[str], seed: int | None
+) -> Callable[[Any], Any]:
+    """Return the function that replaces the column in a piece; it counts rows, so that an error names the row."""
+    rng = None if seed is None else np.random.default_rng(seed)
+    rows = 0
+
+    def draw(piece: Any) -> Any:
+        nonlocal rows
+        try:
+            drawn = randomize_frame(
+                piece, column, randomizer, labels=labels, noise="secure" if rng is None else "study", rng=rng
+            )
+        except LabelError as error:
+            raise error.after(rows) from None
+        rows += piece.num_rows
+        return drawn
+
+    return draw
+
+
+def _place(partial: Path, target: Path, statement: str, overwrite: bool) -> None:
+    """Give the whole file its name, after its statement; never is there a file beside another one's statement."""
+    with partial.open("rb+") as file:
+        os.fsync(file.fileno())
+    mask = os.umask(0)
+    os.umask(mask)
+    partial.chmod(0o666 & ~mask)
+    if overwrite:
+        target.unlink(missing_ok=True)
+    elif target.exists():
+        raise FileExistsError(f"{target}: has come there in the meantime, and was not to be overwritten")
+    write(statement_path(target), statement)
+    partial.replace(target)
+
+
+def _remember(
+    source: Path, target: Path, column: str, statement: PrivacyStatement, before: Mapping[str, Any]
+) -> None:
+    """Add the reports to the record beside the source."""
+    line = {"into": target.name, "epsilon": statement.epsilon, "guarantee": statement.guarantee}
+    columns = {**before, column: [*before.get(column, []), line]}
+    try:
+        write(record_path(source), as_json(source.name, columns))
+    except OSError as error:
+        warnings.warn(
+            f"{record_path(source)}: could not be written ({error}), so that nobody will be warned who reports "
+            f"{column} of {source.name} again",
+            SecondReportWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,155 @@
+"""A Parquet file with one column replaced, in constant memory: its row groups are read, changed, written in pieces."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROWS, BYTES = 1 << 19, 1 << 25
+"""A piece has at most so many rows, and so many bytes by what the file says of its columns."""
+
+Replace = Callable[[Any], Any]
+Progress = Callable[[int, int], None]
+
+
+def metadata_of(path: Path) -> dict[bytes, bytes]:
+    """Return the metadata of a Parquet file, its own keys and values."""
+    import pyarrow.parquet as pq
+
+    return dict(pq.read_metadata(path).metadata or {})
+
+
+def rewrite(
+    source: Path,
+    target: Path,
+    column: str,
+    replace: Replace,
+    *,
+    metadata: Mapping[bytes, bytes],
+    progress: Progress,
+) -> None:
+    """Write a Parquet file with the column replaced; schema, metadata and all other values are the source's.
+
+    Columns of text that the file holds as dictionaries are carried over as such, which saves most of the time.
+
+    Parameters
+    ----------
+    source, target : Path
+        The files; the target is overwritten.
+    column : str
+        The column, not nested.
+    replace : callable
+        Returns a table of one column with its reports for one with its values; called for each piece, in order.
+    metadata : mapping
+        Keys and values to add to the source's.
+    progress : callable
+        Told after each piece how many rows are done, and how many there are.
+
+    Raises
+    ------
+    ValueError
+        If the column is not there, once. Whatever ``replace`` raises.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    about = pq.read_metadata(source)
+    schema = pq.read_schema(source)
+    if schema.names.count(column) != 1:
+        raise ValueError(
+            f"column: found no single {column!r} in {source.name}, expected one of {schema.names}"
+        )
+    at = schema.get_field_index(column)
+    coded = _coded(about, schema)
+
+    def reported(kinds: Any) -> Any:
+        # the column's type after the change, learned from a piece without rows
+        return kinds.set(at, replace(pa.schema([kinds.field(at)]).empty_table()).schema.field(0))
+
+    logical = reported(schema)
+    added = {**(about.metadata or {}), **metadata}
+    if b"ARROW:schema" in added:
+        known = logical.with_metadata({**(schema.metadata or {}), **metadata})
+        added[b"ARROW:schema"] = base64.b64encode(known.serialize().to_pybytes())
+    with pq.ParquetFile(source, read_dictionary=coded, pre_buffer=False, buffer_size=1 << 20) as file:
+        written = reported(file.schema_arrow).with_metadata(None)
+        options = {
+            "compression": _codecs(about, column), "use_dictionary": _texts(schema, column),
+            "store_schema": False, "version": "2.6",
+        }  # fmt: skip
+        with pq.ParquetWriter(target, written, **options) as writer:
+            done = 0
+            drawn = (
+                piece.set_column(at, written.field(at), replace(piece.select([column])).column(0))
+                for piece in _pieces(file, about)
+            )
+            for piece in _ahead(drawn):
+                writer.write_table(piece, row_group_size=ROWS)
+                done += piece.num_rows
+                progress(done, about.num_rows)
+            writer.add_key_value_metadata(added)
+
+
+def _pieces(file: Any, about: Any) -> Iterator[Any]:
+    """Read row group by row group, so that a piece never mixes two; an empty one has no pieces."""
+    import pyarrow as pa
+
+    for group in range(about.num_row_groups):
+        size = about.row_group(group)
+        rows = min(ROWS, max(1024, BYTES * size.num_rows // max(size.total_byte_size, 1)))
+        for batch in file.iter_batches(rows, row_groups=[group], use_threads=False):
+            yield pa.Table.from_batches([batch])
+
+
+def _ahead(items: Iterator[Any]) -> Iterator[Any]:
+    """Give the items; another thread makes the next one meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item
+
+
+def _texts(schema: Any, column: str) -> list[str]:
+    """Return the columns to write as dictionaries: text, and the reports."""
+    import pyarrow as pa
+
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+    texts = [field.name for field in schema if any(holds(field.type) for holds in kinds)]
+    return [*texts, column, _set_path(column)]
+
+
+def _set_path(column: str) -> str:
+    """Return what a Parquet file calls the entries of a column of lists."""
+    return f"{column}.list.element"
+
+
+def _coded(about: Any, schema: Any) -> list[str]:
+    """Return the columns of plain strings that the first row group holds as dictionaries."""
+    import pyarrow as pa
+
+    if not about.num_row_groups:
+        return []
+    group = about.row_group(0)
+    chunks = {group.column(i).path_in_schema: group.column(i) for i in range(about.num_columns)}
+    return [
+        field.name
+        for field in schema
+        if pa.types.is_string(field.type)
+        and field.name in chunks
+        and chunks[field.name].has_dictionary_page
+        and schema.names.count(field.name) == 1
+    ]
+
+
+def _codecs(about: Any, column: str) -> Any:
+    """Return how each column is compressed, which stays as it is."""
+    if not about.num_row_groups:
+        return "snappy"
+    group = about.row_group(0)
+    chunks = [group.column(i) for i in range(about.num_columns)]
+    known = {chunk.path_in_schema: chunk.compression.replace("UNCOMPRESSED", "NONE") for chunk in chunks}
+    return {**known, _set_path(column): known[column]}
