@@ -1,6 +1,7 @@
 """Local differential privacy of a sensitive attribute: channels and what they do to the unfairness of data."""
 
 from dpfair_lib.local.binary import binary_optimum
+from dpfair_lib.local.fair_projection import FairProjection
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
 from dpfair_lib.local.optimal_easy import smallest_error
@@ -10,6 +11,7 @@ from dpfair_lib.local.subsets import subset_selection
 
 __all__ = [
     "Certificate",
+    "FairProjection",
     "Multipliers",
     "Randomizer",
     "binary_optimum",
