@@ -209,7 +209,7 @@ def project(y: np.ndarray, constraints: Constraints, divergence: Divergence) -> 
     if result.violation > PROMISED_VIOLATION or result.gap > PROMISED_GAP:
         raise ValueError(
             f"tolerance: found constraints that no classifier with these probabilities meets, or none that can be "
-            f"computed (after {steps} steps missed by {result.violation:.1e}, duality gap {result.gap:.1e}); expected a "
+            f"computed (after {steps} steps missed by {result.violation:.1e}, gap {result.gap:.1e}); expected a "
             f"larger tolerance, or probabilities further from 0"
         )
     return result
