@@ -63,3 +63,27 @@ def printed_tables() -> pd.DataFrame:
             for row in table["rows"]
         ]
     )
+
+
+def printed_projections() -> pd.DataFrame:
+    """Return the rows of the printed Tables 5.1–5.4, in their order.
+
+    Returns
+    -------
+    DataFrame
+        ``table, data, notion, method, variant, level, beside, accuracy, gap``: "OPT" with its ε as level, "Non-Fair",
+        or "Fair Projection" with its divergence as variant and the ε of OPT that it was matched with as ``beside``; NaN
+        where a column does not apply. The gap is the one that the table's notion names.
+
+    References
+    ----------
+    Thesis § 5.7.4.
+    """
+    tables = tomllib.loads(Path(__file__).with_name("printed.toml").read_text(encoding="utf-8"))["projection"]
+    rows = [
+        {"table": table["name"], "data": table["data"], "notion": table["notion"], **row}
+        for table in tables
+        for row in table["rows"]
+    ]
+    columns = ["table", "data", "notion", "method", "variant", "level", "beside", "accuracy", "gap"]
+    return pd.DataFrame(rows)[columns].astype({"level": float, "beside": float})
