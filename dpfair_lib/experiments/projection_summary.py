@@ -142,11 +142,12 @@ def at_equal_gap(
     fair = rows[
         (rows["method"] == "Fair Projection") & (rows["variant"] == divergence) & (rows["notion"] == notion)
     ]
-    tolerances = sorted(fair["level"].unique().tolist())
-    points = {level: fair[fair["level"] == level].set_index("split").sort_index() for level in tolerances}
-    means = [float(points[level][prefix + gap].mean()) for level in tolerances]
+    curve = fair.groupby("level")[prefix + gap].mean().sort_index()
+    tolerances, means = curve.index.tolist(), curve.tolist()
     at = crossing(means, float(mine[gap].mean()))
-    low, high = points[tolerances[at]], points[tolerances[at + 1]]
+    low, high = (
+        fair[fair["level"] == tolerances[place]].set_index("split").sort_index() for place in (at, at + 1)
+    )
     weight = (float(mine[gap].mean()) - means[at]) / (means[at + 1] - means[at])
     rise = float((high[prefix + "accuracy"] - low[prefix + "accuracy"]).mean())
     slope = rise / (means[at + 1] - means[at])
