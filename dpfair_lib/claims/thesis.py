@@ -188,9 +188,10 @@ CLAIMS: tuple[Claim, ...] = (
         "as Fair Projection (KL, CE): COMPAS 0.6798 to 0.6804, Adult 0.8609 to 0.8611; and much faster.",
         statement_uses=("thesis.thm-14",),
         verdict="not-reproduced",
-        finding="Non-Fair and OPT come out again, OPT as Theorem 14's channel on the training rows. Fair Projection, solved "
-        "exactly, mostly loses less accuracy than printed. At equal gaps OPT is nowhere seen ahead; on COMPAS, in a hundred "
-        "trials, it is behind in 2 of 12 comparisons by about 0.001. It takes less time, but a projection takes milliseconds.",
+        finding="Non-Fair comes out again, and OPT as Theorem 14's channel on the training rows. Fair Projection, "
+        "solved exactly, mostly loses less accuracy than printed. At equal gaps OPT is nowhere seen ahead; on COMPAS, "
+        "in a hundred trials, it is behind by about 0.001 in 2 of 12 comparisons. OPT takes less time, but a projection "
+        "takes milliseconds.",
         chapter="thesis-fair-projection",
         check=thesis_tables_5_1_5_4.check,
         faults=thesis_tables_5_1_5_4.FAULTS,
