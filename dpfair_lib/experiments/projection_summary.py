@@ -178,13 +178,27 @@ def crossing(means: Sequence[float], wanted: float) -> int:
     )
 
 
-def accuracy_at_gap(rows: pd.DataFrame, notion: str, divergence: str, wanted: float) -> float:
-    """Return the mean accuracy of Fair Projection where its mean gap is as wanted, between neighbouring tolerances.
+def point_at_gap(rows: pd.DataFrame, notion: str, divergence: str, wanted: float) -> tuple[float, float]:
+    """Return the mean accuracy of Fair Projection where its mean gap is as wanted, and how well it is known.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Trials of one data set.
+    notion, divergence : str
+        Which gap and which projection.
+    wanted : float
+        The gap.
+
+    Returns
+    -------
+    accuracy, leeway : float
+        On the line between the neighbouring tolerances, and the difference of the accuracies at these.
 
     Raises
     ------
     ValueError
-        If its curve does not have that gap.
+        If the curve does not have that gap.
     """
     fair = rows[
         (rows["method"] == "Fair Projection") & (rows["variant"] == divergence) & (rows["notion"] == notion)
@@ -193,4 +207,28 @@ def accuracy_at_gap(rows: pd.DataFrame, notion: str, divergence: str, wanted: fl
     gaps = means[GAPS[notion]].tolist()
     at = crossing(gaps, wanted)
     weight = (wanted - gaps[at]) / (gaps[at + 1] - gaps[at])
-    return float((1 - weight) * means["accuracy"].iloc[at] + weight * means["accuracy"].iloc[at + 1])
+    low, high = means["accuracy"].iloc[at], means["accuracy"].iloc[at + 1]
+    return float((1 - weight) * low + weight * high), float(abs(high - low))
+
+
+def loss_beside_printed(rows: pd.DataFrame, line: pd.Series) -> Beside:
+    """Compare the accuracy that Fair Projection loses at a printed gap with the printed loss.
+
+    Nothing is drawn, so that on the published splits only the tolerance and the rounding are open.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Trials of one data set on the published splits.
+    line : Series
+        A row of `printed_projections`, of Fair Projection.
+
+    Returns
+    -------
+    Beside
+        Without error; ``reach`` is the leeway of `point_at_gap` plus the rounding of two printed numbers.
+    """
+    found, leeway = point_at_gap(rows, line["notion"], line["variant"], line["gap"])
+    table = printed_projections().query("table == @line['table'] and method == 'Non-Fair'")
+    change = found - float(trials_of(rows, "Non-Fair")["accuracy"].mean())
+    return Beside(float(line["accuracy"] - table["accuracy"].iloc[0]), change, 0.0, leeway + 2 * ROUNDING)

@@ -136,8 +136,19 @@ def test_what_is_lacking_is_named():
     with pytest.raises(ValueError, match="expected one for each split"):
         summary.trials_of(rows, "OPT", level=7.0)
     with pytest.raises(ValueError, match=r"found the gap 0\.9000, expected one within the curve"):
-        summary.accuracy_at_gap(rows, "demographic_parity", "kl", 0.9)
-    assert summary.accuracy_at_gap(rows, "demographic_parity", "kl", 0.2) == pytest.approx(0.6, abs=0.01)
+        summary.point_at_gap(rows, "demographic_parity", "kl", 0.9)
+
+
+def test_points_of_the_curve_and_their_leeway():
+    rows = made_up()
+    accuracy, leeway = summary.point_at_gap(rows, "demographic_parity", "kl", 0.2)
+    assert accuracy == pytest.approx(0.6, abs=0.01)
+    assert leeway == pytest.approx(0.1, abs=1e-9)
+    line = printed_projections().query("table == '5.1' and method == 'Fair Projection'").iloc[0]
+    found = summary.loss_beside_printed(rows, line)
+    assert found.printed == pytest.approx(0.6784 - 0.6807)
+    assert found.ours == pytest.approx(0.5 + line["gap"] / 2 - 0.65)
+    assert found.reach == pytest.approx(leeway + 1e-4)
 
 
 def test_printed_tables_are_whole():
