@@ -12,7 +12,16 @@ from typing import Any
 import torch
 
 from benchmarks import (
-    dp_sgd, fairness, gpu, growth, local, postprocessing, privacy, randomize, solver, solver_growth,
+    dp_sgd,
+    fairness,
+    gpu,
+    growth,
+    local,
+    postprocessing,
+    privacy,
+    randomize,
+    solver,
+    solver_growth,
 )  # fmt: skip
 from benchmarks.record import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows

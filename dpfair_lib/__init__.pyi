@@ -19,6 +19,7 @@ from .fairness import mean_equalized_odds_difference as mean_equalized_odds_diff
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .local import FairProjection as FairProjection
 from .local import Randomizer as Randomizer
 from .local import binary_optimum as binary_optimum
 from .local import generalized_randomized_response as generalized_randomized_response

@@ -1,6 +1,6 @@
 """Data sets: found or fetched, verified against pinned checksums, prepared; and their stand-ins.
 
-A data set is one module with a `Spec` (`adult`, `credit`), entered in `loading.SPECS`, and its pins and facts
+A data set is one module with a `Spec` (`adult`, `credit`, `compas`), entered in `loading.SPECS`, and its pins and facts
 in the two TOML files, which `record` computes.
 """
 

@@ -9,12 +9,14 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.datasets import adult, credit
+from dpfair_lib.datasets import adult, compas, credit
 from dpfair_lib.datasets.find import obtain
 from dpfair_lib.datasets.pins import Pins, pinned
 from dpfair_lib.datasets.spec import DataCard, Dataset, Spec, card
 
-SPECS: Mapping[str, Spec] = MappingProxyType({spec.name: spec for spec in (adult.SPEC, credit.SPEC)})
+SPECS: Mapping[str, Spec] = MappingProxyType(
+    {spec.name: spec for spec in (adult.SPEC, credit.SPEC, compas.SPEC)}
+)
 
 
 def spec_of(name: str, specs: Mapping[str, Spec] = SPECS) -> Spec:
@@ -50,11 +52,11 @@ def load(
     Parameters
     ----------
     name : str
-        ``"adult"`` (45,222 complete rows, label income above 50,000 dollars) or ``"credit"`` (30,000 rows,
-        label default on the next payment).
+        ``"adult"`` (45,222 complete rows, label income above 50,000 dollars), ``"credit"`` (30,000 rows,
+        label default on the next payment) or ``"compas"`` (5,278 rows, label a new charge recorded).
     sensitive : str, sequence of str or None
         The sensitive column, or several, whose combined values ("Male & White") are then the groups. By
-        default sex.
+        default sex; for COMPAS race.
     root : str, Path or None
         A folder to look in first.
     download : bool

@@ -51,6 +51,8 @@ class Spec:
         What a user of the data should know before concluding anything.
     columns : mapping
         Column names in canonical order, with their types.
+    cleaned : mapping
+        The columns after cleaning, if they are others.
     label : str
         The label's column.
     positive : int or str
@@ -90,21 +92,27 @@ class Spec:
     layouts: tuple[Layout, ...]
     words: Mapping[str, Mapping[object, str]] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    cleaned: Mapping[str, Kind] = field(default_factory=dict)
     clean: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
     tied: Mapping[str, str] = field(default_factory=dict)
     signal: float = 1.0
 
     def __post_init__(self) -> None:
         named = {self.label, *self.categorical, *self.sensitive, *self.tied, *self.tied.values()}
-        if unknown := sorted(named - set(self.columns)):
+        if unknown := sorted(named - set(self.used)):
             raise ValueError(f"{self.name}: not among the columns: {', '.join(unknown)}")
         if not set(self.sensitive) <= set(self.categorical) or not self.sensitive:
             raise ValueError(f"{self.name}: sensitive columns must be named, and be categorical")
 
     @property
+    def used(self) -> Mapping[str, Kind]:
+        """The columns of the cleaned table, with their types."""
+        return self.cleaned or self.columns
+
+    @property
     def numeric(self) -> tuple[str, ...]:
         """The features that are used as numbers, in canonical order."""
-        return tuple(c for c in self.columns if c != self.label and c not in self.categorical)
+        return tuple(c for c in self.used if c != self.label and c not in self.categorical)
 
 
 @dataclass(frozen=True)

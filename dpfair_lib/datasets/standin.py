@@ -29,8 +29,8 @@ from dpfair_lib.datasets.spec import DataCard, Dataset, Spec
 Facts = Mapping[str, Any]
 _HEADER = """\
 # Facts that the stand-ins are drawn from: aggregates of data sets that their publisher, the UCI Machine Learning
-# Repository, licenses as CC BY 4.0 (citations: the data sets' cards). Written by
-# dpfair_lib.datasets.standin.render, never by hand."""
+# Repository, licenses as CC BY 4.0, and of public records published by ProPublica (compas). Citations: the data sets'
+# cards. Written by dpfair_lib.datasets.standin.render, never by hand."""
 _LEVELS = (0.005, 0.025, *(twentieth / 20 for twentieth in range(1, 20)), 0.975, 0.995)
 
 
@@ -153,7 +153,7 @@ def draw(spec: Spec, facts: Facts, *, n: int | None, rng: np.random.Generator) -
     Returns
     -------
     DataFrame
-        A table with the canonical columns, in random order of rows.
+        A table with the cleaned columns, in random order of rows.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def draw(spec: Spec, facts: Facts, *, n: int | None, rng: np.random.Generator) -
         spec.label: cells["label"].to_numpy()[cell],
     }
     same_group = (group[:, np.newaxis] == group) * rows
-    for column in spec.columns:
+    for column in spec.used:
         if column in table or column in spec.tied:
             continue
         afresh = _draw_index(same_group, cell, rng)
@@ -180,11 +180,11 @@ def draw(spec: Spec, facts: Facts, *, n: int | None, rng: np.random.Generator) -
             table[column] = values[_draw_index(np.array(facts["rates"][column]), source, rng)]
         else:
             number = _draw_number(np.array(facts["quantiles"][column]), source, rng)
-            table[column] = np.rint(number) if spec.columns[column] == "int" else number
+            table[column] = np.rint(number) if spec.used[column] == "int" else number
     for column, by in spec.tied.items():
         at = np.searchsorted(np.array(facts["categories"][by]), table[by])
         table[column] = np.array(facts["tied"][column])[at]
-    return pd.DataFrame({column: table[column] for column in spec.columns}).astype(dict(spec.columns))
+    return pd.DataFrame({column: table[column] for column in spec.used}).astype(dict(spec.used))
 
 
 def render(facts: Mapping[str, Facts]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -33,6 +35,11 @@ def printed_sampling(rows: int, epochs: int) -> tuple[float, int]:
     return 1 / batches, batches * epochs
 
 
+@functools.cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("printed.toml").read_text(encoding="utf-8"))
+
+
 def printed_tables() -> pd.DataFrame:
     """Return the rows of the printed Tables II–XIII, in their order.
 
@@ -47,7 +54,7 @@ def printed_tables() -> pd.DataFrame:
     ----------
     ISIT, § IV and App. B; Tables II–V are Tables 3.1–3.4 of the thesis.
     """
-    tables = tomllib.loads(Path(__file__).with_name("printed.toml").read_text(encoding="utf-8"))["table"]
+    tables = _file()["table"]
     head = ("data", "epsilon", "accountant", "sigma")
     return pd.DataFrame(
         [
@@ -63,3 +70,27 @@ def printed_tables() -> pd.DataFrame:
             for row in table["rows"]
         ]
     )
+
+
+def printed_projections() -> pd.DataFrame:
+    """Return the rows of the printed Tables 5.1–5.4, in their order.
+
+    Returns
+    -------
+    DataFrame
+        ``table, data, notion, method, variant, level, beside, accuracy, gap``: "OPT" with its ε as level, "Non-Fair",
+        or "Fair Projection" with its divergence as variant and the ε of OPT that it was matched with as ``beside``; NaN
+        where a column does not apply. The gap is the one that the table's notion names.
+
+    References
+    ----------
+    Thesis § 5.7.4.
+    """
+    tables = _file()["projection"]
+    rows = [
+        {"table": table["name"], "data": table["data"], "notion": table["notion"], **row}
+        for table in tables
+        for row in table["rows"]
+    ]
+    columns = ["table", "data", "notion", "method", "variant", "level", "beside", "accuracy", "gap"]
+    return pd.DataFrame(rows)[columns].astype({"level": float, "beside": float})

@@ -1,6 +1,7 @@
 """Local differential privacy of a sensitive attribute: channels and what they do to the unfairness of data."""
 
 from dpfair_lib.local.binary import binary_optimum
+from dpfair_lib.local.fair_projection import FairProjection
 from dpfair_lib.local.files import SecondReportWarning, randomize_file
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
@@ -12,6 +13,7 @@ from dpfair_lib.local.tables import LabelError, randomize_frame
 
 __all__ = [
     "Certificate",
+    "FairProjection",
     "LabelError",
     "Multipliers",
     "Randomizer",

@@ -111,7 +111,14 @@ def test_unknown_name(call):
         call("adults")
 
 
-@pytest.mark.parametrize(("name", "files"), [("adult", "adult.data + adult.test"), ("credit", "clients.xls")])
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("adult", "adult.data + adult.test"),
+        ("credit", "clients.xls"),
+        ("compas", "compas-scores-two-years.csv"),
+    ],
+)
 def test_public_names_say_what_is_lacking(name, files):
     with pytest.raises(FileNotFoundError, match=files.replace("+", r"\+")):
         load(name, download=False)
@@ -123,7 +130,12 @@ def test_every_spec_has_pins_and_the_publishers_addresses():
     for name, spec in loading.SPECS.items():
         assert list(pins.pinned()[name].columns) == list(spec.columns)
         assert set(pins.pinned()[name].files) == {file.name for file in spec.layouts[0]}
-        assert all(file.url.startswith("https://archive.ics.uci.edu/") for file in spec.layouts[0])
+        publisher = (
+            "https://raw.githubusercontent.com/propublica/"
+            if name == "compas"
+            else "https://archive.ics.uci.edu/"
+        )
+        assert all(file.url.startswith(publisher) for file in spec.layouts[0])
         assert all(sum(file.rows for file in layout) == pins.pinned()[name].rows for layout in spec.layouts)
 
 

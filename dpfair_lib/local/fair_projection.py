@@ -1,0 +1,233 @@
+"""Fair Projection: the classifier nearest to a given one among those whose groups are treated nearly alike."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
+from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
+from dpfair_lib.privacy._arguments import nonnegative, one_of
+
+NOTIONS = ("demographic_parity", "mean_equalized_odds")
+
+
+class FairProjection(BaseEstimator):
+    """Project a probabilistic classifier onto the classifiers that are fair up to a relative tolerance.
+
+    For every group a and class c, r_a(c) is between (1 − tolerance)·r(c) and (1 + tolerance)·r(c), where r_a(c) is the
+    rate of the projected classifier in the group and r(c) that in all rows:
+
+    * ``"demographic_parity"``: of class c, over all rows;
+    * ``"mean_equalized_odds"``: of class c among the rows of class c; a row counts with its given probability of c.
+
+    The constraints bind the *probabilities* of `predict_proba`, in the mean over the rows given to `fit`. For labels
+    drawn with them the rates hold in expectation; for `predict`, which takes the likelier class, nothing is promised.
+    The group is needed at prediction. This estimator gives no privacy.
+
+    Parameters
+    ----------
+    notion : {"demographic_parity", "mean_equalized_odds"}
+        Which rates are to be alike.
+    divergence : {"kl", "ce"}
+        What is least: the mean of KL(h ‖ y), or of KL(y ‖ h), which is the cross-entropy up to a constant; h is the new
+        classifier and y the given one.
+    tolerance : float
+        At least 0, relative to r(c); 0 asks for equal rates.
+
+    Attributes
+    ----------
+    groups_ : list
+        The group labels, sorted.
+    n_classes_ : int
+        Number of classes C.
+    multipliers_ : ndarray of shape (C, groups, 2)
+        The dual solution: the prices of the upper and of the lower bound on each rate; with them other rows are
+        projected.
+    divergence_value_ : float
+        Mean divergence, in nats, of the projected from the given probabilities.
+    duality_gap_ : float
+        At most 1e-8: no fair classifier is nearer by more.
+    violation_ : float
+        The most by which a bound is missed on the rows given to `fit`, relative to the size of a rate; at most 1e-9.
+    n_steps_ : int
+        Newton steps.
+
+    References
+    ----------
+    Alghamdi et al. (2022), Beyond Adult and COMPAS: Fair Multi-Class Prediction via Information Projection; thesis
+    § 5.7.4. The constraints are those of their published experiments, the solver is ours.
+    """
+
+    def __init__(self, notion: str, divergence: str = "kl", *, tolerance: float) -> None:
+        self.notion = notion
+        self.divergence = divergence
+        self.tolerance = tolerance
+
+    def fit(self, y_proba: Any, y: Any = None, *, sensitive_features: Any) -> Self:
+        """Find the projection of the given probabilities.
+
+        Parameters
+        ----------
+        y_proba : array of shape (n,) or (n, C)
+            The classifier's probabilities of label 1, or of the classes 0 … C − 1; none may be 0.
+        y : array of shape (n,), optional
+            Labels 0 … C − 1. For ``"mean_equalized_odds"`` they tell how many rows of each class a group has, as in the
+            published experiments; by default the probabilities do.
+        sensitive_features : array of shape (n,)
+            Group of each row; two groups or more.
+
+        Returns
+        -------
+        FairProjection
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or argument is malformed, a probability is 0, rows do not sum to 1, there is one group, a
+            group lacks a label, or the constraints cannot be met.
+        """
+        self._check_parameters()
+        given = _as_distributions(y_proba)
+        levels, codes = as_groups(sensitive_features)
+        check_lengths(y_proba=given, sensitive_features=codes)
+        if len(levels) < 2:
+            raise ValueError(f"sensitive_features: found 1 group {levels.tolist()}, expected 2 or more")
+        self.groups_: list[Any] = levels.tolist()
+        self.n_classes_ = given.shape[1]
+        self.shares_ = self._shares(given, codes, y)
+        constraints = self._constraints(given, codes)
+        solved = project(given, constraints, self._kind)
+        self.multipliers_ = solved.multipliers.reshape(self.n_classes_, len(levels), 2)
+        self.divergence_value_ = solved.value
+        self.duality_gap_, self.violation_ = solved.gap, solved.violation
+        self.n_steps_ = solved.steps
+        return self
+
+    def predict_proba(self, y_proba: Any, *, sensitive_features: Any) -> np.ndarray:
+        """Return the projected probabilities of rows, those of `fit` or others.
+
+        Parameters
+        ----------
+        y_proba, sensitive_features : array
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or a group was not seen in `fit`.
+        """
+        check_is_fitted(self, "multipliers_")
+        given = _as_distributions(y_proba)
+        levels, local = as_groups(sensitive_features)
+        if unknown := [level for level in levels.tolist() if level not in self.groups_]:
+            raise ValueError(
+                f"sensitive_features: found group {unknown[0]!r}, expected one of {self.groups_}"
+            )
+        if given.shape[1] != self.n_classes_:
+            raise ValueError(f"y_proba: found {given.shape[1]} classes, expected {self.n_classes_} as in fit")
+        check_lengths(y_proba=given, sensitive_features=local)
+        codes = np.array([self.groups_.index(level) for level in levels.tolist()])[local]
+        tilt = self._constraints(given, codes).tilt(self.multipliers_.ravel())
+        return tilted(given, tilt, self._kind).probabilities
+
+    def predict(self, y_proba: Any, *, sensitive_features: Any) -> np.ndarray:
+        """Return the likelier class of each row, the smaller of equals; the constraints do not bind these labels.
+
+        Parameters
+        ----------
+        y_proba, sensitive_features : array
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels 0 … C − 1.
+
+        Raises
+        ------
+        ValueError
+            As `predict_proba`.
+        """
+        return self.predict_proba(y_proba, sensitive_features=sensitive_features).argmax(axis=1)
+
+    @property
+    def _kind(self) -> Divergence:
+        return one_of(self.divergence, "divergence", DIVERGENCES)
+
+    def _check_parameters(self) -> None:
+        one_of(self.notion, "notion", NOTIONS)
+        one_of(self.divergence, "divergence", DIVERGENCES)
+        if nonnegative(self.tolerance, "tolerance") == np.inf:
+            raise ValueError("tolerance: found inf, expected a finite number of at least 0")
+
+    def _shares(self, given: np.ndarray, codes: np.ndarray, y: Any) -> np.ndarray:
+        """Return, for every class and group, the share of all rows that the rate's denominator has."""
+        labels = None if y is None else _as_labels(y, given)
+        if self.notion == "demographic_parity":
+            counts = np.tile(np.bincount(codes).astype(float), (given.shape[1], 1))
+        elif labels is None:
+            counts = np.array([np.bincount(codes, weights=column) for column in given.T])
+        else:
+            counts = np.array(
+                [np.bincount(codes[labels == c], minlength=codes.max() + 1) for c in range(given.shape[1])]
+            )
+            if (counts == 0).any():
+                c, a = np.argwhere(counts == 0)[0]
+                raise ValueError(
+                    f"y: found no row of group {self.groups_[a]!r} with label {c}, expected at least one"
+                )
+        return counts / len(given)
+
+    def _constraints(self, given: np.ndarray, codes: np.ndarray) -> Constraints:
+        """Return (r_a(c) − r(c)) − tolerance·r(c) ≤ 0 and its mirror image for every class c and group a."""
+        weights = []
+        own = codes[:, np.newaxis] == np.arange(len(self.groups_))
+        for c, shares in enumerate(self.shares_):
+            counted = 1.0 if self.notion == "demographic_parity" else given[:, [c]]
+            above = counted * (own / shares - 1 / shares.sum())
+            slack = counted * self.tolerance / shares.sum()
+            weights.append(np.stack([above - slack, -above - slack], axis=2).reshape(len(codes), -1))
+        return Constraints(weights)
+
+
+def _as_distributions(y_proba: Any) -> np.ndarray:
+    """Return probabilities as an array of shape (n, C), all above 0 and rows summing to 1 exactly."""
+    if hasattr(y_proba, "detach"):
+        y_proba = y_proba.detach().cpu().numpy()
+    table = np.asarray(y_proba)
+    if table.ndim == 2 and table.shape[1] >= 2:
+        flat = as_probabilities(table.reshape(-1), "y_proba").astype(float).reshape(table.shape)
+    else:
+        positive = as_probabilities(y_proba, "y_proba").astype(float)
+        flat = np.column_stack([1 - positive, positive])
+    if (off := abs(flat.sum(axis=1) - 1)).max() > 1e-6:
+        at = int(off.argmax())
+        raise ValueError(
+            f"y_proba: found the sum {flat[at].sum():.6g} in row {at}, expected rows that sum to 1"
+        )
+    if (flat <= 0).any():
+        at = int(np.argmax((flat <= 0).any(axis=1)))
+        raise ValueError(
+            f"y_proba: found a probability of 0 in row {at}, expected all above 0 (mix in a little of the uniform ones)"
+        )
+    return flat / flat.sum(axis=1, keepdims=True)
+
+
+def _as_labels(y: Any, given: np.ndarray) -> np.ndarray:
+    labels = as_vector(y, "y")
+    check_lengths(y_proba=given, y=labels)
+    known = np.isin(labels, np.arange(given.shape[1]))
+    if not known.all():
+        at = int(np.argmin(known))
+        raise ValueError(f"y: found {labels[at]} at position {at}, expected labels 0 to {given.shape[1] - 1}")
+    return labels.astype(np.int64)
