@@ -155,6 +155,22 @@ def test_rows_of_few_and_rare_cells_still_end():
             assert fair.duality_gap_ <= 1e-8
 
 
+@pytest.mark.parametrize(("notion", "divergence"), EVERY)
+def test_probabilities_near_0_and_1_are_projected_as_closely(notion, divergence):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        classes, groups = int(rng.integers(2, 5)), int(rng.integers(2, 4))
+        group = np.append(np.arange(groups), rng.integers(0, groups, 120))
+        logit = 8 * rng.normal(size=(len(group), classes))
+        logit[:, 0] += 8 * rng.normal(size=groups)[group]
+        y_proba = np.maximum(np.exp(logit - logit.max(axis=1, keepdims=True)), 1e-6)
+        y_proba /= y_proba.sum(axis=1, keepdims=True)
+        fair, h = fitted(notion, divergence, float(rng.choice([0, 1e-3, 0.1])), y_proba, group)
+        assert fair.duality_gap_ <= 1e-8
+        *own, common = rates(h, y_proba, group, notion)
+        assert (abs(np.array(own) - common) <= fair.tolerance * common + 1e-8).all()
+
+
 def test_other_rows_names_and_forms_of_input():
     y_proba, group = example()
     names = pd.Series(np.where(group == 1, "b", "a"))
