@@ -1,3 +1,5 @@
+import time
+
 import cvxpy
 import numpy as np
 import pandas as pd
@@ -193,6 +195,18 @@ def test_labels_set_the_sizes_of_cells_for_equalized_odds():
         found = [(y_proba[:, c] * h[:, c])[group == a].sum() / cells[a] for a in (0, 1)]
         assert found[0] == pytest.approx(found[1], abs=1e-8)
     assert mean_equalized_odds_difference(y, h[:, 1], sensitive_features=group) < 0.1
+
+
+@pytest.mark.parametrize(("notion", "divergence"), EVERY)
+def test_a_projection_of_a_few_thousand_rows_takes_milliseconds(notion, divergence):
+    y_proba, group = example(0, 3_694)
+
+    def seconds():
+        start = time.process_time()
+        FairProjection(notion, divergence, tolerance=0.01).fit(y_proba, sensitive_features=group)
+        return time.process_time() - start
+
+    assert min(seconds() for _ in range(5)) < 0.05
 
 
 GOOD, GROUPS = [0.2, 0.6, 0.5, 0.4], [0, 1, 0, 1]
