@@ -63,11 +63,14 @@ class Constraints:
     def curvature(self, w: np.ndarray) -> np.ndarray:
         """Return the mean of gᵀ(diag(w) − wwᵀ/Σw)g, the negative of the dual's Hessian."""
         share = w / w.sum(axis=1, keepdims=True)
-        rows = []
+        classes, rows = range(w.shape[1]), []
         for c, g in enumerate(self.weights):
+            # 1 − share[c] by adding up the others: for probabilities near 0 and 1 nothing may cancel
+            rest = share[:, [other for other in classes if other != c]].sum(axis=1)
             row = [
-                (g * (w[:, c] * ((c == other) - share[:, other]))[:, np.newaxis]).T @ right
-                for other, right in enumerate(self.weights)
+                (g * (w[:, c] * (rest if c == other else -share[:, other]))[:, np.newaxis]).T
+                @ self.weights[other]
+                for other in classes
             ]
             rows.append(np.hstack(row))
         return np.vstack(rows) / len(w)
@@ -138,17 +141,19 @@ def _reciprocal(y: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return y/(t + z), rows summing to 1, and z.
 
     Σ y/(t + z) − 1 falls in z and is convex; at z = max(y − t) it is not negative, so Newton's steps only go up to the
-    root.
+    root. What is sought is t + z for the least t, which is as small as y may be and must not come out of a difference.
     """
-    z = (y - t).max(axis=1, keepdims=True)
+    least = t.min(axis=1, keepdims=True)
+    above = t - least
+    lift = (y - above).max(axis=1, keepdims=True)
     for _ in range(200):
-        h = y / (t + z)
+        h = y / (above + lift)
         step = (h.sum(axis=1, keepdims=True) - 1) / (h**2 / y).sum(axis=1, keepdims=True)
-        z = z + step
-        if (step <= 4e-16 * (1 + abs(z))).all():
+        lift = lift + step
+        if (step <= 4e-16 * lift).all():
             break
-    h = y / (t + z)
-    return h / h.sum(axis=1, keepdims=True), z[:, 0]
+    h = y / (above + lift)
+    return h / h.sum(axis=1, keepdims=True), (lift - least)[:, 0]
 
 
 def divergence_of(h: np.ndarray, y: np.ndarray, divergence: Divergence) -> float:
@@ -217,11 +222,17 @@ def project(y: np.ndarray, constraints: Constraints, divergence: Divergence) -> 
 
 def _model_optimum(multipliers: np.ndarray, left: np.ndarray, curvature: np.ndarray) -> np.ndarray:
     """Maximise left·(λ − λ₀) − ½(λ − λ₀)ᵀ(curvature + a little)(λ − λ₀) over λ ≥ 0."""
-    from scipy.linalg import cholesky, solve_triangular
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
     from scipy.optimize import nnls
 
-    # constraints that say the same leave the curvature singular; the little decides among equal multipliers
-    little = 1e-9 * max(float(curvature.diagonal().max()), 1e-12)
-    factor = cholesky(curvature + little * np.eye(len(left)))
-    shift = solve_triangular(factor, left, trans="T")
-    return nnls(factor, factor @ multipliers + shift)[0]
+    # every price in its own unit; then a little, which decides where constraints say the same
+    unit = 1 / np.sqrt(np.maximum(curvature.diagonal(), 1e-12))
+    scaled, little = curvature * unit[:, np.newaxis] * unit, 1e-10
+    while True:
+        try:
+            factor = cholesky(scaled + little * np.eye(len(left)))
+            break
+        except LinAlgError:  # rounding outweighs it
+            little *= 10
+    shift = solve_triangular(factor, unit * left, trans="T")
+    return unit * nnls(factor, factor @ (multipliers / unit) + shift)[0]

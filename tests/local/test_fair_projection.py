@@ -1,3 +1,5 @@
+import time
+
 import cvxpy
 import numpy as np
 import pandas as pd
@@ -155,6 +157,22 @@ def test_rows_of_few_and_rare_cells_still_end():
             assert fair.duality_gap_ <= 1e-8
 
 
+@pytest.mark.parametrize(("notion", "divergence"), EVERY)
+def test_probabilities_near_0_and_1_are_projected_as_closely(notion, divergence):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        classes, groups = int(rng.integers(2, 5)), int(rng.integers(2, 4))
+        group = np.append(np.arange(groups), rng.integers(0, groups, 120))
+        logit = 8 * rng.normal(size=(len(group), classes))
+        logit[:, 0] += 8 * rng.normal(size=groups)[group]
+        y_proba = np.maximum(np.exp(logit - logit.max(axis=1, keepdims=True)), 1e-6)
+        y_proba /= y_proba.sum(axis=1, keepdims=True)
+        fair, h = fitted(notion, divergence, float(rng.choice([0, 1e-3, 0.1])), y_proba, group)
+        assert fair.duality_gap_ <= 1e-8
+        *own, common = rates(h, y_proba, group, notion)
+        assert (abs(np.array(own) - common) <= fair.tolerance * common + 1e-8).all()
+
+
 def test_other_rows_names_and_forms_of_input():
     y_proba, group = example()
     names = pd.Series(np.where(group == 1, "b", "a"))
@@ -177,6 +195,18 @@ def test_labels_set_the_sizes_of_cells_for_equalized_odds():
         found = [(y_proba[:, c] * h[:, c])[group == a].sum() / cells[a] for a in (0, 1)]
         assert found[0] == pytest.approx(found[1], abs=1e-8)
     assert mean_equalized_odds_difference(y, h[:, 1], sensitive_features=group) < 0.1
+
+
+@pytest.mark.parametrize(("notion", "divergence"), EVERY)
+def test_a_projection_of_a_few_thousand_rows_takes_milliseconds(notion, divergence):
+    y_proba, group = example(0, 3_694)
+
+    def seconds():
+        start = time.process_time()
+        FairProjection(notion, divergence, tolerance=0.01).fit(y_proba, sensitive_features=group)
+        return time.process_time() - start
+
+    assert min(seconds() for _ in range(5)) < 0.05
 
 
 GOOD, GROUPS = [0.2, 0.6, 0.5, 0.4], [0, 1, 0, 1]
