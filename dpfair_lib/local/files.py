@@ -136,10 +136,11 @@ def randomize_file(
             files_csv.rewrite(source, partial, column, draw, progress=tell)
         else:
             files_parquet.rewrite(source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell)
+        # first, so that no report is ever out that the record does not know
+        _remember(source, target, column, statement, before)
         _place(partial, target, text, overwrite)
     finally:
         partial.unlink(missing_ok=True)
-    _remember(source, target, column, statement, before)
     return statement
 
 
