@@ -103,7 +103,9 @@ def randomize_file(
     Notes
     -----
     Reports of subset selection are sets. In Parquet the column becomes a list of its type; in CSV a field has the
-    labels with ``|`` between them. Metadata of the source, and all its other columns, go into the target as they are.
+    labels with ``|`` between them. Metadata of the source, and all its other columns, go into the target as they are;
+    encodings, pages and indexes of a Parquet file are made afresh. A copy of the source is not known to be one: where
+    several are about, the record has to go with each.
     """
     source, target = Path(source), Path(target)
     kind = _kind(source, target, overwrite)
@@ -134,10 +136,11 @@ def randomize_file(
             files_csv.rewrite(source, partial, column, draw, progress=tell)
         else:
             files_parquet.rewrite(source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell)
+        # first, so that no report is ever out that the record does not know
+        _remember(source, target, column, statement, before)
         _place(partial, target, text, overwrite)
     finally:
         partial.unlink(missing_ok=True)
-    _remember(source, target, column, statement, before)
     return statement
 
 

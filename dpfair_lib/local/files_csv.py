@@ -7,6 +7,7 @@ taken for another would leave somebody's value in the file as it is.
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,8 +62,9 @@ def rewrite(source: Path, target: Path, column: str, replace: Replace, *, progre
             names, header = _header(header + more, source.name)
         if names.count(column) != 1:
             raise ValueError(f"column: found no single {column!r} in {source.name}, expected one of {names}")
-        place, fields = names.index(column), _cut(header, len(names), 0, header.endswith(b"\n"))
-        quoted = header[fields.start[0, place]] == QUOTE if fields.end[0, place] else False
+        place, bare = names.index(column), header.removeprefix(codecs.BOM_UTF8)
+        at = _cut(bare, len(names), 0, bare.endswith(b"\n")).start[0, place]
+        quoted = bare[at : at + 1] == b'"'
         out.write(header)
         done = len(header)
         for data, found in _blocks(file, len(names)):

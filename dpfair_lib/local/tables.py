@@ -167,7 +167,9 @@ def _pandas(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], 
         new = pd.Series(pd.Categorical.from_codes(reports.astype(np.int64), dtype=kind), old.index)
     else:
         new = pd.Series(known.take(reports.astype(np.int64)), old.index).astype(old.dtype)
-    return frame.assign(**{column: new})
+    changed = frame.copy(deep=False)
+    changed[column] = new
+    return changed
 
 
 def labels_as(labels: list[Any], kind: pa.DataType, column: str) -> pa.Array:

@@ -12,8 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from dpfair_lib import Randomizer
 from dpfair_lib.__main__ import main
 from dpfair_lib.local import (
     SecondReportWarning,
@@ -21,6 +24,7 @@ from dpfair_lib.local import (
     files_csv,
     generalized_randomized_response,
     randomize_file,
+    randomize_frame,
     subset_selection,
 )
 from dpfair_lib.local.releases import KEY, record_path, releases_of, statement_path
@@ -35,7 +39,7 @@ def a_table(n=1000, seed=0):
     names = [["a", "", None, 'say "b"', "é, ü"][i] for i in rng.integers(0, 5, n)]
     schema = pa.schema(
         [
-            pa.field("id", pa.int64(), metadata={"unit": "person"}), pa.field("race", pa.string()),
+            pa.field("id", pa.int64(), metadata={"unit": "person"}), pa.field("race", pa.string(), nullable=False),
             pa.field("zip", pa.string()), pa.field("name", pa.large_string()),
             pa.field("income", pa.float64()), pa.field("born", pa.timestamp("us", "Europe/Vienna")),
             pa.field("sex", pa.dictionary(pa.int8(), pa.string())), pa.field("sure", pa.bool_()),
@@ -182,9 +186,9 @@ def test_csv_keeps_every_other_byte(tmp_path, monkeypatch, end, place, last, blo
 
 def test_reports_are_quoted_by_the_name_of_the_column_and_never_by_the_value(tmp_path):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text('"race",x\n' + 'Black,1\n"Other",2\n' * 50)
+    source.write_text('\ufeff"race",x\n' + 'Black,1\n"Other",2\n' * 50)
     randomize_file(source, target, "race", GRR, labels=LABELS)
-    assert all(line.startswith('"') for line in target.read_text().splitlines())
+    assert all(line.startswith('"') for line in target.read_text("utf-8-sig").splitlines())
 
 
 def test_csv_of_one_column_and_sets_of_labels(tmp_path):
@@ -522,3 +526,55 @@ def test_progress_is_told_on_a_terminal_only(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert run(source, tmp_path / "two.csv", *options) == 0
     assert "100.0%  9 of 9\n" in capsys.readouterr().err
+
+
+SWAP = Randomizer([[0.0, 1.0], [1.0, 0.0]])  # whoever is left out keeps the value, and is seen
+
+
+def swapped(text, block, folder):
+    """Return what becomes of a CSV file when a and b are exchanged, or None where it is refused."""
+    source, target = folder / "in.csv", folder / "out.csv"
+    source.write_bytes(text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files_csv, "BLOCK", block)
+        try:
+            files_csv.rewrite(
+                source, target, "race",
+                lambda piece: randomize_frame(piece, "race", SWAP, labels=["a", "b"]), progress=lambda *_: None,
+            )  # fmt: skip
+        except ValueError:
+            return None
+    return target.read_bytes().decode()
+
+
+def parsed(text):
+    return [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+
+
+@settings(max_examples=400)
+@given(
+    data=st.text(alphabet='ab",\n\r x', max_size=60), place=st.sampled_from([0, 1]), block=st.integers(1, 80)
+)
+def test_whatever_csv_is_accepted_everybody_in_it_is_randomised(tmp_path_factory, data, place, block):
+    header = ["race,x\n", "x,race\n"][place]
+    out = swapped(header + data, block, tmp_path_factory.getbasetemp())
+    if out is None:
+        return
+    before, after = parsed(header + data)[1:], parsed(out)[1:]
+    assert [row[1 - place] for row in after] == [row[1 - place] for row in before]
+    assert [row[place] for row in after] == [{"a": "b", "b": "a"}[row[place]] for row in before]
+
+
+@settings(max_examples=200)
+@given(
+    # this version of the module does not quote a return alone
+    rows=st.lists(st.tuples(st.sampled_from("ab"), st.text('a",\n éx', max_size=8)), min_size=1, max_size=12),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    end=st.sampled_from(["\n", "\r\n"]), block=st.integers(1, 80),
+)  # fmt: skip
+def test_whatever_the_csv_module_writes_is_accepted(tmp_path_factory, rows, quoting, end, block):
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=quoting, lineterminator=end).writerows([("race", "x"), *rows])
+    out = swapped(text.getvalue(), block, tmp_path_factory.getbasetemp())
+    assert out is not None
+    assert [tuple(row) for row in parsed(out)[1:]] == [({"a": "b", "b": "a"}[a], x) for a, x in rows]
