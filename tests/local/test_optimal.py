@@ -232,6 +232,53 @@ def test_equal_rates_leave_the_most_truthful_channel():
         assert 1 - channel.truth_probability(P) == pytest.approx(smallest_error(P, 4.0))
 
 
+@pytest.mark.parametrize(
+    ("method", "objective"),
+    [(method, "ratio") for method in ("columns", "dinkelbach", "bisection")] + [("columns", "difference")],
+)
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 2.0, 50.0, math.inf])
+def test_ends_are_defined_for_every_method(method, objective, epsilon):
+    p = [0.5, 0.3, 0.2]
+    least = smallest_error(p, epsilon)
+    for p1 in ([0.4, 0.4, 0.4], [1, 1, 1], [0, 1, 0], [1e-12, 0, 0]):
+        for error in (least, min(least + 0.2, 1), 1.0):
+            channel = optimal_randomizer(
+                p, p1, epsilon, error=error, method=method, objective=objective, tol=1e-2, time_limit=2.0
+            )
+            assert np.isfinite(channel.matrix).all()
+            assert 0 <= channel.value < math.inf
+            assert 0 <= channel.certificate.gap < math.inf
+            assert channel.certificate.violation <= 1e-14
+            verify_certificate(channel, p, p1, epsilon, error=error)
+        if np.ptp(p1) == 0 or epsilon == 0:
+            assert channel.value == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["columns", "dinkelbach", "bisection", "branch-and-bound"])
+def test_a_budget_below_the_least_error_is_refused_by_every_method(method):
+    for epsilon in (0.0, 2.0, math.inf):
+        least = smallest_error(P, epsilon)
+        if least > 0:
+            with pytest.raises(ValueError, match=f"expected at least {least:.12g}"):
+                optimal_randomizer(P, P1, epsilon, error=0.99 * least, method=method)
+
+
+@pytest.mark.parametrize(
+    ("p", "epsilon", "message"),
+    [
+        ([0.5, 0.5, 0], 1.0, "p: found probability 0 at position 2"),
+        ([0.5, 0.6], 1.0, "p: found a sum of 1.1"),
+        ([-0.5, 1.5], 1.0, "p: found -0.5"),
+        ([1.0], 1.0, "at least 2"),
+        ([0.5, 0.5], -1, "epsilon: found -1"),
+        ([0.5, 0.5], math.nan, "epsilon: found nan"),
+    ],
+)
+def test_least_error_refuses_bad_input(p, epsilon, message):
+    with pytest.raises(ValueError, match=message):
+        smallest_error(p, epsilon)
+
+
 def test_time_limit_leaves_a_feasible_channel_and_its_gap():
     rng = np.random.default_rng(0)
     p, p1 = rng.dirichlet(np.ones(60)), rng.uniform(size=60)

@@ -73,6 +73,8 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
         program = Program(p, p, x, 1 - truth)
         channel = completed(program, diagonal, np.zeros((k, k), dtype=object) + Fraction(0))
         search.observe(-program.violation(channel), {"p": p, "x": x})
+        # completing a diagonal also mends it: it must not have had to
+        search.equal(abs(np.diagonal(channel) - diagonal).max(), 0, {"p": p, "x": x})
         if x < 1:
             search.part(f"what is lost against randomised response, {k} groups")
             weights = (p - x / (1 - x + k * x)) / (1 - x)
