@@ -51,6 +51,18 @@ SENTENCES = (
 BORNE_OUT = {("adult", 9), ("credit", 3)}
 """Sentences whose factor our trials bear out."""
 CONTRADICTED = ("credit", 9)
+LEADS = {
+    *itertools.product(["adult"], ["as run"], [3, 9], ACCOUNTANTS),
+    *itertools.product(["adult"], ["certified"], [3, 9], ["PLD"]),
+    *itertools.product(["credit"], ["certified, tenfold steps"], [3, 9], ["PLD"]),
+}
+"""Where Algorithm 2's gap is smaller at equal accuracy, over splits with redrawn test rows."""
+TRAILS = {("credit", "as run", 3, "moments"), ("credit", "certified", 3, "PLD")}
+"""Where the mixture's is."""
+LEADS_FOR_NEW = {("adult", "as run", 9, "moments"), ("adult", "as run", 9, "GDP")}
+"""Where Algorithm 2's is, for rows not yet seen."""
+NO_MIXTURE = {("credit", "as run", 9)}
+"""Where, with redrawn test rows, no mixture of the λ that were run is as accurate."""
 
 
 def recorded_pair(
@@ -63,16 +75,23 @@ def recorded_pair(
 
 
 def recorded_equal(
-    data: str, epsilon: int, *, setting: str, accountant: str, fresh: bool,
+    data: str, epsilon: int, *, setting: str, accountant: str, fresh: bool, unseen: bool = False,
     compare: Callable[..., EqualAccuracy | None] = at_equal_accuracy, overlap: float = OVERLAP,
 ) -> EqualAccuracy | None:  # fmt: skip
-    """Return the comparison at equal accuracy on the recorded trials."""
-    rows = trials(fresh=fresh)
+    """Return the comparison at equal accuracy on the recorded trials, over splits or for rows not yet seen."""
     options = {
-        "setting": setting, "accountant": accountant, "test_to_train": overlap if fresh else 0.0,
-        "comparisons": CERTIFIED if fresh else AS_RUN,
+        "setting": setting, "accountant": accountant, "test_to_train": overlap if unseen else 0.0,
+        "comparisons": AS_RUN if setting == "as run" else CERTIFIED,
     }  # fmt: skip
-    return compare(rows[rows["data"] == data], epsilon, **options)
+    return compare(_narrowed(data, setting, epsilon, fresh=fresh), epsilon, **options)
+
+
+@cache
+def _narrowed(data: str, setting: str, epsilon: int, *, fresh: bool) -> Any:
+    """Return the trials that a comparison needs, the constant classifier's among them."""
+    rows = trials(fresh=fresh)
+    chosen = (rows["setting"] == setting) & (rows["target"] == epsilon)
+    return rows[(rows["data"] == data) & (chosen | (rows["method"] == "constant"))]
 
 
 pair_once, equal_once = cache(recorded_pair), cache(recorded_equal)
@@ -89,7 +108,7 @@ def check(
     _as_printed(tables, search)
     _as_measured(paired, search)
     _at_equal_accuracy(equal, search)
-    _at_equal_privacy(equal, search)
+    _redrawn(equal, search)
     _against_the_constant(search)
     return search.evidence()
 
@@ -179,7 +198,7 @@ def _as_measured(paired: Callable[..., tuple[float, float]], search: Search) -> 
 
 @cache
 def exact_equal(
-    data: str, epsilon: float, setting: str, accountant: str, *, fresh: bool
+    data: str, epsilon: float, setting: str, accountant: str, *, fresh: bool, unseen: bool
 ) -> tuple[dict[float, Any], Any, float, float, float] | None:
     """Return the weights, and mean and half-width of the differences of accuracy and gap, by exact decimals.
 
@@ -214,9 +233,9 @@ def exact_equal(
         for at in (0, 1)
     ]
     moments = [exact_moments(values) for values in differences]
-    count = CERTIFIED if fresh else AS_RUN
+    count = AS_RUN if setting == "as run" else CERTIFIED
     n = len(fair) - first
-    factor = float(t.ppf(1 - 0.025 / count, n - 1)) * math.sqrt(1 / n + (OVERLAP if fresh else 0))
+    factor = float(t.ppf(1 - 0.025 / count, n - 1)) * math.sqrt(1 / n + (OVERLAP if unseen else 0))
     halves = [factor * math.sqrt(variance) for _, variance in moments]
     shown = {name: weight for name, weight in mixture.items() if name and weight}
     return shown, moments[0][0], halves[0], float(moments[1][0]), halves[1]
@@ -224,11 +243,11 @@ def exact_equal(
 
 def _compared(
     equal: Callable[..., Any], search: Search, *, data: str, epsilon: int, setting: str, accountant: str,
-    fresh: bool,
+    fresh: bool, unseen: bool = False,
 ) -> tuple[float, float] | None:  # fmt: skip
     """Judge one comparison at equal accuracy against exact sums, and return mean and half-width of the gaps."""
-    found = equal(data, epsilon, setting=setting, accountant=accountant, fresh=fresh)
-    exact = exact_equal(data, float(epsilon), setting, accountant, fresh=fresh)
+    found = equal(data, epsilon, setting=setting, accountant=accountant, fresh=fresh, unseen=unseen)
+    exact = exact_equal(data, float(epsilon), setting, accountant, fresh=fresh, unseen=unseen)
     case = {"data": data, "ε′": epsilon, "runs": setting, "accountant": accountant}
     search.agree(found is None, exact is None, case)
     if found is None or exact is None:
@@ -241,12 +260,15 @@ def _compared(
     theirs_all: tuple[Any, ...] = (accuracy, accuracy_half, gap, gap_half)
     for mine, theirs in zip((*found.accuracy, *found.gap), theirs_all, strict=True):
         search.equal(mine, float(theirs), case, tolerance=ROUNDING)
-    if fresh:
+    if fresh and setting != "as run":
         largest = max(strengths(data, setting, float(epsilon), fresh=True))
         search.agree(max(weights) < largest, True, {**case, "what": "larger λ were run than those mixed"})
     mean, half = found.gap
     if accountant in ("PRV", "PLD"):
-        search.fact(f"gap at equal accuracy, {data}, {epsilon}, {setting}", f"{mean:+.4f} ± {half:.4f}")
+        rows = "new rows" if unseen else "splits" if fresh else "published test rows"
+        search.fact(
+            f"gap at equal accuracy, {data}, {epsilon}, {setting}; {rows}", f"{mean:+.4f} ± {half:.4f}"
+        )
     return mean, half
 
 
@@ -272,19 +294,26 @@ def _at_equal_accuracy(equal: Callable[..., Any], search: Search) -> None:
                 search.observe(half - abs(mean) if (data, epsilon) == ("credit", 9) else lead - half, case)
 
 
-def _at_equal_privacy(equal: Callable[..., Any], search: Search) -> None:
-    """At equal certified ε no difference is seen, and the mixtures are from inside the λ that were run."""
-    search.part("at equal certified privacy and accuracy")
-    for data, setting in itertools.product(DATA, LENGTHS):
-        for epsilon in published_budgets(data):
+def _redrawn(equal: Callable[..., Any], search: Search) -> None:
+    """With redrawn test rows, as run and at equal certified ε: who is ahead over splits, and for rows not yet seen."""
+    settings = {"as run": ACCOUNTANTS, **dict.fromkeys(LENGTHS, ("PLD",))}
+    for unseen, data, setting in itertools.product((False, True), DATA, settings):
+        search.part("for rows not yet seen" if unseen else "test rows redrawn")
+        for epsilon, accountant in itertools.product(published_budgets(data), settings[setting]):
             found = _compared(
-                equal, search, data=data, epsilon=epsilon, setting=setting, accountant="PLD", fresh=True
-            )
-            case = {"data": data, "ε′": epsilon, "runs": setting}
-            search.agree(found is None, False, case)
+                equal, search, data=data, epsilon=epsilon, setting=setting, accountant=accountant, fresh=True,
+                unseen=unseen,
+            )  # fmt: skip
+            place = (data, setting, epsilon, accountant)
+            case = {"data": data, "ε′": epsilon, "runs": setting, "accountant": accountant}
+            search.agree(found is None, place[:3] in NO_MIXTURE, case)
             if found is not None:
                 mean, half = found
-                search.observe(half - abs(mean), case)
+                leads, trails = (LEADS_FOR_NEW, set()) if unseen else (LEADS, TRAILS)
+                search.observe(
+                    mean - half if place in leads else -mean - half if place in trails else half - abs(mean),
+                    case,
+                )
 
 
 def _against_the_constant(search: Search) -> None:
