@@ -78,7 +78,7 @@ def rewrite(
         written = reported(file.schema_arrow).with_metadata(None)
         options = {
             "compression": _codecs(about, column), "use_dictionary": _texts(schema, column),
-            "store_schema": False, "version": "2.6",
+            "store_schema": False, "version": "2.6", "write_batch_size": 1 << 16,
         }  # fmt: skip
         with pq.ParquetWriter(target, written, **options) as writer:
             done = 0
