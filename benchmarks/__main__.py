@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"found {unknown[0]!r}, expected one of {', '.join(known)}")
     if given.repeats < 1:
         parser.error(f"--repeats: found {given.repeats}, expected at least 1")
-    if given.repeats < REPEATS and given.record == RECORD:
+    if given.repeats < REPEATS and given.record.resolve() == RECORD.resolve():
         parser.error(
             f"--repeats: found {given.repeats} for the record that the book shows, expected at least {REPEATS}; "
             "a rehearsal goes into a file of its own, --record FILE"

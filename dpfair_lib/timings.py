@@ -76,6 +76,8 @@ def _problem(section: Any) -> str:
             return f"found a row without {', '.join(missing)}"
         if not row["seconds"] or not all(0 < second < math.inf for second in row["seconds"]):
             return f"{row['name']}: found times {row['seconds']}, expected one or more positive ones"
+        if len(row["seconds"]) > section["repeats"]:
+            return f"{row['name']}: found {len(row['seconds'])} times, expected at most {section['repeats']}"
         first = ours.setdefault((row["axis"], row["value"]), row["median"])
         for field, true in (("median", statistics.median(row["seconds"])), ("ratio", row["median"] / first)):
             if not math.isclose(row[field], true, rel_tol=1e-9):

@@ -93,3 +93,24 @@ def test_a_record_that_is_missing_or_broken_is_named(tmp_path):
 def test_the_stored_record_is_whole():
     sections = timings.read_timings()
     assert {"fairness", "postprocessing", "privacy", "dp_sgd", "growth", "gpu"} <= set(sections)
+
+
+def test_the_stored_record_is_no_rehearsal():
+    """Five repetitions of everything, but for single long runs of the solver."""
+    sections = timings.read_timings()
+    assert {
+        "fairness",
+        "postprocessing",
+        "privacy",
+        "local",
+        "solver",
+        "solver_growth",
+        "dp_sgd",
+        "growth",
+    } <= set(sections)
+    for name, section in sections.items():
+        for row in section.get("rows", ()):
+            assert len(row["seconds"]) >= 5 or (name == "solver_growth" and row["value"] > 50), (
+                name,
+                row["name"],
+            )

@@ -7,6 +7,7 @@ the row, which is computed once. With rows multiplied by 1 − 2y, the number is
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -23,6 +24,9 @@ NOISE_STEPS = 64  # steps whose noise is drawn at once
 # Where a mask costs more than gathering, per step and replicate, on a GPU. The mask: 4(d + 1) operations and about
 # 80 bytes a row, some 3e-11 s at 100 features; gathering: 15 kernel launches, some 8e-5 s. Estimated, not measured.
 MASKED_ROWS = 1 << 21
+
+
+THREADS = threading.Lock()
 
 
 class Records(NamedTuple):
@@ -140,14 +144,15 @@ def _one_by_one(data: Records, steps: Steps, parts: list[Sources]) -> list[Any]:
     """Train each replicate alone, side by side on as many threads as torch may use."""
     import torch
 
-    threads = torch.get_num_threads()
-    # one batch is too small a piece of work to be divided: threads would wait for each other most of the time
-    torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(threads if data.rows.device.type == "cpu" else 1) as pool:
-            return list(pool.map(lambda part: _descend(data, steps, [part], masked=False), parts))
-    finally:
-        torch.set_num_threads(threads)
+    with THREADS:  # the number is the whole process's: two fits at a time would restore each other's
+        threads = torch.get_num_threads()
+        # one batch is too small a piece of work to be divided: threads would wait for each other most of the time
+        torch.set_num_threads(1)
+        try:
+            with ThreadPoolExecutor(threads if data.rows.device.type == "cpu" else 1) as pool:
+                return list(pool.map(lambda part: _descend(data, steps, [part], masked=False), parts))
+        finally:
+            torch.set_num_threads(threads)
 
 
 def _descend(data: Records, steps: Steps, parts: list[Sources], *, masked: bool) -> Any:

@@ -345,6 +345,17 @@ def _other_half(rows: Any, epsilon: float, **options: Any) -> EqualAccuracy | No
     return at_equal_accuracy(rows.assign(split=-rows["split"]), epsilon, **options)
 
 
+def _on_adult(**changes: Any) -> Callable[..., EqualAccuracy | None]:
+    """Return the comparison with changes, on one data set alone."""
+
+    def compared(data: str, epsilon: int, **options: Any) -> EqualAccuracy | None:
+        if data == "adult":
+            return recorded_equal(data, epsilon, **changes, **options)
+        return equal_once(data, epsilon, **options)
+
+    return compared
+
+
 def _exchanged() -> Any:
     tables = printed_tables()
     gaps, first, second = tables["gap"].copy(), tables.index[0], tables.index[3]
@@ -360,15 +371,9 @@ def _repeated_otherwise() -> Any:
 FAULTS: dict[str, dict[str, Any]] = {
     "splits not paired": {"paired": lambda line: recorded_pair(line, compare=_unpaired)},
     "the factor forgotten": {"paired": lambda line: recorded_pair(line, factor=1.0)},
-    "the model not mixed with the constant": {
-        "equal": lambda *place, **options: recorded_equal(*place, compare=_unmixed, **options)
-    },
-    "chosen where it should be judged": {
-        "equal": lambda *place, **options: recorded_equal(*place, compare=_other_half, **options)
-    },
-    "overlap of the splits ignored": {
-        "equal": lambda *place, **options: recorded_equal(*place, overlap=0.0, **options)
-    },
+    "the model not mixed with the constant": {"equal": _on_adult(compare=_unmixed)},
+    "chosen where it should be judged": {"equal": _on_adult(compare=_other_half)},
+    "overlap of the splits ignored": {"equal": _on_adult(overlap=0.0)},
     "two printed gaps exchanged": {"tables": _exchanged},
     "rows repeated with other gaps": {"tables": _repeated_otherwise},
 }
