@@ -218,7 +218,8 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("thesis.program-5.5.9",),
         verdict="corrected",
         finding="Right for k = 2: Δ = 0 only at chance, and the front has a closed form. For k ≥ 3 and ε > 0 utility "
-        "need not fall to chance: Δ = 0 with every group told truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k.",
+        "need not fall to chance: Δ = 0 with every group told truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k; "
+        "the least budget for it is one linear program.",
         chapter="thesis-front",
         check=thesis_front.check,
         faults=thesis_front.FAULTS,

@@ -6,6 +6,7 @@ from dpfair_lib.local.files import SecondReportWarning, randomize_file
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
 from dpfair_lib.local.optimal_easy import smallest_error
+from dpfair_lib.local.optimal_fair import smallest_fair_error
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
@@ -24,6 +25,7 @@ __all__ = [
     "randomize_file",
     "randomize_frame",
     "smallest_error",
+    "smallest_fair_error",
     "subset_selection",
     "verify_certificate",
 ]

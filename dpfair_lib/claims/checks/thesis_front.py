@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dpfair_lib.claims.checks.thesis_program_5_5_9 import in_floats
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import lower_bound
-from dpfair_lib.local.optimal_easy import perfect_channel, perfect_truth
+from dpfair_lib.local.optimal_easy import perfect_channel, perfect_truth, smallest_error
+from dpfair_lib.local.optimal_fair import smallest_fair_error
 from dpfair_lib.local.optimal_levels import by_levels
 from dpfair_lib.local.optimal_program import Program, most_truthful
 from dpfair_lib.local.truthful import binary_front
@@ -25,12 +29,14 @@ def check(
     front: Callable[..., np.ndarray] = binary_front,
     fairest: Callable[[Program], np.ndarray] = perfect_channel,
     truth: Callable[..., Any] = perfect_truth,
+    least: Callable[..., float] = smallest_fair_error,
     search: Search,
 ) -> Evidence:
     """Judge the binary front against all small channels and a linear program, and zero unfairness for k ≥ 2."""
     _binary_front(front, search)
     _against_programs(front, search)
     _zero(fairest, truth, search)
+    _from_which_budget(least, search)
     return search.evidence()
 
 
@@ -117,6 +123,33 @@ def _zero(fairest: Any, truth: Any, search: Search) -> None:
     search.fact("largest truth probability above chance without any unfairness", round(float(before), 3))
 
 
+def _from_which_budget(least: Any, search: Search) -> None:
+    """From the least budget on the optimum is 0, and a little below it is proved not to be."""
+    search.part("from which budget on unfairness can be 0")
+    for seed in range(4):
+        p, p1, epsilon = _instance(seed)
+        case = {"p": p, "p1": p1, "epsilon": epsilon}
+        error, chance = least(p, p1, epsilon), 1 - 1 / len(p)
+        search.observe(chance - error - 1e-6, case)
+        floor = smallest_error(p, epsilon)
+        if floor < error <= 1:
+            search.observe(1e-5 - _unfairness(seed, min(error + 1e-8, 1.0))[0], case)
+        search.observe(_unfairness(seed, max(error - 2e-3, floor))[1] - 1e-6, case)
+
+
+def _instance(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(3, 6))
+    return rng.dirichlet(np.ones(k)), rng.uniform(size=k), float(rng.uniform(0.5, 3))
+
+
+@cache
+def _unfairness(seed: int, error: float) -> tuple[float, float]:
+    """Return Δ of the optimum within a budget, and the bound that its certificate proves."""
+    found = optimal_randomizer(*_instance(seed), error=error).certificate
+    return found.value, found.lower
+
+
 def printed_slack(p: Any, p1: Any, x: Fraction) -> Fraction:
     """Return 1/k minus the truth probability of a channel without unfairness; 0 or more if that is a guess."""
     p, p1 = np.array(p, dtype=object), np.array(p1, dtype=object)
@@ -163,5 +196,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "uniform channel": {
         "fairest": lambda program: np.full((program.k, program.k), Fraction(1, program.k), dtype=object)
     },
+    "no unfairness only in closed form": {
+        "least": lambda p, _, epsilon: 1 - perfect_truth(len(p), math.exp(-epsilon))
+    },
+    "no unfairness at the least error": {"least": lambda p, _, epsilon: smallest_error(p, epsilon) + 1e-9},
     "truth without privacy": {"truth": lambda k, x: 1 / (2 - x + x * (k - 2))},
 }
