@@ -43,8 +43,8 @@ CLAIMS: tuple[Claim, ...] = (
         "filled uniformly, is ε-LDP; ω = k/(e^ε + 1), rounded to a positive integer, has least variance.",
         verdict="corrected",
         finding="The level is ε exactly for 1 ≤ ω < k. The size of least total variance is the least ω with "
-        "ω(ω + 1)e^(2ε) ≥ (k − ω)(k − ω − 1): it is the rounded one or the next larger. They differ first at k = 4, "
-        "for e^ε between 5/3 and √3; the variance lost is a few per cent at most.",
+        "ω(ω + 1)e^(2ε) ≥ (k − ω)(k − ω − 1): for ε > 0 the rounded one or the next larger. They differ first at "
+        "k = 4, for e^ε between 5/3 and √3; the variance lost is a few per cent at most.",
         chapter="local-randomisers",
         check=thesis_ss_ldp.check,
         faults=thesis_ss_ldp.FAULTS,
@@ -57,7 +57,7 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("thesis.grr-ldp", "thesis.ss-ldp"),
         verdict="holds",
         finding="The two channels are equal, entry by entry. The printed size is 1, and SS therefore GRR, exactly for "
-        "e^ε > 2k/3 − 1 (halves rounded up): for k = 2 always, for k = 5 from ε = 0.85 on, for k = 10 from 1.73 on.",
+        "e^ε > 2k/3 − 1 (halves rounded up): for k = 2 always, for k = 5 from ε = 0.85 on, for k = 10 from 1.74 on.",
         chapter="local-randomisers",
         check=thesis_ss_equals_grr.check,
         faults=thesis_ss_equals_grr.FAULTS,
@@ -123,7 +123,7 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="holds",
         finding="ζ_min has a closed form and does not depend on Y. If every p_i > 1/(e^ε + k − 1), one channel attains "
         "it, GRR: OPT is GRR, and at large ε can differ only by a rounded ζ. For k = 2 it is GRR or tells the "
-        "larger group truly, never Theorem 14's channel.",
+        "larger group truly with probability 1 − e^(−ε)/2, never Theorem 14's channel.",
         chapter="thesis-front",
         check=thesis_zeta_min.check,
         faults=thesis_zeta_min.FAULTS,
@@ -150,7 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="With labels that (X, A) does not determine the order can reverse (equal X, A and P(Y = 1)). On the "
         "equation Δ_SP(h_P) − Δ_SP(h_Q) = Δ′(P) − Δ′(Q). Always |Δ_SP(h) − Δ′| ≤ (1 − acc)/(2w₀w₁) if "
-        "P(Ŷ = 1) = P(Y = 1). Theorem 14's channel never keeps the law of A; nothing follows for A itself.",
+        "P(Ŷ = 1) = P(Y = 1). For ε > 0 Theorem 14's channel never keeps the law of A; nothing follows for A itself.",
         chapter="thesis-thm-15",
         check=thesis_thm_15.check,
         faults=thesis_thm_15.FAULTS,

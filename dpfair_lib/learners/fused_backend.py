@@ -144,6 +144,9 @@ def _one_by_one(data: Records, steps: Steps, parts: list[Sources]) -> list[Any]:
     """Train each replicate alone, side by side on as many threads as torch may use."""
     import torch
 
+    from dpfair_lib.learners.gathered_steps import compiled_steps
+
+    compiled_steps()  # before the threads: one of them compiles, and silences warnings for all while it does
     with THREADS:  # the number is the whole process's: two fits at a time would restore each other's
         threads = torch.get_num_threads()
         # one batch is too small a piece of work to be divided: threads would wait for each other most of the time

@@ -61,7 +61,8 @@ def optimal_randomizer(
         unfairness exceeds 1; 1e-9. For Δ′ at least 1e-5, as the work then grows like 1/tol where the best share is
         not a sharp one.
     time_limit : float, optional
-        Seconds after which the best channel so far is returned; its certificate tells the gap.
+        Seconds after which the best channel so far is returned; its certificate tells the gap. By default one
+        minute for ``"branch-and-bound"``, and no limit for the others.
 
     Returns
     -------
@@ -90,7 +91,8 @@ def optimal_randomizer(
     one_of(method, "method", METHODS)
     positive(tol, "tol")
     program = as_program(p, p1, epsilon, error)
-    deadline = time.monotonic() + (math.inf if time_limit is None else positive(time_limit, "time_limit"))
+    usual = 60.0 if method == "branch-and-bound" else math.inf
+    deadline = time.monotonic() + (usual if time_limit is None else positive(time_limit, "time_limit"))
     if np.ptp(program.p1) == 0:
         program = replace(program, p1=np.full(program.k, program.p1[0]))
         return certify(

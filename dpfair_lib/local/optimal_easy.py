@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.local.levels import as_epsilon
 from dpfair_lib.local.optimal_lp import completed
 from dpfair_lib.local.optimal_program import Program, as_group_shares, most_truthful, privacy_ratio
-from dpfair_lib.privacy._arguments import nonnegative
 
 
 def smallest_error(p: Any, epsilon: Any) -> float:
@@ -36,7 +36,7 @@ def smallest_error(p: Any, epsilon: Any) -> float:
     ----------
     Thesis § 5.7.3.
     """
-    truth = most_truthful(as_group_shares(p), privacy_ratio(nonnegative(epsilon, "epsilon")))[0]
+    truth = most_truthful(as_group_shares(p), privacy_ratio(as_epsilon(epsilon)))[0]
     return max(0.0, float(1 - truth))  # shares that add up to a little more than 1 would give less than 0
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._validation import as_probabilities, check_lengths
-from dpfair_lib.privacy._arguments import nonnegative
+from dpfair_lib.local.levels import as_epsilon
 
 Objective = Literal["ratio", "difference"]
 
@@ -103,7 +103,7 @@ def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:
     p = as_group_shares(p)
     p1 = as_probabilities(p1, "p1").astype(float)
     check_lengths(p=p, p1=p1)
-    x = privacy_ratio(nonnegative(epsilon, "epsilon"))
+    x = privacy_ratio(as_epsilon(epsilon))
     if not p @ p1 > 0:
         raise ValueError("p1: found P(Y = 1) = 0, expected more: Δ divides by it")
     least = 1 - most_truthful(p, x)[0]
@@ -161,21 +161,22 @@ def most_truthful(p: np.ndarray, x: Any) -> tuple[Any, np.ndarray]:
     """
     k = len(p)
     one = Fraction(1) if p.dtype == object else 1.0
-    candidates = [(one - x * (k - m) / k) / (1 - x + x * m) for m in range(1, k + 1)]
-    candidates += [one / (1 - x + x * m + x * x * (k - m)) for m in range(1, k + 1)]
+    # d = (1 − U)/x of each candidate: with small x the difference 1 − U itself would lose its digits
+    below = [(m - 1 + (one * k - m) / k) / (1 - x + x * m) for m in range(1, k + 1)]
+    below += [(m - 1 + x * (k - m)) / (1 - x + x * m + x * x * (k - m)) for m in range(1, k + 1)]
     if x > 0 and x * k >= 1:
-        candidates.append(one / (k * x))
+        below.append((1 - one / (k * x)) / x)
     best: tuple[Any, np.ndarray] | None = None
     order = np.argsort(-p, kind="stable")
-    for top in candidates:
+    for d in below:
+        top = 1 - x * d
         low = max(one / k, x * top)
-        room = (one - (1 - x) * top - x * k * low) if x > 0 else one * k  # for what is above `low`, times x
-        if low > top or room < (0 if p.dtype == object else -1e-15):
+        room = d + top - k * low  # for what is above `low`
+        if low > top or room < (0 if p.dtype == object else -1e-14):
             continue
         heights = np.full(k, low, dtype=p.dtype)
         for place, group in enumerate(order):
-            rise = top - low if x == 0 else min(top - low, max(room / x - place * (top - low), 0 * one))
-            heights[group] = low + rise
+            heights[group] = low + min(top - low, max(room - place * (top - low), 0 * one))
         truth = p @ heights
         if best is None or truth > best[0]:
             best = truth, heights

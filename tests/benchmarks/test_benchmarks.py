@@ -173,7 +173,7 @@ def test_growth_of_the_solver_keeps_gaps_and_the_limit_of_time(tmp_path):
     assert found["rows"][0]["delta"] == pytest.approx(found["rows"][1]["delta"], abs=2e-8)
     assert all(line["met"] for line in found["checks"])
     assert len(lines) == 3
-    section = {**command.measure(suite(), 1), **found}
+    section = {**command.measure(suite(), 2), **found}
     write_sections({"solver_growth": section}, tmp_path / "bench.json")
     stopped = solver_growth.measure(1, {"columns": (60,)}, limit=1e-3)
     assert not stopped["rows"][0]["closed"]

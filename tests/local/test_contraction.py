@@ -59,3 +59,8 @@ def test_draws_agree_with_the_law():
 def test_bad_input_is_refused(counts, matrix, message):
     with pytest.raises(ValueError, match=message):
         realized_difference_law(counts, matrix)
+
+
+def test_two_groups_equally_far_from_the_mean_are_a_tie_in_floats():
+    for channel in ([[1, 0], [0.1, 0.9]], [[0.9, 0.1], [0, 1]]):
+        assert keeps_unfairness(channel, [0.5, 0.5], [0.2, 0.6], "ratio")

@@ -303,7 +303,9 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path, how)
         "race",
     ]
     child = subprocess.Popen(
-        [*command, "--epsilon", "1", "--labels", "Black,White"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        [*command, "--epsilon", "1", "--labels", "Black,White"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        # where the tests themselves run in the background an interrupt would be ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     try:
         until = time.monotonic() + 60

@@ -42,3 +42,21 @@ def test_bad_input_is_refused():
         smallest_fair_error(P, [0.0] * 4, 1.0)
     with pytest.raises(ValueError, match="epsilon"):
         smallest_fair_error(P, P1, -1.0)
+
+
+@pytest.mark.parametrize("epsilon", [18.0, 25.0, 30.0, 36.0, 100.0, 700.0])
+def test_the_least_error_keeps_its_digits_at_large_budgets(epsilon):
+    x = math.exp(-epsilon)
+    for p in ([0.5, 0.5], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]):
+        response = 1 - 1 / (1 + (len(p) - 1) * x)
+        assert smallest_error(p, epsilon) == pytest.approx(response, abs=1e-15)
+    channel = optimal_randomizer([0.5, 0.5], [0.2, 0.6], epsilon)
+    assert channel.certificate.error <= x + 1e-15
+    assert channel.value == pytest.approx(0.5, abs=1e-7)
+
+
+def test_beyond_700_only_infinity_is_a_budget():
+    with pytest.raises(ValueError, match="epsilon: found 701"):
+        smallest_error([0.5, 0.5], 701)
+    with pytest.raises(ValueError, match="epsilon: found 701"):
+        optimal_randomizer([0.5, 0.5], [0.2, 0.6], 701)
