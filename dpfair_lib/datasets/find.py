@@ -65,10 +65,11 @@ def places(spec: Spec, *, root: str | Path | None, cache: Path | None) -> Iterat
     """
     if root is not None:
         folder = _existing("root", root)
-        yield "root", folder / spec.name
+        yield from (("root", folder / name) for name in spec.places)
         yield "root", folder
     if named := os.environ.get(VARIABLE):
-        yield f"${VARIABLE}", _existing(f"${VARIABLE}", named) / spec.name
+        folder = _existing(f"${VARIABLE}", named)
+        yield from ((f"${VARIABLE}", folder / name) for name in spec.places)
     yield "cache", (cache or default_cache()) / spec.name
 
 

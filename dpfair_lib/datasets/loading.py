@@ -9,13 +9,13 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.datasets import adult, compas, credit
+from dpfair_lib.datasets import adult, adult_26k, compas, credit, lsac
 from dpfair_lib.datasets.find import obtain
 from dpfair_lib.datasets.pins import Pins, pinned
 from dpfair_lib.datasets.spec import DataCard, Dataset, Spec, card
 
 SPECS: Mapping[str, Spec] = MappingProxyType(
-    {spec.name: spec for spec in (adult.SPEC, credit.SPEC, compas.SPEC)}
+    {spec.name: spec for spec in (adult.SPEC, adult_26k.SPEC, credit.SPEC, compas.SPEC, lsac.SPEC)}
 )
 
 
@@ -52,11 +52,12 @@ def load(
     Parameters
     ----------
     name : str
-        ``"adult"`` (45,222 complete rows, label income above 50,000 dollars), ``"credit"`` (30,000 rows,
-        label default on the next payment) or ``"compas"`` (5,278 rows, label a new charge recorded).
+        ``"adult"`` (45,222 complete rows, label income above 50,000 dollars), ``"adult-26k"`` (45,849 rows, label
+        income above 26,000 dollars), ``"credit"`` (30,000 rows, label default on the next payment), ``"compas"``
+        (5,278 rows, label a new charge recorded) or ``"lsac"`` (20,427 rows, label passed the bar examination).
     sensitive : str, sequence of str or None
         The sensitive column, or several, whose combined values ("Male & White") are then the groups. By
-        default sex; for COMPAS race.
+        default sex (gender); for COMPAS race.
     root : str, Path or None
         A folder to look in first.
     download : bool

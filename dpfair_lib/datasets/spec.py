@@ -71,6 +71,8 @@ class Spec:
         From the table as published to the rows and codes that are used.
     tied : mapping
         Numeric columns that are a function of a categorical one, and which one.
+    folders : tuple of str
+        The folders in which its files may lie, by default one of its own name.
     signal : float
         How often the stand-in draws a value knowing the row's label (see `synthetic`).
     """
@@ -95,6 +97,7 @@ class Spec:
     cleaned: Mapping[str, Kind] = field(default_factory=dict)
     clean: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
     tied: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
     signal: float = 1.0
 
     def __post_init__(self) -> None:
@@ -103,6 +106,11 @@ class Spec:
             raise ValueError(f"{self.name}: not among the columns: {', '.join(unknown)}")
         if not set(self.sensitive) <= set(self.categorical) or not self.sensitive:
             raise ValueError(f"{self.name}: sensitive columns must be named, and be categorical")
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of the folders in which its files are looked for."""
+        return self.folders or (self.name,)
 
     @property
     def used(self) -> Mapping[str, Kind]:

@@ -29,8 +29,9 @@ from dpfair_lib.datasets.spec import DataCard, Dataset, Spec
 Facts = Mapping[str, Any]
 _HEADER = """\
 # Facts that the stand-ins are drawn from: aggregates of data sets that their publisher, the UCI Machine Learning
-# Repository, licenses as CC BY 4.0, and of public records published by ProPublica (compas). Citations: the data sets'
-# cards. Written by dpfair_lib.datasets.standin.render, never by hand."""
+# Repository, licenses as CC BY 4.0, of public records published by ProPublica (compas), and of tables that others
+# made public (adult-26k, lsac). Citations: the data sets' cards. Written by dpfair_lib.datasets.standin.render, never
+# by hand."""
 _LEVELS = (0.005, 0.025, *(twentieth / 20 for twentieth in range(1, 20)), 0.975, 0.995)
 
 

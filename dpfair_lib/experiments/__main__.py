@@ -21,6 +21,7 @@ from dpfair_lib.experiments import (
     preparation,
     private_postprocessing,
     projection_tables,
+    randomised_training,
     tables,
 )
 from dpfair_lib.experiments.printed import GROUP_EPSILON
@@ -107,6 +108,20 @@ def projection_times(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), {"repeats": 20}, projection_tables.time_steps, [task])
 
 
+def trained_on_reports(name: str, data: str, *, tuned: bool) -> Experiment:
+    """Figures 5.1–5.10 on one data set, a task per attribute and seed."""
+    seeds = randomised_training.TUNED_SEEDS if tuned else randomised_training.SEEDS
+    levels = randomised_training.TUNED_LEVELS if tuned else randomised_training.LEVELS
+    tasks = [
+        {"setting": setting, "seed": seed, "levels": levels, "tuned": tuned}
+        for setting, (used, _) in randomised_training.SETTINGS.items()
+        for seed in range(seeds)
+        if used == data
+    ]
+    parameters = {"seeds": seeds, "levels": levels, "tuned": tuned}
+    return Experiment(name, _pinned(data), parameters, randomised_training.run_trial, tasks)
+
+
 # name → how to make the experiment of that name
 EXPERIMENTS = {
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
@@ -123,6 +138,13 @@ EXPERIMENTS = {
     },
     "thesis-tables-compas": functools.partial(race_tables, data="compas", trials=TABLE_TRIALS),
     "thesis-tables-adult": functools.partial(race_tables, data="adult", trials=TRIALS),
+    **{
+        f"thesis-figures-{data.partition('-')[0]}{suffix}": functools.partial(
+            trained_on_reports, data=data, tuned=tuned
+        )
+        for data in ("adult-26k", "lsac")
+        for suffix, tuned in (("", False), ("-tuned", True))
+    },
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)
