@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[1]
-PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-accounting")
+PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-accounting", "lightgbm")
 
 
 @functools.cache  # files that change while this process runs are not what it computes with
