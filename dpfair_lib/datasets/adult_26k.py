@@ -66,5 +66,5 @@ SPEC = Spec(
         "race": {0: "Amer-Indian-Eskimo", 1: "Asian-Pac-Islander", 2: "Black", 3: "Other", 4: "White"},
     },
     folders=("adult-26k", "adult"),
-    signal=0.5,
+    signal=0.8,
 )

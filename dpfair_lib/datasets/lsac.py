@@ -107,5 +107,5 @@ SPEC = Spec(
         "fulltime": {1: "full time", 2: "part time"},
     },
     clean=complete_rows,
-    signal=0.7,
+    signal=0.8,
 )

@@ -157,11 +157,10 @@ def real_data(monkeypatch):
         if REAL is None:
             pytest.skip("the real data are needed: set DPFAIR_DATA to the folder that has them")
         forms = [[file.name for file in layout] for layout in SPECS[name].layouts]
-        if not any(all((Path(REAL) / name / file).is_file() for file in form) for form in forms):
-            pytest.skip(
-                f"$DPFAIR_DATA/{name} does not have {' or '.join(' + '.join(form) for form in forms)}"
-            )
-        monkeypatch.setenv("DPFAIR_DATA", REAL)
-        return Path(REAL) / name
+        for place in SPECS[name].places:
+            if any(all((Path(REAL) / place / file).is_file() for file in form) for form in forms):
+                monkeypatch.setenv("DPFAIR_DATA", REAL)
+                return Path(REAL) / place
+        pytest.skip(f"$DPFAIR_DATA/{name} does not have {' or '.join(' + '.join(form) for form in forms)}")
 
     return folder

@@ -107,7 +107,7 @@ def test_unknown_sensitive_column(sensitive, tiny, tiny_pins, tmp_path):
 
 @pytest.mark.parametrize("call", [load, load_table])
 def test_unknown_name(call):
-    with pytest.raises(ValueError, match="name: found 'adults', expected one of adult, credit"):
+    with pytest.raises(ValueError, match="name: found 'adults', expected one of adult, adult-26k, credit"):
         call("adults")
 
 
@@ -117,6 +117,8 @@ def test_unknown_name(call):
         ("adult", "adult.data + adult.test"),
         ("credit", "clients.xls"),
         ("compas", "compas-scores-two-years.csv"),
+        ("adult-26k", "db_adult_processed_26k.csv or adult_26k_arcolezi.csv"),
+        ("lsac", "bar_pass_prediction.csv"),
     ],
 )
 def test_public_names_say_what_is_lacking(name, files):
@@ -126,15 +128,18 @@ def test_public_names_say_what_is_lacking(name, files):
         load_table(name, download=False)
 
 
+PUBLISHERS = {
+    "compas": "https://raw.githubusercontent.com/propublica/",
+    "adult-26k": "https://raw.githubusercontent.com/hharcolezi/",
+    "lsac": "https://storage.googleapis.com/lawschool_dataset/",
+}
+
+
 def test_every_spec_has_pins_and_the_publishers_addresses():
     for name, spec in loading.SPECS.items():
         assert list(pins.pinned()[name].columns) == list(spec.columns)
         assert set(pins.pinned()[name].files) == {file.name for file in spec.layouts[0]}
-        publisher = (
-            "https://raw.githubusercontent.com/propublica/"
-            if name == "compas"
-            else "https://archive.ics.uci.edu/"
-        )
+        publisher = PUBLISHERS.get(name, "https://archive.ics.uci.edu/")
         assert all(file.url.startswith(publisher) for file in spec.layouts[0])
         assert all(sum(file.rows for file in layout) == pins.pinned()[name].rows for layout in spec.layouts)
 

@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from dpfair_lib.datasets import DataError, load, load_table, pins, record, standin, synthetic
 from dpfair_lib.datasets.loading import SPECS
 
+SHAPES = {
+    "adult": (45_222, 102), "credit": (30_000, 85), "compas": (5_278, 7),
+    "adult-26k": (45_849, 98), "lsac": (20_427, 14),
+}  # fmt: skip
 CARDS = Path(__file__).parents[2] / "book" / "data"
 
 
@@ -19,10 +24,12 @@ def name(request, real_data):
 
 def test_shape_and_stand_in_agree(name):
     data, drawn = load(name, download=False), synthetic(name, random_state=0)
-    assert data.X.shape == {"adult": (45_222, 102), "credit": (30_000, 85), "compas": (5_278, 7)}[name]
+    assert data.X.shape == SHAPES[name]
     assert data.feature_names == drawn.feature_names
     assert data.numeric_features == drawn.numeric_features
-    assert len(data.numeric_features) == {"adult": 6, "credit": 14, "compas": 3}[name]
+    assert (
+        len(data.numeric_features) == {"adult": 6, "credit": 14, "compas": 3, "adult-26k": 2, "lsac": 2}[name]
+    )
     assert data.X.dtypes.equals(drawn.X.dtypes)
     assert (data.y.dtype, data.y.name) == (drawn.y.dtype, drawn.y.name)
     assert data.sensitive_features.dtype == drawn.sensitive_features.dtype
@@ -106,3 +113,26 @@ def test_page_of_the_book_has_the_recorded_figures(card):
     assert all(digest in text for digest in pinned.files.values())
     assert f"{pinned.rows:,}" in text
     assert all(f"{cell['rows']:,}" in text for cell in facts["cells"])
+
+
+def test_lsac_coded_as_in_the_figures_is_the_published_reduction(real_data):
+    from dpfair_lib.experiments.randomised_training import coded_table
+
+    reduced = real_data("lsac") / "db_LSAC.csv"
+    if not reduced.is_file():
+        pytest.skip("$DPFAIR_DATA/lsac does not have db_LSAC.csv")
+    table = pd.read_csv(reduced)
+    coded_table.cache_clear()
+    coded = coded_table("lsac-family-income")
+    assert (coded.a == table["fam_inc"]).all()
+    assert (coded.y == table["pass_bar"]).all()
+    others = [table[name].to_numpy()[:, None] == range(table[name].nunique()) for name in
+              ("gender", "fulltime", "race1", "lsat", "ugpa")]  # fmt: skip
+    assert (coded.X == np.hstack(others)).all()
+
+
+def test_lsac_leaves_out_rows_with_an_empty_cell_and_adult_26k_is_found_beside_adult(real_data):
+    real_data("lsac")
+    assert load_table("lsac", download=False)["empty_cells"].eq(0).sum() == 20_427
+    folder = real_data("adult-26k")
+    assert load("adult-26k", sensitive=["race", "gender"], root=folder).sensitive_features.nunique() == 10
