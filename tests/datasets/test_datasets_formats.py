@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpfair_lib.datasets import DataError, adult, compas, credit, pins, standin
+from dpfair_lib.datasets import DataError, adult, compas, credit, lsac, pins, standin
 from dpfair_lib.datasets.loading import load_spec
 from dpfair_lib.datasets.spec import File
 from dpfair_lib.datasets.tables import read_layout
@@ -193,3 +193,25 @@ def test_compas_rows_and_days_in_jail(put, tmp_path):
     assert data.sensitive_features.tolist() == ["Caucasian", "African-American"]
     assert data.y.tolist() == [1, 0]
     assert {"c_charge_degree_F", "c_charge_degree_M", "sex_Female", "sex_Male"} < set(data.feature_names)
+
+
+def test_lsac_keeps_rows_without_an_empty_cell_in_any_column(put, tmp_path):
+    text = (
+        "ID,fam_inc,gender,fulltime,race1,lsat,ugpa,tier,pass_bar\n"
+        "1,5,female,1,white,36.5,3.5,2,1\n"
+        "2,1.0,male,2.0,other,40,2.9,1,0\n"
+        "3,2,male,1,black,31,3,,1\n"
+        "4,,male,1,black,31,3,2,1\n"
+    )
+    spec = replace(lsac.SPEC, layouts=((File("study.csv", 4, lsac.read_study),),))
+    root = put(tmp_path / "in", {"study.csv": text})
+    raw = read_layout(spec, spec.layouts[0], root)
+    assert raw["empty_cells"].tolist() == [0, 0, 1, 1]
+    data = load_spec(spec, pins.measure(spec, raw), root=root, sensitive=["fam_inc", "gender"])
+    assert data.sensitive_features.tolist() == ["5 (highest) & female", "1 (lowest) & male"]
+    assert data.X[["lsat", "ugpa", "fulltime_2", "race1_other"]].to_numpy().tolist() == [
+        [36.5, 3.5, 0, 0],
+        [40, 2.9, 1, 1],
+    ]
+    again = put(tmp_path / "again", {"study.csv": raw.to_csv(index=False)})
+    assert read_layout(spec, spec.layouts[0], again).equals(raw)

@@ -128,7 +128,7 @@ def test_lsac_coded_as_in_the_figures_is_the_published_reduction(real_data):
     assert (coded.y == table["pass_bar"]).all()
     others = [table[name].to_numpy()[:, None] == range(table[name].nunique()) for name in
               ("gender", "fulltime", "race1", "lsat", "ugpa")]  # fmt: skip
-    assert (coded.X == np.hstack(others)).all()
+    assert (np.hstack(others) == coded.X).all()
 
 
 def test_lsac_leaves_out_rows_with_an_empty_cell_and_adult_26k_is_found_beside_adult(real_data):

@@ -1,0 +1,192 @@
+"""The sentences of thesis §§ 5.7.2 and 5.7.3 on Figures 5.1–5.10, as contrasts that trials bear out or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from dpfair_lib.experiments.randomised_training import LEVELS
+from dpfair_lib.experiments.training_summary import GAPS, Configuration, Contrast, Terms, contrast
+
+Kind = Literal["smaller", "alike"]
+Outcome = Literal["borne out", "in part", "not seen", "contradicted"]
+
+BINARY = ("adult-gender", "lsac-gender")
+LARGER = ("adult-race", "lsac-family-income", "adult-race-gender")
+SMALL = tuple(level for level in LEVELS if level <= 1)
+LARGE = tuple(level for level in LEVELS if level >= 8)
+UTILITY = 0.01  # "little to no effect": within one point of accuracy or F1
+SIMILAR = 0.02  # "similarly": gaps within two points
+FACTOR = 0.75  # "almost half" is not three quarters
+POINTS = 0.02  # "at least a 2 % reduction", in points; relative to the gap it is a milder statement
+
+
+class Sentence(NamedTuple):
+    """A sentence: it says that every contrast is below 0 ("smaller"), or within ± the margin ("alike").
+
+    Attributes
+    ----------
+    name, where, says : str
+        A key; the place; the sentence in our words.
+    kind : str
+        "smaller" or "alike".
+    contrasts : tuple
+        Measure and terms of each.
+    margin : float
+        For "alike" how far from 0; for "smaller" what the contrast must be below, 0 or less.
+    """
+
+    name: str
+    where: str
+    says: str
+    kind: Kind
+    contrasts: tuple[tuple[str, Terms], ...]
+    margin: float = 0.0
+
+
+def _less(setting: str, first: str, epsilon: float, second: str, factor: float = 1.0) -> Terms:
+    other = Configuration(setting, second, None if second in ("none", "left out") else epsilon)
+    return ((1.0, Configuration(setting, first, epsilon)), (-factor, other))
+
+
+def _each(
+    settings: tuple[str, ...], measures: tuple[str, ...], levels: tuple[float, ...], others: tuple[str, ...],
+    *, method: str = "OPT", factor: float = 1.0,
+) -> tuple[tuple[str, Terms], ...]:  # fmt: skip
+    return tuple(
+        (measure, _less(setting, method, epsilon, other, factor))
+        for setting in settings
+        for measure in measures
+        for epsilon in levels
+        for other in others
+    )
+
+
+def _widening() -> Iterator[tuple[str, Terms]]:
+    """(OPT − GRR at the largest ε) − (OPT − GRR at the smallest)."""
+    for setting in BINARY:
+        for measure in GAPS:
+            late, early = (_less(setting, "OPT", epsilon, "GRR") for epsilon in (LEVELS[-1], LEVELS[0]))
+            yield measure, (*late, *((-weight, named) for weight, named in early))
+
+
+def _larger_groups() -> Iterator[tuple[str, Terms]]:
+    """The gap for fewer groups less that for more, on Adult with the attribute as it is."""
+    for few, more in (("adult-gender", "adult-race"), ("adult-race", "adult-race-gender")):
+        for measure in GAPS:
+            yield measure, ((1.0, Configuration(few, "none")), (-1.0, Configuration(more, "none")))
+
+
+def _on_average(
+    setting: str, others: tuple[str, ...], *, factor: float = 1.0
+) -> tuple[tuple[str, Terms], ...]:
+    """The mean over large ε of OPT's gap, less a multiple of the other's."""
+    found: list[tuple[str, Terms]] = []
+    for measure in GAPS:
+        for other in others:
+            pairs = [_less(setting, "OPT", epsilon, other, factor) for epsilon in LARGE]
+            found.append(
+                (measure, tuple((weight / len(LARGE), named) for pair in pairs for weight, named in pair))
+            )
+    return tuple(found)
+
+
+def _threshold(method: str) -> tuple[tuple[str, Terms], ...]:
+    return _each(LARGER, GAPS, LARGE, ("GRR", "SS"), method=method)
+
+
+_SMALLER = "OPT's gaps are smaller than those of GRR, SS and no LDP, at every ε."
+SENTENCES: tuple[Sentence, ...] = (
+    Sentence("utility, two groups", "§ 5.7.2, Figures 5.1, 5.3",
+             "At every ε OPT's accuracy and F1 are nearly those of GRR, of SS and of no LDP.",
+             "alike", _each(BINARY, ("accuracy", "f1"), LEVELS, ("GRR", "SS", "none")), UTILITY),
+    Sentence("gaps, Adult", "§ 5.7.2, Figure 5.2", _SMALLER,
+             "smaller", _each(("adult-gender",), GAPS, LEVELS, ("GRR", "SS", "none"))),
+    Sentence("gaps, LSAC", "§ 5.7.2, Figure 5.4", _SMALLER,
+             "smaller", _each(("lsac-gender",), GAPS, LEVELS, ("GRR", "SS", "none"))),
+    Sentence("gaps, small ε", "§ 5.7.2", "For small ε (up to 1) OPT's gaps are smaller than those of GRR and SS.",
+             "smaller", _each(BINARY, GAPS, SMALL, ("GRR", "SS"))),
+    Sentence("widening", "§ 5.7.2", "The larger ε, the further OPT's gaps are below those of GRR.",
+             "smaller", tuple(_widening())),
+    Sentence("almost half, LSAC", "§ 5.7.2", "For large ε (8 and more, on average) OPT's gaps are half of the others'.",
+             "smaller", _on_average("lsac-gender", ("GRR", "SS", "none"), factor=FACTOR)),
+    Sentence("2 %, Adult, in points", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more, read as points.",
+             "smaller", _on_average("adult-gender", ("none",)), -POINTS),
+    Sentence("2 %, Adult, in proportion", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more of the gap.",
+             "smaller", _on_average("adult-gender", ("none",), factor=1 - POINTS)),
+    Sentence("utility, more groups", "§ 5.7.3, Figures 5.5, 5.7, 5.9",
+             "Accuracy and F1 are nearly the same for OPT, GRR and SS.",
+             "alike", _each(LARGER, ("accuracy", "f1"), LEVELS, ("GRR", "SS")), UTILITY),
+    Sentence("similar for small ε", "§ 5.7.3", "For small ε (up to 1) OPT's gaps are similar to those of GRR and SS.",
+             "alike", _each(LARGER, GAPS, SMALL, ("GRR", "SS")), SIMILAR),
+    Sentence("beyond a threshold", "§ 5.7.3, Figures 5.6, 5.8, 5.10",
+             "From some ε on (here from 8) OPT's gaps are smaller than those of GRR and SS; ζ is ζ_min itself.",
+             "smaller", _threshold("OPT")),
+    Sentence("beyond a threshold, ζ to hundredths", "§ 5.7.3", "The same with ζ_min rounded up to hundredths.",
+             "smaller", _threshold("OPT, ζ to hundredths")),
+    Sentence("beyond a threshold, ζ to tenths", "§ 5.7.3", "The same with ζ_min rounded up to tenths.",
+             "smaller", _threshold("OPT, ζ to tenths")),
+    Sentence("more groups, larger gaps", "§ 5.7.3", "On Adult gaps grow with the number of groups, 2, 5, 10.",
+             "smaller", tuple(_larger_groups())),
+    Sentence("effective for ten groups", "§ 5.7.3",
+             "For race and gender together OPT has smaller gaps than no LDP (here up to ε = 2).",
+             "smaller", _each(("adult-race-gender",), GAPS, tuple(one for one in LEVELS if one <= 2), ("none",))),
+    Sentence("against leaving out", "ours",
+             "OPT's gaps are smaller than those of a classifier that never sees the attribute.",
+             "smaller", _each((*BINARY, *LARGER), GAPS, LEVELS, ("left out",))),
+)  # fmt: skip
+
+
+class Judged(NamedTuple):
+    """A sentence's contrasts: how many are clearly as it says, clearly the other way, and all; and the outcome."""
+
+    sentence: Sentence
+    found: tuple[Contrast, ...]
+    agreeing: int
+    opposing: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the trials say of the sentence."""
+        if self.opposing:
+            return "contradicted"
+        if self.agreeing == len(self.found):
+            return "borne out"
+        return "in part" if self.agreeing else "not seen"
+
+
+def judge_sentence(
+    rows: pd.DataFrame, sentence: Sentence, *, of: Callable[..., Contrast] = contrast, new_data: bool = False
+) -> Judged:
+    """Hold a sentence to the trials; its contrasts hold together by 95 %.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of `randomised_training.run_trial`.
+    sentence : Sentence
+        Which.
+    of : callable
+        Makes a contrast.
+    new_data : bool
+        Whether intervals are for rows not yet seen; by default for other splits of these rows.
+
+    Returns
+    -------
+    Judged
+        "contradicted" if a contrast's interval is wholly on the other side, "borne out" if all are on the side that the
+        sentence says, "in part" if some are, "not seen" if none is.
+    """
+    found = tuple(
+        of(rows, measure, terms, comparisons=len(sentence.contrasts)) for measure, terms in sentence.contrasts
+    )
+    halves = [one.half_width_new_data if new_data else one.half_width for one in found]
+    if sentence.kind == "alike":
+        agree = [abs(one.mean) + half <= sentence.margin for one, half in zip(found, halves, strict=True)]
+        oppose = [abs(one.mean) - half > sentence.margin for one, half in zip(found, halves, strict=True)]
+    else:
+        agree = [one.mean + half < sentence.margin for one, half in zip(found, halves, strict=True)]
+        oppose = [one.mean - half > sentence.margin for one, half in zip(found, halves, strict=True)]
+    return Judged(sentence, found, sum(agree), sum(oppose))
