@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-import pandas as pd
-
 from dpfair_lib.experiments.randomised_training import LEVELS
-from dpfair_lib.experiments.training_summary import GAPS, Configuration, Contrast, Terms, contrast
+from dpfair_lib.experiments.training_summary import GAPS, Configuration, Contrast, Terms, Trials, contrast
 
 Kind = Literal["smaller", "alike"]
 Outcome = Literal["borne out", "in part", "not seen", "contradicted"]
 
 BINARY = ("adult-gender", "lsac-gender")
 LARGER = ("adult-race", "lsac-family-income", "adult-race-gender")
-SMALL = tuple(level for level in LEVELS if level <= 1)
-LARGE = tuple(level for level in LEVELS if level >= 8)
 UTILITY = 0.01  # "little to no effect": within one point of accuracy or F1
 SIMILAR = 0.02  # "similarly": gaps within two points
 FACTOR = 0.75  # "almost half" is not three quarters
@@ -64,11 +60,11 @@ def _each(
     )
 
 
-def _widening() -> Iterator[tuple[str, Terms]]:
+def _widening(levels: tuple[float, ...]) -> Iterator[tuple[str, Terms]]:
     """(OPT − GRR at the largest ε) − (OPT − GRR at the smallest)."""
     for setting in BINARY:
         for measure in GAPS:
-            late, early = (_less(setting, "OPT", epsilon, "GRR") for epsilon in (LEVELS[-1], LEVELS[0]))
+            late, early = (_less(setting, "OPT", epsilon, "GRR") for epsilon in (levels[-1], levels[0]))
             yield measure, (*late, *((-weight, named) for weight, named in early))
 
 
@@ -80,63 +76,71 @@ def _larger_groups() -> Iterator[tuple[str, Terms]]:
 
 
 def _on_average(
-    setting: str, others: tuple[str, ...], *, factor: float = 1.0
+    setting: str, levels: tuple[float, ...], others: tuple[str, ...], *, factor: float = 1.0
 ) -> tuple[tuple[str, Terms], ...]:
-    """The mean over large ε of OPT's gap, less a multiple of the other's."""
+    """The mean over levels of OPT's gap, less a multiple of the other's."""
     found: list[tuple[str, Terms]] = []
     for measure in GAPS:
         for other in others:
-            pairs = [_less(setting, "OPT", epsilon, other, factor) for epsilon in LARGE]
-            found.append(
-                (measure, tuple((weight / len(LARGE), named) for pair in pairs for weight, named in pair))
-            )
+            pairs = [_less(setting, "OPT", epsilon, other, factor) for epsilon in levels]
+            terms = tuple((weight / len(levels), named) for pair in pairs for weight, named in pair)
+            found.append((measure, terms))
     return tuple(found)
 
 
-def _threshold(method: str) -> tuple[tuple[str, Terms], ...]:
-    return _each(LARGER, GAPS, LARGE, ("GRR", "SS"), method=method)
+def _threshold(levels: tuple[float, ...], method: str) -> tuple[tuple[str, Terms], ...]:
+    return _each(LARGER, GAPS, levels, ("GRR", "SS"), method=method)
 
 
 _SMALLER = "OPT's gaps are smaller than those of GRR, SS and no LDP, at every ε."
-SENTENCES: tuple[Sentence, ...] = (
-    Sentence("utility, two groups", "§ 5.7.2, Figures 5.1, 5.3",
-             "At every ε OPT's accuracy and F1 are nearly those of GRR, of SS and of no LDP.",
-             "alike", _each(BINARY, ("accuracy", "f1"), LEVELS, ("GRR", "SS", "none")), UTILITY),
-    Sentence("gaps, Adult", "§ 5.7.2, Figure 5.2", _SMALLER,
-             "smaller", _each(("adult-gender",), GAPS, LEVELS, ("GRR", "SS", "none"))),
-    Sentence("gaps, LSAC", "§ 5.7.2, Figure 5.4", _SMALLER,
-             "smaller", _each(("lsac-gender",), GAPS, LEVELS, ("GRR", "SS", "none"))),
-    Sentence("gaps, small ε", "§ 5.7.2", "For small ε (up to 1) OPT's gaps are smaller than those of GRR and SS.",
-             "smaller", _each(BINARY, GAPS, SMALL, ("GRR", "SS"))),
-    Sentence("widening", "§ 5.7.2", "The larger ε, the further OPT's gaps are below those of GRR.",
-             "smaller", tuple(_widening())),
-    Sentence("almost half, LSAC", "§ 5.7.2", "For large ε (8 and more, on average) OPT's gaps are half of the others'.",
-             "smaller", _on_average("lsac-gender", ("GRR", "SS", "none"), factor=FACTOR)),
-    Sentence("2 %, Adult, in points", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more, read as points.",
-             "smaller", _on_average("adult-gender", ("none",)), -POINTS),
-    Sentence("2 %, Adult, in proportion", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more of the gap.",
-             "smaller", _on_average("adult-gender", ("none",), factor=1 - POINTS)),
-    Sentence("utility, more groups", "§ 5.7.3, Figures 5.5, 5.7, 5.9",
-             "Accuracy and F1 are nearly the same for OPT, GRR and SS.",
-             "alike", _each(LARGER, ("accuracy", "f1"), LEVELS, ("GRR", "SS")), UTILITY),
-    Sentence("similar for small ε", "§ 5.7.3", "For small ε (up to 1) OPT's gaps are similar to those of GRR and SS.",
-             "alike", _each(LARGER, GAPS, SMALL, ("GRR", "SS")), SIMILAR),
-    Sentence("beyond a threshold", "§ 5.7.3, Figures 5.6, 5.8, 5.10",
-             "From some ε on (here from 8) OPT's gaps are smaller than those of GRR and SS; ζ is ζ_min itself.",
-             "smaller", _threshold("OPT")),
-    Sentence("beyond a threshold, ζ to hundredths", "§ 5.7.3", "The same with ζ_min rounded up to hundredths.",
-             "smaller", _threshold("OPT, ζ to hundredths")),
-    Sentence("beyond a threshold, ζ to tenths", "§ 5.7.3", "The same with ζ_min rounded up to tenths.",
-             "smaller", _threshold("OPT, ζ to tenths")),
-    Sentence("more groups, larger gaps", "§ 5.7.3", "On Adult gaps grow with the number of groups, 2, 5, 10.",
-             "smaller", tuple(_larger_groups())),
-    Sentence("effective for ten groups", "§ 5.7.3",
-             "For race and gender together OPT has smaller gaps than no LDP (here up to ε = 2).",
-             "smaller", _each(("adult-race-gender",), GAPS, tuple(one for one in LEVELS if one <= 2), ("none",))),
-    Sentence("against leaving out", "ours",
-             "OPT's gaps are smaller than those of a classifier that never sees the attribute.",
-             "smaller", _each((*BINARY, *LARGER), GAPS, LEVELS, ("left out",))),
-)  # fmt: skip
+
+
+def sentences(levels: tuple[float, ...] = LEVELS) -> tuple[Sentence, ...]:
+    """Return the sentences, as contrasts at these ε, ascending."""
+    small = tuple(level for level in levels if level <= 1)
+    large = tuple(level for level in levels if level >= 8)
+    return (
+        Sentence("utility, two groups", "§ 5.7.2, Figures 5.1, 5.3",
+                 "At every ε OPT's accuracy and F1 are nearly those of GRR, of SS and of no LDP.",
+                 "alike", _each(BINARY, ("accuracy", "f1"), levels, ("GRR", "SS", "none")), UTILITY),
+        Sentence("gaps, Adult", "§ 5.7.2, Figure 5.2", _SMALLER,
+                 "smaller", _each(("adult-gender",), GAPS, levels, ("GRR", "SS", "none"))),
+        Sentence("gaps, LSAC", "§ 5.7.2, Figure 5.4", _SMALLER,
+                 "smaller", _each(("lsac-gender",), GAPS, levels, ("GRR", "SS", "none"))),
+        Sentence("gaps, small ε", "§ 5.7.2", "For small ε (up to 1) OPT's gaps are smaller than those of GRR and SS.",
+                 "smaller", _each(BINARY, GAPS, small, ("GRR", "SS"))),
+        Sentence("widening", "§ 5.7.2", "The larger ε, the further OPT's gaps are below those of GRR.",
+                 "smaller", tuple(_widening(levels))),
+        Sentence("almost half, LSAC", "§ 5.7.2", "For large ε (from 8, on average) OPT's gaps are half of the others'.",
+                 "smaller", _on_average("lsac-gender", large, ("GRR", "SS", "none"), factor=FACTOR)),
+        Sentence("2 %, Adult, in points", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more, read as points.",
+                 "smaller", _on_average("adult-gender", large, ("none",)), -POINTS),
+        Sentence("2 %, Adult, in proportion", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more of the gap.",
+                 "smaller", _on_average("adult-gender", large, ("none",), factor=1 - POINTS)),
+        Sentence("utility, more groups", "§ 5.7.3, Figures 5.5, 5.7, 5.9",
+                 "Accuracy and F1 are nearly the same for OPT, GRR and SS.",
+                 "alike", _each(LARGER, ("accuracy", "f1"), levels, ("GRR", "SS")), UTILITY),
+        Sentence("similar for small ε", "§ 5.7.3", "For small ε (up to 1) OPT's gaps are like those of GRR and SS.",
+                 "alike", _each(LARGER, GAPS, small, ("GRR", "SS")), SIMILAR),
+        Sentence("beyond a threshold", "§ 5.7.3, Figures 5.6, 5.8, 5.10",
+                 "From some ε on (here from 8) OPT's gaps are smaller than those of GRR and SS; ζ is ζ_min itself.",
+                 "smaller", _threshold(large, "OPT")),
+        Sentence("beyond a threshold, ζ to hundredths", "§ 5.7.3", "The same with ζ_min rounded up to hundredths.",
+                 "smaller", _threshold(large, "OPT, ζ to hundredths")),
+        Sentence("beyond a threshold, ζ to tenths", "§ 5.7.3", "The same with ζ_min rounded up to tenths.",
+                 "smaller", _threshold(large, "OPT, ζ to tenths")),
+        Sentence("more groups, larger gaps", "§ 5.7.3", "On Adult gaps grow with the number of groups, 2, 5, 10.",
+                 "smaller", tuple(_larger_groups())),
+        Sentence("effective for ten groups", "§ 5.7.3",
+                 "For race and gender together OPT has smaller gaps than no LDP (here up to ε = 2).",
+                 "smaller", _each(("adult-race-gender",), GAPS, tuple(one for one in levels if one <= 2), ("none",))),
+        Sentence("against leaving out", "ours",
+                 "OPT's gaps are smaller than those of a classifier that never sees the attribute.",
+                 "smaller", _each((*BINARY, *LARGER), GAPS, levels, ("left out",))),
+        Sentence("plain response of OPT's truth", "ours",
+                 "Plain randomised response of OPT's truth probability, at a smaller ε, has smaller gaps than OPT.",
+                 "smaller", _each(BINARY, GAPS, levels, ("OPT",), method="RR, as true as OPT")),
+    )  # fmt: skip
 
 
 class Judged(NamedTuple):
@@ -158,14 +162,14 @@ class Judged(NamedTuple):
 
 
 def judge_sentence(
-    rows: pd.DataFrame, sentence: Sentence, *, of: Callable[..., Contrast] = contrast, new_data: bool = False
+    trials: Trials, sentence: Sentence, *, of: Callable[..., Contrast] = contrast, new_data: bool = False
 ) -> Judged:
     """Hold a sentence to the trials; its contrasts hold together by 95 %.
 
     Parameters
     ----------
-    rows : DataFrame
-        Of `randomised_training.run_trial`.
+    trials : mapping
+        Of `by_configuration`.
     sentence : Sentence
         Which.
     of : callable
@@ -180,7 +184,8 @@ def judge_sentence(
         sentence says, "in part" if some are, "not seen" if none is.
     """
     found = tuple(
-        of(rows, measure, terms, comparisons=len(sentence.contrasts)) for measure, terms in sentence.contrasts
+        of(trials, measure, terms, comparisons=len(sentence.contrasts))
+        for measure, terms in sentence.contrasts
     )
     halves = [one.half_width_new_data if new_data else one.half_width for one in found]
     if sentence.kind == "alike":

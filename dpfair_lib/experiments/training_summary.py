@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,29 +25,32 @@ class Configuration(NamedTuple):
 
 
 Terms = Sequence[tuple[float, Configuration]]  # weights and what they weigh
+Trials = Mapping[tuple[str, Configuration], np.ndarray]
 
 
-def trials_of(rows: pd.DataFrame, configuration: Configuration) -> pd.DataFrame:
-    """Return one configuration's trials, a line per seed.
+def by_configuration(rows: pd.DataFrame) -> Trials:
+    """Return every measure of every configuration, an array over the seeds in ascending order.
 
     Parameters
     ----------
     rows : DataFrame
         Of `randomised_training.run_trial`.
-    configuration : Configuration
-        Which.
 
     Raises
     ------
     ValueError
-        If a seed has no such trial, or two.
+        If a configuration lacks a seed that another of its setting has, or has it twice.
     """
-    setting, method, epsilon = configuration
-    here = rows[rows["setting"] == setting]
-    level = here["epsilon"].isna() if epsilon is None else here["epsilon"] == epsilon
-    found = here[level & (here["method"] == method)].set_index("seed").sort_index()
-    if found.empty or found.index.tolist() != sorted(set(here["seed"])):
-        raise ValueError(f"rows: found {len(found)} trials of {configuration}, expected one for each seed")
+    found: dict[tuple[str, Configuration], np.ndarray] = {}
+    for setting, here in rows.groupby("setting", sort=False):
+        seeds = sorted(set(here["seed"]))
+        for _, lines in here.groupby(["method", "epsilon"], dropna=False, sort=False):
+            method, epsilon = lines["method"].iloc[0], lines["epsilon"].iloc[0]
+            named = Configuration(str(setting), method, None if np.isnan(epsilon) else float(epsilon))
+            lines = lines.sort_values("seed")
+            if lines["seed"].tolist() != seeds:
+                raise ValueError(f"rows: found {len(lines)} trials of {named}, expected one for each seed")
+            found |= {(measure, named): lines[measure].to_numpy() for measure in MEASURES}
     return found
 
 
@@ -58,13 +62,13 @@ class Contrast(NamedTuple):
     half_width_new_data: float
 
 
-def contrast(rows: pd.DataFrame, measure: str, terms: Terms, *, comparisons: int = 1) -> Contrast:
+def contrast(trials: Trials, measure: str, terms: Terms, *, comparisons: int = 1) -> Contrast:
     """Return the weighted sum of a measure over configurations, seed by seed: what splits share cancels.
 
     Parameters
     ----------
-    rows : DataFrame
-        Of `randomised_training.run_trial`; a seed splits the rows of a data set in one way, whatever the attribute.
+    trials : mapping
+        Of `by_configuration`. A seed splits the rows of a data set in one way, whatever the attribute.
     measure : str
         One of `MEASURES`.
     terms : sequence of pairs
@@ -76,11 +80,18 @@ def contrast(rows: pd.DataFrame, measure: str, terms: Terms, *, comparisons: int
     -------
     Contrast
         Mean and half-widths.
+
+    Raises
+    ------
+    ValueError
+        If there are no trials of a configuration.
     """
-    values = sum(weight * trials_of(rows, named)[measure] for weight, named in terms)
-    level = 1 - 0.05 / comparisons
-    mean, half = mean_interval(np.asarray(values), level=level)
-    return Contrast(mean, half, mean_interval(np.asarray(values), level=level, test_to_train=OVERLAP)[1])
+    if lacking := [named for _, named in terms if (measure, named) not in trials]:
+        raise ValueError(f"trials: found none of {lacking[0]} for {measure}, expected some")
+    values = np.sum([weight * trials[measure, named] for weight, named in terms], axis=0)
+    mean, half = mean_interval(values, level=1 - 0.05 / comparisons)
+    # as `mean_interval` with ``test_to_train=OVERLAP``
+    return Contrast(mean, half, half * math.sqrt(1 + len(values) * OVERLAP))
 
 
 def means(rows: pd.DataFrame, setting: str, measure: str) -> pd.DataFrame:

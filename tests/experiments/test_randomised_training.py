@@ -9,8 +9,8 @@ import pytest
 
 from dpfair_lib.experiments import randomised_training as training
 from dpfair_lib.experiments.randomised_training import coded_table, mechanisms, run_trial
-from dpfair_lib.experiments.training_sentences import SENTENCES, Sentence, judge_sentence
-from dpfair_lib.experiments.training_summary import Configuration, contrast, means, trials_of
+from dpfair_lib.experiments.training_sentences import Sentence, judge_sentence, sentences
+from dpfair_lib.experiments.training_summary import Configuration, by_configuration, contrast, means
 from dpfair_lib.local import smallest_error
 
 TASK = {"setting": "lsac-family-income", "seed": 1, "levels": (0.5, 20.0), "tuned": False, "standin": 4_000}
@@ -123,15 +123,22 @@ LOW, HIGH = Configuration("s", "low", 1.0), Configuration("s", "high")
 
 def test_contrasts_are_paired():
     rows = _made_up({LOW: 0.1, HIGH: 0.2})
-    found = contrast(rows, "parity", ((1.0, LOW), (-1.0, HIGH)))
+    trials = by_configuration(rows.sample(frac=1, random_state=0))
+    found = contrast(trials, "parity", ((1.0, LOW), (-1.0, HIGH)))
     assert found.mean == pytest.approx(-0.1, abs=0.001)
-    assert found.half_width < 0.002 < contrast(rows, "parity", ((1.0, LOW),)).half_width
+    assert found.half_width < 0.002 < contrast(trials, "parity", ((1.0, LOW),)).half_width
     assert found.half_width < found.half_width_new_data
+    assert found.half_width < contrast(trials, "parity", ((1.0, LOW), (-1.0, HIGH)), comparisons=9).half_width
     shown = means(rows, "s", "parity").set_index("method")
-    assert shown.loc["low", "mean"] == pytest.approx(trials_of(rows, LOW)["parity"].mean())
-    lacking = rows[(rows["seed"] != 3) | (rows["method"] != "low")]
-    with pytest.raises(ValueError, match="expected one for each seed"):
-        trials_of(lacking, LOW)
+    assert shown.loc["low", "mean"] == pytest.approx(trials["parity", LOW].mean())
+
+
+def test_lacking_trials_are_an_error():
+    rows = _made_up({LOW: 0.1, HIGH: 0.2})
+    with pytest.raises(ValueError, match=r"11 trials of .*low.*, expected one for each seed"):
+        by_configuration(rows[(rows["seed"] != 3) | (rows["method"] != "low")])
+    with pytest.raises(ValueError, match=r"trials: found none of .*'third'.* for f1, expected some"):
+        contrast(by_configuration(rows), "f1", ((1.0, Configuration("s", "third")),))
 
 
 @pytest.mark.parametrize(
@@ -149,17 +156,18 @@ def test_contrasts_are_paired():
     ],
 )
 def test_outcomes(terms, kind, margin, outcome):
-    rows = _made_up({LOW: 0.1, HIGH: 0.2})
+    trials = by_configuration(_made_up({LOW: 0.1, HIGH: 0.2}))
     sentence = Sentence("made up", "here", "so", kind, tuple(("parity", one) for one in terms), margin)
-    assert judge_sentence(rows, sentence).outcome == outcome
+    assert judge_sentence(trials, sentence).outcome == outcome
 
 
 def test_every_sentence_speaks_of_what_is_run():
     run = set()
     for name, (_, columns) in training.SETTINGS.items():
         rounded = () if columns == ("gender",) else training.ROUNDED
-        run |= set(itertools.product([name], ["none", "left out", "OPT", "GRR", "SS", *rounded]))
-    for sentence in SENTENCES:
+        ours = ["RR, as true as OPT"] if columns == ("gender",) else []
+        run |= set(itertools.product([name], ["none", "left out", "OPT", "GRR", "SS", *rounded, *ours]))
+    for sentence in (*sentences(), *sentences(training.TUNED_LEVELS)):
         assert sentence.contrasts
         for measure, terms in sentence.contrasts:
             assert measure in ("accuracy", "f1", "parity", "opportunity")

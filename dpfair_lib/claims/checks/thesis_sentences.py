@@ -1,0 +1,182 @@
+"""Thesis §§ 5.7.2–5.7.4 and chapter 6: every evaluative sentence on the experiments, held to recorded trials."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from dpfair_lib.claims.checks.projection_records import trials as projection_trials
+from dpfair_lib.claims.checks.training_records import collected, exact_outcome
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.experiments.printed import printed_projections
+from dpfair_lib.experiments.projection_summary import Matched, at_equal_gap, change_beside_printed
+from dpfair_lib.experiments.randomised_training import LEVELS, TUNED_LEVELS
+from dpfair_lib.experiments.training_sentences import Judged, judge_sentence, sentences
+from dpfair_lib.experiments.training_summary import Contrast, contrast
+
+AGREEMENT = 1e-9
+OUTCOMES = {
+    "utility, two groups": ("borne out", "borne out"),
+    "gaps, Adult": ("in part", "in part"),
+    "gaps, LSAC": ("not seen", "not seen"),
+    "gaps, small ε": ("in part", "not seen"),
+    "widening": ("in part", "in part"),
+    "almost half, LSAC": ("not seen", "not seen"),
+    "2 %, Adult, in points": ("contradicted", "not seen"),
+    "2 %, Adult, in proportion": ("borne out", "borne out"),
+    "utility, more groups": ("borne out", "borne out"),
+    "similar for small ε": ("in part", "in part"),
+    "beyond a threshold": ("not seen", "not seen"),
+    "beyond a threshold, ζ to hundredths": ("not seen", "not seen"),
+    "beyond a threshold, ζ to tenths": ("in part", "not seen"),
+    "more groups, larger gaps": ("contradicted", "contradicted"),
+    "effective for ten groups": ("in part", "not seen"),
+    "against leaving out": ("contradicted", "contradicted"),
+    "plain response of OPT's truth": ("in part", "in part"),
+}
+"""What the default learner's trials say of each sentence: over splits of these rows, and for rows not yet seen."""
+
+
+def check(
+    *,
+    judged: Callable[..., Judged] = judge_sentence,
+    matched: Callable[..., Matched] = at_equal_gap,
+    search: Search,
+) -> Evidence:
+    """Judge each sentence by its contrasts, against exact sums; then the sentences on Fair Projection."""
+    _figures(judged, search, tuned=False)
+    if judged is judge_sentence:  # the same function on other trials
+        _figures(judged, search, tuned=True)
+    _projection(matched, search)
+    return search.evidence()
+
+
+def printed_slack(sentence: str, contrast: int, tuned: bool) -> float:
+    """Return how far a contrast's interval reaches to the side that the sentence says; below 0, it is contradicted."""
+    every = sentences(TUNED_LEVELS if tuned else LEVELS)
+    at = next(at for at, one in enumerate(every) if one.name == sentence)
+    mean, half, _ = _exact(at, tuned, False)[1][contrast]
+    return every[at].margin - (mean if every[at].kind == "smaller" else abs(mean)) + half
+
+
+@cache
+def _exact(at: int, tuned: bool, new_data: bool) -> tuple[str, list[Contrast]]:
+    sentence = sentences(TUNED_LEVELS if tuned else LEVELS)[at]
+    return exact_outcome(sentence, tuned=tuned, new_data=new_data)
+
+
+def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> None:
+    search.part("tuned learner" if tuned else "sentences on the figures")
+    contrasts = 0
+    counted: dict[str, int] = {}
+    for (at, sentence), new_data in itertools.product(
+        enumerate(sentences(TUNED_LEVELS if tuned else LEVELS)), (False, True)
+    ):
+        found = judged(collected(tuned=tuned), sentence, new_data=new_data)
+        outcome, exact = _exact(at, tuned, new_data)
+        case = {"sentence": sentence.name, "rows": "not yet seen" if new_data else "these"}
+        search.agree(found.outcome, outcome, case)
+        for mine, theirs in zip(found.found, exact, strict=True):
+            for one, other in zip(mine, theirs, strict=True):
+                search.equal(one, other, case, tolerance=AGREEMENT)
+        contrasts += len(exact)
+        if sentence.where != "ours" and not new_data:
+            for place, (mean, half, _) in enumerate(found.found):
+                side = mean if sentence.kind == "smaller" else abs(mean)
+                search.against(
+                    sentence.margin - side + half,
+                    {"sentence": sentence.name, "contrast": place, "tuned": tuned},
+                    verify=printed_slack, tolerance=AGREEMENT,
+                )  # fmt: skip
+        if tuned:
+            continue
+        search.agree(outcome, OUTCOMES[sentence.name][new_data], case)
+        if not new_data and sentence.where != "ours":
+            counted[outcome] = counted.get(outcome, 0) + 1
+    search.exhausts("every sentence" + (", tuned" if tuned else ""), cases=contrasts)
+    if not tuned:
+        search.agree(set(OUTCOMES), {sentence.name for sentence in sentences()}, {"what": "sentences"})
+        for outcome, count in counted.items():
+            search.fact(f"sentences on the figures, {outcome}", f"{count} of {sum(counted.values())}")
+
+
+def _lead(matched: Callable[..., Matched], line: Any, divergence: str, count: int) -> Matched:
+    rows = projection_trials(line["data"])
+    return matched(rows, line["notion"], divergence, line["level"], confidence=1 - 0.05 / count)
+
+
+@cache
+def _opt_lines() -> list[dict[Any, Any]]:
+    lines = printed_projections()
+    return lines[lines["method"] == "OPT"].to_dict("records")
+
+
+@cache
+def _usual_lead(at: int, divergence: str, count: int) -> Matched:
+    return _lead(at_equal_gap, _opt_lines()[at], divergence, count)
+
+
+def _projection(matched: Callable[..., Matched], search: Search) -> None:
+    """OPT "matches or slightly surpasses" Fair Projection at equal gaps; its gaps fall by over 3 and over 4 %."""
+    search.part("sentences on Fair Projection")
+    lines = _opt_lines()
+    count = 2 * len(lines)
+    ahead = behind = 0
+    for (at, line), divergence in itertools.product(enumerate(lines), ("kl", "ce")):
+        found = (
+            _usual_lead(at, divergence, count)
+            if matched is at_equal_gap
+            else _lead(matched, line, divergence, count)
+        )
+        ahead += found.difference > found.half_width
+        behind += -found.difference > found.half_width
+        # "slightly surpasses": never clearly ahead, and never behind by more than a quarter of a point
+        search.observe(found.half_width - found.difference, {"table": line["table"], "ε": line["level"]})
+        search.observe(
+            found.difference + found.half_width + 0.0025, {"table": line["table"], "ε": line["level"]}
+        )
+    search.agree((ahead, behind > 0), (0, True), {"what": "comparisons with OPT clearly ahead, or behind"})
+    search.fact(
+        "OPT against Fair Projection at equal gaps", f"ahead in {ahead}, behind in {behind} of {count}"
+    )
+    for notion, least in (("demographic_parity", 0.03), ("mean_equalized_odds", 0.04)):
+        line = next(x for x in lines if (x["data"], x["notion"], x["level"]) == ("compas", notion, 0.2))
+        change = change_beside_printed(projection_trials("compas"), pd.Series(line), "gap")
+        search.fact(
+            f"COMPAS, ε = 0.2, {notion}: said to fall by more than {least:g}",
+            f"{-change.ours:.4f} ± {1.984 * change.error:.4f}",
+        )
+
+
+def _one_by_one(trials: Any, sentence: Any, **options: Any) -> Judged:
+    return judge_sentence(trials, sentence, of=lambda *place, **_: contrast(*place), **options)
+
+
+def _majority(trials: Any, sentence: Any, **options: Any) -> Judged:
+    found = judge_sentence(trials, sentence, **options)
+    most = len(found.found) if 2 * found.agreeing > len(found.found) else found.agreeing
+    return found._replace(agreeing=most)
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "each contrast on its own": {"judged": _one_by_one},
+    "most contrasts are enough": {"judged": _majority},
+    "what opposes is not counted": {
+        "judged": lambda *place, **options: judge_sentence(*place, **options)._replace(opposing=0)
+    },
+    "intervals of these rows for rows not yet seen": {"judged": lambda *place, **_: judge_sentence(*place)},
+    "Fair Projection at half of OPT's lead": {
+        "matched": lambda *place, **options: (found := at_equal_gap(*place, **options))._replace(
+            difference=found.difference / 2
+        )
+    },
+    "reports of the test rows too": {
+        "matched": lambda *place, **options: at_equal_gap(
+            *place, **options, opt={"variant": "least error", "notion": "training"}
+        )
+    },
+}

@@ -1,0 +1,73 @@
+"""The recorded trials of Figures 5.1–5.10, read once, and contrasts taken a second time in exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.training_sentences import Sentence
+from dpfair_lib.experiments.training_summary import Configuration, Contrast, Terms, Trials, by_configuration
+
+DATA = ("adult", "lsac")
+
+
+@cache
+def trials(*, tuned: bool = False) -> pd.DataFrame:
+    """Return all recorded trials."""
+    suffix = "-tuned" if tuned else ""
+    return pd.concat([read_record(f"thesis-figures-{data}{suffix}")[0] for data in DATA], ignore_index=True)
+
+
+@cache
+def collected(*, tuned: bool = False) -> Trials:
+    """Return the trials by configuration."""
+    return by_configuration(trials(tuned=tuned))
+
+
+@cache
+def _exact(measure: str, named: Configuration, tuned: bool) -> tuple[Fraction, ...]:
+    """Return a measure of a configuration as exact decimals, by seed, read from the rows anew."""
+    rows = trials(tuned=tuned)
+    chosen = (rows["setting"] == named.setting) & (rows["method"] == named.method)
+    level = rows["epsilon"].isna() if named.epsilon is None else rows["epsilon"] == named.epsilon
+    found = rows[chosen & level].sort_values("seed")
+    return tuple(Fraction(str(value)) for value in found[measure].tolist())
+
+
+@cache
+def exact_contrast(measure: str, terms: Terms, comparisons: int, *, tuned: bool = False) -> Contrast:
+    """Return a contrast from sums of exact decimals."""
+    weights = [Fraction(weight).limit_denominator(1000) for weight, _ in terms]
+    columns = [_exact(measure, named, tuned) for _, named in terms]
+    values = [
+        sum((w * x for w, x in zip(weights, row, strict=True)), Fraction(0))
+        for row in zip(*columns, strict=True)
+    ]
+    n = len(values)
+    mean = sum(values, Fraction(0)) / n
+    variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / (n - 1)
+    quantile = float(t.ppf(1 - 0.025 / comparisons, n - 1))
+    halves = (quantile * math.sqrt(variance * (Fraction(1, n) + share)) for share in (0, Fraction(1, 4)))
+    return Contrast(float(mean), *halves)
+
+
+def exact_outcome(sentence: Sentence, *, tuned: bool, new_data: bool) -> tuple[str, list[Contrast]]:
+    """Return the outcome of a sentence from exact contrasts, by the rule as the chapter words it."""
+    count = len(sentence.contrasts)
+    found = [exact_contrast(measure, terms, count, tuned=tuned) for measure, terms in sentence.contrasts]
+    ends = np.array([(one.mean - one[1 + new_data], one.mean + one[1 + new_data]) for one in found])
+    if sentence.kind == "smaller":
+        with_it, against = ends[:, 1] < sentence.margin, ends[:, 0] > sentence.margin
+    else:
+        inside = np.abs(ends).max(axis=1) <= sentence.margin
+        outside = np.where(ends[:, 0] * ends[:, 1] > 0, np.abs(ends).min(axis=1), 0) > sentence.margin
+        with_it, against = inside, outside
+    words: dict[bool, Any] = {True: "contradicted", False: "borne out" if with_it.all() else None}
+    return words[bool(against.any())] or ("in part" if with_it.any() else "not seen"), found
