@@ -9,13 +9,16 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.datasets import adult, adult_26k, compas, credit, lsac
+from dpfair_lib.datasets import adult, adult_26k, celeba, compas, credit, lsac
 from dpfair_lib.datasets.find import obtain
 from dpfair_lib.datasets.pins import Pins, pinned
 from dpfair_lib.datasets.spec import DataCard, Dataset, Spec, card
 
 SPECS: Mapping[str, Spec] = MappingProxyType(
-    {spec.name: spec for spec in (adult.SPEC, adult_26k.SPEC, credit.SPEC, compas.SPEC, lsac.SPEC)}
+    {
+        spec.name: spec
+        for spec in (adult.SPEC, adult_26k.SPEC, credit.SPEC, compas.SPEC, lsac.SPEC, celeba.SPEC)
+    }
 )
 
 
@@ -54,10 +57,11 @@ def load(
     name : str
         ``"adult"`` (45,222 complete rows, label income above 50,000 dollars), ``"adult-26k"`` (45,849 rows, label
         income above 26,000 dollars), ``"credit"`` (30,000 rows, label default on the next payment), ``"compas"``
-        (5,278 rows, label a new charge recorded) or ``"lsac"`` (20,427 rows, label passed the bar examination).
+        (5,278 rows, label a new charge recorded), ``"lsac"`` (20,427 rows, label passed the bar examination) or
+        ``"celeba"`` (202,599 rows, label smiling).
     sensitive : str, sequence of str or None
         The sensitive column, or several, whose combined values ("Male & White") are then the groups. By
-        default sex (gender); for COMPAS race.
+        default sex (gender, Male); for COMPAS race.
     root : str, Path or None
         A folder to look in first.
     download : bool
@@ -177,13 +181,13 @@ def prepare(
     Dataset
         The prepared data.
     """
-    blocks = [table[list(spec.numeric)].to_numpy(dtype="float64")]
-    names = list(spec.numeric)
+    names = numeric = [column for column in spec.numeric if column not in sensitive]
+    blocks = [table[names].to_numpy(dtype="float64")]
     for column in spec.categorical:
-        if column not in sensitive:
+        if column not in sensitive and column not in spec.plain:
             codes = pd.Index(categories[column]).get_indexer(pd.Index(table[column]))
             blocks.append((codes[:, np.newaxis] == np.arange(len(categories[column]))).astype("float64"))
-            names += [f"{column}_{category}" for category in categories[column]]
+            names = names + [f"{column}_{category}" for category in categories[column]]
     groups = zip(*(_in_words(table[column], spec) for column in sensitive), strict=True)
     combined = pd.Series([" & ".join(group) for group in groups], dtype="str", name=" & ".join(sensitive))
     return Dataset(
@@ -192,7 +196,7 @@ def prepare(
         sensitive_features=combined,
         feature_names=names,
         card=data_card,
-        numeric_features=list(spec.numeric),
+        numeric_features=numeric,
     )
 
 

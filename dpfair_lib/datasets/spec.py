@@ -59,6 +59,8 @@ class Spec:
         The value of the label that counts as 1.
     categorical : tuple of str
         Columns that are one-hot encoded; the other features are used as numbers.
+    plain : tuple of str
+        Categorical columns that are used as the numbers that they are, not one-hot.
     sensitive : tuple of str
         Columns that may be chosen as sensitive, all of them categorical; the first is the default.
     layouts : tuple of Layout
@@ -98,9 +100,12 @@ class Spec:
     clean: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
     tied: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     signal: float = 1.0
 
     def __post_init__(self) -> None:
+        if not set(self.plain) <= set(self.categorical):
+            raise ValueError(f"{self.name}: plain columns must be categorical")
         named = {self.label, *self.categorical, *self.sensitive, *self.tied, *self.tied.values()}
         if unknown := sorted(named - set(self.used)):
             raise ValueError(f"{self.name}: not among the columns: {', '.join(unknown)}")
@@ -120,7 +125,8 @@ class Spec:
     @property
     def numeric(self) -> tuple[str, ...]:
         """The features that are used as numbers, in canonical order."""
-        return tuple(c for c in self.used if c != self.label and c not in self.categorical)
+        hot = set(self.categorical) - set(self.plain)
+        return tuple(c for c in self.used if c != self.label and c not in hot)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def describe(table: pd.DataFrame, spec: Spec) -> Facts:
         "quantiles": {
             column: [np.quantile(part[column], _LEVELS, method="nearest").tolist() for _, part in cells]
             for column in spec.numeric
-            if column not in spec.tied
+            if column not in spec.tied and column not in spec.plain
         },
         "tied": {
             column: [table.loc[table[source] == value, column].iloc[0].item() for value in categories[source]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -25,7 +26,7 @@ def wrong(path: Path | str, *, expected: str, found: str, remedy: str = _UNDO) -
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file that must be neither empty nor a web page.
+    """Read a file that must be neither empty nor a web page; a zip archive of one file is unpacked.
 
     Parameters
     ----------
@@ -40,15 +41,28 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     DataError
-        If the file is empty, or is an HTML page (what a failed download usually leaves).
+        If the file is empty, is an HTML page (what a failed download usually leaves), or a damaged archive.
     """
-    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    content = path.read_bytes()
+    if path.suffix == ".zip" and content.startswith(b"PK"):
+        content = _unpacked(path, content)
+    content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
         raise wrong(path, expected="a table", found="an empty file")
     if _HTML.match(content):
         remedy = "the page was saved under the data's name: download the file itself"
         raise wrong(path, expected="a table", found="an HTML page", remedy=remedy)
     return content
+
+
+def _unpacked(path: Path, content: bytes) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if len(names := archive.namelist()) != 1:
+                raise wrong(path, expected="an archive of one file", found=f"{len(names)} files")
+            return archive.read(names[0])
+    except zipfile.BadZipFile as error:
+        raise wrong(path, expected="a zip archive", found=f"a damaged one ({error})") from None
 
 
 def read_csv(

@@ -137,7 +137,7 @@ EXPERIMENTS = {
         for suffix, fixed in (("", True), ("-fresh-test", False))
     },
     "thesis-tables-compas": functools.partial(race_tables, data="compas", trials=TABLE_TRIALS),
-    "thesis-tables-adult": functools.partial(race_tables, data="adult", trials=TRIALS),
+    "thesis-tables-adult": functools.partial(race_tables, data="adult", trials=TABLE_TRIALS),
     **{
         f"thesis-figures-{data.partition('-')[0]}{suffix}": functools.partial(
             trained_on_reports, data=data, tuned=tuned

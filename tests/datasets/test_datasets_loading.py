@@ -119,6 +119,7 @@ def test_unknown_name(call):
         ("compas", "compas-scores-two-years.csv"),
         ("adult-26k", "db_adult_processed_26k.csv or adult_26k_arcolezi.csv"),
         ("lsac", "bar_pass_prediction.csv"),
+        ("celeba", "celeba.csv.zip or celeba.csv or list_attr_celeba.txt"),
     ],
 )
 def test_public_names_say_what_is_lacking(name, files):
@@ -132,6 +133,7 @@ PUBLISHERS = {
     "compas": "https://raw.githubusercontent.com/propublica/",
     "adult-26k": "https://raw.githubusercontent.com/hharcolezi/",
     "lsac": "https://storage.googleapis.com/lawschool_dataset/",
+    "celeba": "https://raw.githubusercontent.com/wearepal/",
 }
 
 

@@ -11,7 +11,7 @@ from dpfair_lib.datasets.loading import SPECS
 
 SHAPES = {
     "adult": (45_222, 102), "credit": (30_000, 85), "compas": (5_278, 7),
-    "adult-26k": (45_849, 98), "lsac": (20_427, 14),
+    "adult-26k": (45_849, 98), "lsac": (20_427, 14), "celeba": (202_599, 38),
 }  # fmt: skip
 CARDS = Path(__file__).parents[2] / "book" / "data"
 
@@ -28,7 +28,8 @@ def test_shape_and_stand_in_agree(name):
     assert data.feature_names == drawn.feature_names
     assert data.numeric_features == drawn.numeric_features
     assert (
-        len(data.numeric_features) == {"adult": 6, "credit": 14, "compas": 3, "adult-26k": 2, "lsac": 2}[name]
+        len(data.numeric_features)
+        == {"adult": 6, "credit": 14, "compas": 3, "adult-26k": 2, "lsac": 2, "celeba": 38}[name]
     )
     assert data.X.dtypes.equals(drawn.X.dtypes)
     assert (data.y.dtype, data.y.name) == (drawn.y.dtype, drawn.y.name)
