@@ -110,7 +110,7 @@ def projection_times(name: str, data: str) -> Experiment:
 
 def trained_on_reports(name: str, data: str, *, tuned: bool) -> Experiment:
     """Figures 5.1–5.10 on one data set, a task per attribute and seed."""
-    seeds = randomised_training.TUNED_SEEDS if tuned else randomised_training.SEEDS
+    seeds = randomised_training.TUNED_SEEDS[data] if tuned else randomised_training.SEEDS
     levels = randomised_training.TUNED_LEVELS if tuned else randomised_training.LEVELS
     tasks = [
         {"setting": setting, "seed": seed, "levels": levels, "tuned": tuned}
