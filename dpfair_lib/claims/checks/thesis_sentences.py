@@ -39,6 +39,18 @@ OUTCOMES = {
     "plain response of OPT's truth": ("in part", "in part"),
 }
 """What the default learner's trials say of each sentence: over splits of these rows, and for rows not yet seen."""
+TUNED = OUTCOMES | {
+    "gaps, small ε": ("not seen", "not seen"),
+    "widening": ("in part", "not seen"),
+    "2 %, Adult, in points": ("not seen", "not seen"),
+    "2 %, Adult, in proportion": ("borne out", "in part"),
+    "utility, more groups": ("borne out", "in part"),
+    "similar for small ε": ("in part", "not seen"),
+    "more groups, larger gaps": ("contradicted", "in part"),
+    "effective for ten groups": ("not seen", "not seen"),
+    "plain response of OPT's truth": ("not seen", "not seen"),
+}
+"""The same of the tuned learner, which has five seeds on Adult."""
 
 
 def check(
@@ -84,6 +96,7 @@ def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> N
             for one, other in zip(mine, theirs, strict=True):
                 search.equal(one, other, case, tolerance=AGREEMENT)
         contrasts += len(exact)
+        search.agree(outcome, (TUNED if tuned else OUTCOMES)[sentence.name][new_data], case)
         if sentence.where != "ours" and not new_data:
             for place, (mean, half, _) in enumerate(found.found):
                 side = mean if sentence.kind == "smaller" else abs(mean)
@@ -92,10 +105,7 @@ def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> N
                     {"sentence": sentence.name, "contrast": place, "tuned": tuned},
                     verify=printed_slack, tolerance=AGREEMENT,
                 )  # fmt: skip
-        if tuned:
-            continue
-        search.agree(outcome, OUTCOMES[sentence.name][new_data], case)
-        if not new_data and sentence.where != "ours":
+        if not tuned and not new_data and sentence.where != "ours":
             counted[outcome] = counted.get(outcome, 0) + 1
     search.exhausts("every sentence" + (", tuned" if tuned else ""), cases=contrasts)
     if not tuned:
@@ -172,11 +182,6 @@ FAULTS: dict[str, dict[str, Any]] = {
     "Fair Projection at half of OPT's lead": {
         "matched": lambda *place, **options: (found := at_equal_gap(*place, **options))._replace(
             difference=found.difference / 2
-        )
-    },
-    "reports of the test rows too": {
-        "matched": lambda *place, **options: at_equal_gap(
-            *place, **options, opt={"variant": "least error", "notion": "training"}
         )
     },
 }
