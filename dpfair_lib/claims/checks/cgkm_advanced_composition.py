@@ -34,7 +34,7 @@ def check(
     search.part("the formula")
     grid = list(itertools.product(EACH, SMALL, RELEASES, SLACKS))
     for epsilon, delta, releases, slack in grid:
-        case = {"epsilon": epsilon, "delta": delta, "releases": releases, "slack": slack}
+        case: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "releases": releases, "slack": slack}
         total, failure = formula(epsilon, delta, releases, slack)
         exact = optimal_composition_delta(epsilon, delta, releases, min(total, 1e6))
         search.observe(failure - exact, case, tolerance=1e-13)
@@ -92,7 +92,7 @@ def _printed_in_particular(search: Search) -> None:
     search.part("in particular, as printed")
     for odds in (Fraction(3, 2), Fraction(2), Fraction(5, 2), Fraction(27, 10)):
         for multiple in range(2, 40):
-            case = {"odds": odds, "multiple": multiple}
+            case: dict[str, Any] = {"odds": odds, "multiple": multiple}
             search.against(printed_slack(**case), case, verify=printed_slack)
     least = None
     for step in range(1, 1000):

@@ -46,8 +46,8 @@ def _leaders(plain: Callable[..., np.ndarray], search: Search) -> None:
                 losses = np.array(flat).reshape(2, 2)
                 played = plain(losses, rows)
                 for t in (0, 1):
-                    costs = [sum(int(loss @ h) for loss in losses[: t + 1]) for h in rows]
-                    search.observe(min(costs) - costs[played[t]], {"losses": flat, "class": chosen, "t": t})
+                    paid = [sum(int(loss @ h) for loss in losses[: t + 1]) for h in rows]
+                    search.observe(min(paid) - paid[played[t]], {"losses": flat, "class": chosen, "t": t})
                 cases += 2
     search.exhausts(
         "all classes of predictions on two points and all losses −1, 0, 1 over two rounds", cases=cases
@@ -90,7 +90,7 @@ def _what_is_noised(totals: Callable[..., np.ndarray], search: Search) -> None:
     for noised, noisy, stepped in (("sum", (1, 1, 1), 2), ("losses", (1, 2, 3), 1)):
         noise = totals(wide, scale, search.rng, noised=noised) - np.cumsum(wide, axis=0)
         changes = noise[1] - noise[0]
-        for values, times in (
+        for values, parts in (
             (noise[0], noisy[0]),
             (noise[1], noisy[1]),
             (noise[2], noisy[2]),
@@ -98,8 +98,8 @@ def _what_is_noised(totals: Callable[..., np.ndarray], search: Search) -> None:
         ):
             square = float((values**2).mean()) / (2 * scale**2)
             # the square of a sum of k Laplace variables has the variance (2k² + 3k)(2b²)²
-            spread = 6 * math.sqrt((2 * times**2 + 3 * times) / people)
-            search.observe(spread - abs(square - times), {"noised": noised, "times": times})
+            spread = 6 * math.sqrt((2 * parts**2 + 3 * parts) / people)
+            search.observe(spread - abs(square - parts), {"noised": noised, "parts": parts})
 
 
 def _leak_of_a_release(chance: Callable[..., Any], search: Search) -> None:
@@ -109,7 +109,7 @@ def _leak_of_a_release(chance: Callable[..., Any], search: Search) -> None:
     for ratio, moved in itertools.product(RATIOS, range(1, 9)):
         ratios = []
         for total in range(-10, 11):
-            case = {"ratio": ratio, "rounds": moved, "total": total}
+            case: dict[str, Any] = {"ratio": ratio, "rounds": moved, "total": total}
             here, there = chance(total, ratio), chance(total + moved, ratio)
             factor = max(here / there, (1 - there) / (1 - here))
             search.observe(ratio**-moved - factor, case)

@@ -129,7 +129,7 @@ def _printed(search: Search) -> None:
     """One round, one point, both predictions allowed, one loss A: the cost is A/2 and the bound 2/ε."""
     search.part("as printed")
     for epsilon, norm in itertools.product((Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)), range(1, 41)):
-        case = {"epsilon": epsilon, "norm": norm}
+        case: dict[str, Any] = {"epsilon": epsilon, "norm": norm}
         search.against(printed_slack(**case), case, verify=printed_slack)
     low, high = 1.0, 10.0
     for _ in range(60):  # the cost of ever more losses A at one point is A/2 · 1/(1 − e^(−Aε))

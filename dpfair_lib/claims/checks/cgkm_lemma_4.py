@@ -126,7 +126,7 @@ def _printed(search: Search) -> None:
     for rounds in range(2, 7):
         for multiple in range(1, rounds * (rounds + 1) // 2):
             ratio = 1 - Fraction(1, 2 * multiple + 1)
-            case = {"rounds": rounds, "multiple": multiple, "ratio": ratio}
+            case: dict[str, Any] = {"rounds": rounds, "multiple": multiple, "ratio": ratio}
             search.against(printed_slack(**case), case, verify=printed_slack)
 
 

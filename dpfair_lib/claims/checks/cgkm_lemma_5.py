@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -149,14 +148,14 @@ def printed_slack(root: int, doublings: int, bound: int) -> Fraction:
 
 def _no_minus_one(labels: Any, groups: Any, multipliers: Any) -> np.ndarray:
     """Costs of a label 1 left out."""
-    return np.where(np.asarray(labels) == 0, learner_costs(labels, groups, multipliers), Fraction(0))
+    return np.where(np.asarray(labels) == 0, learner_costs(labels, groups, multipliers), 0)
 
 
 def _share_of_everyone(labels: Any, groups: Any, multipliers: Any) -> np.ndarray:
     """P_g taken among all people instead of among those of label 0."""
     y, members, mu = np.asarray(labels), np.asarray(groups), np.asarray(multipliers)
     shares = np.array([Fraction(int(row.sum()), len(y)) for row in members], dtype=object)
-    return np.where(y == 0, 1 + mu @ (shares[:, None] - members), -Fraction(1)) / len(y)
+    return np.where(y == 0, 1 + mu @ (shares[:, None] - members), -1) / len(y)
 
 
 FAULTS: dict[str, dict[str, Any]] = {
