@@ -190,10 +190,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.alg-2",),
         proof_uses=("cgkm.laplace", "cgkm.advanced-composition", "cgkm.post-processing"),
         verdict="corrected",
-        finding="False for the printed algorithm as soon as T(T + 1)²/4 > ln(1/δ), up to the last digits: at ε = 1, δ "
-        "= 1e-5 from T = 3. With each loss noised once it fails there from T = 16; √(8T ln(1/δ)) is safe for "
-        "ε ≤ 8 ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Fresh noise on sums needs √((T + 1)(2T + 1)/6) times "
-        "as much.",
+        finding="True for T(T + 1)² ≤ 4 ln(1/δ); at ε = 1, δ = 1e-5 false for the printed algorithm from T = 3 on. "
+        "With each loss noised once it fails there from T = 16; √(8T ln(1/δ)) is safe for ε ≤ 8 ln(1/δ), √(3T "
+        "ln(1/δ)) for ε ≤ ln(1/δ). Fresh noise on sums has to be √((T + 1)(2T + 1)/6) times as large.",
         chapter="cgkm-ftpl",
         check=cgkm_lemma_4.check,
         faults=cgkm_lemma_4.FAULTS,

@@ -70,15 +70,15 @@ def _law_as_drawn(
         search.equal(below, tail if total >= 0 else 1 - tail, case, tolerance=1e-12)
     search.part("as drawn")
     draws = 2000
-    for total, epsilon in itertools.product(([0.0, 0.0], [1.0, -0.5], [3.0, 0.2]), (0.5, 2.0)):
-        one = law(np.array(total), epsilon)
+    for start, epsilon in itertools.product(([0.0, 0.0], [1.0, -0.5], [3.0, 0.2]), (0.5, 2.0)):
+        one = law(np.array(start), epsilon)
         expected = np.where(CUBE == 1, one, 1 - one).prod(axis=1)
         hits = np.zeros(4)
         for _ in range(draws):
-            hits[step(total, CUBE, 1 / epsilon, search.rng)] += 1
+            hits[step(start, CUBE, 1 / epsilon, search.rng)] += 1
         # six standard deviations and one draw
         spread = 6 * np.sqrt(draws * expected * (1 - expected)) + 1
-        case = {"total": total, "epsilon": epsilon}
+        case = {"total": start, "epsilon": epsilon}
         search.observe(spread - abs(hits - draws * expected), case)
 
 

@@ -170,6 +170,12 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
     if afresh > 1:
         units = list(range(1, afresh))
         search.observe(delta - composed_delta(units, printed(afresh - 1), 1.0), {"rounds": afresh - 1})
+    # and it goes on failing: of few rounds all plays together, of more than ln(1/δ) rounds the last play alone
+    for rounds in range(max(afresh, 1), 12):
+        search.observe(bits_delta(rounds, printed(rounds), 1.0) - delta, {"rounds": rounds, "noised": "sum"})
+    for rounds in (12, 15, 30, 100, 1000):
+        last = -math.expm1(1 - rounds * printed(rounds)) / 2
+        search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
     search.fact("the same at 100 rounds, each loss once: δ reached", f"{low:.3g} to {high:.3g}")
     last = -math.expm1(1 - 100 * printed(100)) / 2
