@@ -78,8 +78,8 @@ def _law_as_drawn(
             hits[step(start, CUBE, 1 / epsilon, search.rng)] += 1
         # six standard deviations and one draw
         spread = 6 * np.sqrt(draws * expected * (1 - expected)) + 1
-        case = {"total": start, "epsilon": epsilon}
-        search.observe(spread - abs(hits - draws * expected), case)
+        at: dict[str, Any] = {"total": start, "epsilon": epsilon}
+        search.observe(spread - abs(hits - draws * expected), at)
 
 
 def _what_is_noised(totals: Callable[..., np.ndarray], search: Search) -> None:
