@@ -137,8 +137,8 @@ CLAIMS: tuple[Claim, ...] = (
         "every ε ≤ 1.",
         verdict="corrected",
         finding="The formula holds; at δ = 0 half of its second term, Tε²/2, will do. The 'in particular' holds for "
-        "every T exactly as a consequence of ε ≤ 8 ln(1/δ), for ε ≤ 1 thus for δ ≤ e^(−1/8) = 0.882; for δ "
-        "close to 1 (0.998) it fails with T = 1. A share of ε/√(3T ln(1/δ)) suffices for ε ≤ ln(1/δ).",
+        "every T if ε ≤ 8 ln(1/δ), hence for all ε ≤ 1 if δ ≤ e^(−1/8) = 0.882; for δ close to 1 (0.998) it "
+        "fails with T = 1. A share of ε/√(3T ln(1/δ)) suffices for ε ≤ ln(1/δ).",
         chapter="cgkm-tools",
         check=cgkm_advanced_composition.check,
         faults=cgkm_advanced_composition.FAULTS,
@@ -213,9 +213,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.alg-3",),
         proof_uses=("cgkm.ftpl-regret", "cgkm.lemma-4"),
         verdict="corrected",
-        finding="The costs can be negative and ‖ℓ‖₁ is up to max(1, C/2), not (1 + C)/n; even with that A a factor "
-        "2(1 + C)/(2 + C) is lost. A game of two hypotheses has more regret than printed. What holds: T(1 + "
-        "C/2)·tanh((1 + C/2)ε′/2) + n·Hₙ/ε′, if round 1 follows the noise.",
+        finding="The costs can be negative, and ‖ℓ‖₁ can be C/2, at most 1 + C/2, not (1 + C)/n; even with that A a "
+        "factor 2(1 + C)/(2 + C) is lost. In a game of two hypotheses the regret is larger than printed. What "
+        "holds if round 1 follows the noise: T(1 + C/2)·tanh((1 + C/2)ε′/2) + n·Hₙ/ε′.",
         chapter="cgkm-ftpl",
         check=cgkm_lemma_5.check,
         faults=cgkm_lemma_5.FAULTS,

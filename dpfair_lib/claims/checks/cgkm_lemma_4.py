@@ -178,6 +178,12 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
     search.fact("the same at 100 rounds, each loss once: δ reached", f"{low:.3g} to {high:.3g}")
+    kept = 0.0
+    for rounds in (10, 50, 200):
+        step = share(1.0, 1e-3, rounds, noised="losses", kind="printed")
+        kept = laplace_composition_delta(step, rounds, 1.0)[1]
+        search.observe(1e-3 - kept, {"epsilon": 1, "delta": 1e-3, "rounds": rounds})
+    search.fact("ε = 1, δ = 1e-3, each loss once: δ at 200 rounds, at most", kept)
     last = -math.expm1(1 - 100 * printed(100)) / 2
     search.fact("the same at 100 rounds, every sum: δ of the last play alone", round(last, 3))
 
