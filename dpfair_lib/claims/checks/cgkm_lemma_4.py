@@ -207,7 +207,7 @@ FAULTS: dict[str, dict[str, Any]] = {
             else loss_epsilon(epsilon, delta, rounds, noised, kind)
         )
     },
-    "ρ and its root exchanged": {"share": _share_with(2**0.5, "proved", "losses")},
+    "noise smaller by √2": {"share": _share_with(2**0.5, "proved", "losses")},
     "sums noised like losses": {
         "share": lambda epsilon, delta, rounds, noised, kind: loss_epsilon(
             epsilon, delta, rounds, "losses" if noised else noised, kind

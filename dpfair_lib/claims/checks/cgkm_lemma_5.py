@@ -30,6 +30,7 @@ def check(
     """Judge the loss vector from the payoff, its norm, the bound for signed losses, and the printed bound."""
     _loss_vectors(costs, search)
     _signed_losses(bound, search)
+    _game_of_two_hypotheses(costs, search)
     _printed(repaired, search)
     return search.evidence()
 
@@ -91,6 +92,26 @@ def _signed_losses(bound: Callable[..., float], search: Search) -> None:
         taken = float((1 - cube_law(-np.arange(float(rounds)), epsilon)).sum())
         limit = bound(rounds, 1.0, 1.0, 1, 1, epsilon)
         search.observe(limit - taken, {"epsilon": epsilon, "rounds": rounds})
+
+
+def _game_of_two_hypotheses(costs: Callable[..., np.ndarray], search: Search) -> None:
+    """The payoffs, leads and best responses from which the regret of the counterexample is added up, exactly."""
+    search.part("game of two hypotheses")
+    for half, bound in itertools.product((1, 2, 5), BOUNDS):
+        labels, group = np.zeros(2 * half, dtype=int), np.repeat([1, 0], half)
+        first, second = group.astype(object), (1 - group).astype(object)
+        case = {"people": 2 * half, "bound": bound}
+        for sign in (-1, 1):
+            mu = np.array([sign * bound], dtype=object)
+            for h, side in ((first, 1), (second, -1)):
+                payoff = subgroup_payoff(labels, group[None], mu, h)
+                search.equal(payoff, Fraction(1, 2) - side * sign * bound / 4, case)
+            lead = sum(costs(labels, group[None], mu) * (first - second))
+            search.equal(lead, -sign * bound / 2, case)
+        # both signs played once each leave a tie, at a payoff of ½ a round for either hypothesis
+        total = sum(costs(labels, group[None], np.array([sign * bound], dtype=object)) for sign in (-1, 1))
+        search.equal(sum(total * (first - second)), 0, case)
+        search.equal(sum(total * first), 1, case)
 
 
 def _printed(repaired: Callable[..., float], search: Search) -> None:
