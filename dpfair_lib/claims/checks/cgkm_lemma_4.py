@@ -163,6 +163,12 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
     afresh = next((t for t in range(1, 12) if bits_delta(t, printed(t), 1.0) > delta), 0)
     once = next((t for t in range(1, 40) if laplace_composition_delta(printed(t), t, 1.0)[0] > delta), 0)
     search.fact("ε = 1, δ = 1e-5, printed noise on every sum: first rounds that fail", afresh)
+    # what is chosen after the last loss is computed, but no longer played
+    played = next((t for t in range(2, 12) if bits_delta(t - 1, printed(t), 1.0) > delta), 0)
+    search.fact("the same without the choice after the last loss", played)
+    for rounds in range(2, played):
+        level = printed(rounds) * rounds * (rounds - 1) / 2
+        search.observe(1.0 - level, {"rounds": rounds, "plays": rounds - 1})
     search.fact("ε = 1, δ = 1e-5, printed noise on each loss once: first rounds that fail", once)
     if once > 1:
         before = laplace_composition_delta(printed(once - 1), once - 1, 1.0)[1]
