@@ -1,5 +1,17 @@
 """Entries of the ledger: CGKM, On the Compatibility of Privacy and Fairness (2019)."""
 
+from dpfair_lib.claims.checks import (
+    cgkm_advanced_composition,
+    cgkm_alg_2,
+    cgkm_composition,
+    cgkm_freund_schapire,
+    cgkm_ftpl_regret,
+    cgkm_hoeffding,
+    cgkm_laplace,
+    cgkm_lemma_4,
+    cgkm_lemma_5,
+    cgkm_post_processing,
+)
 from dpfair_lib.claims.ledger import Claim, Erratum
 
 CLAIMS: tuple[Claim, ...] = (
@@ -86,16 +98,36 @@ CLAIMS: tuple[Claim, ...] = (
         where="Theorems 4 and 5, Appendix A",
         statement="Adding i.i.d. Lap(Δf/ε) to the k coordinates of f is (ε, 0)-DP, and the largest error "
         "reaches ln(k/β)·Δf/ε with probability at most β.",
+        verdict="holds",
+        finding="The largest loss is exactly ‖f − f′‖₁/b, reached at y = f. The largest of k errors reaches the "
+        "printed threshold with probability 1 − (1 − β/k)^k: β for k = 1, and as little as 1 − e^(−β) for "
+        "large k. The exact threshold is −(Δf/ε) ln(1 − (1 − β)^(1/k)).",
+        chapter="cgkm-tools",
+        check=cgkm_laplace.check,
+        faults=cgkm_laplace.FAULTS,
     ),
     Claim(
         id="cgkm.post-processing",
         where="Proposition 1, Appendix A",
         statement="Any randomised map applied to the output of an (ε, δ)-DP algorithm leaves it (ε, δ)-DP.",
+        verdict="holds",
+        finding="The smallest δ at any ε never grows under a map that has coins of its own and does not see the data; "
+        "a map that sees them can reveal everything.",
+        chapter="cgkm-tools",
+        check=cgkm_post_processing.check,
+        faults=cgkm_post_processing.FAULTS,
     ),
     Claim(
         id="cgkm.composition",
         where="Proposition 2, Appendix A",
         statement="Releasing the outputs of two (ε, δ)-DP algorithms on the same data is (2ε, 2δ)-DP.",
+        verdict="holds",
+        finding="True, and the second algorithm may be chosen after seeing the first's output; exactly, δ becomes 1 − "
+        "(1 − δ)². It needs coins of their own for the two: with shared coins two releases that tell nothing "
+        "can tell everything together.",
+        chapter="cgkm-tools",
+        check=cgkm_composition.check,
+        faults=cgkm_composition.FAULTS,
     ),
     Claim(
         id="cgkm.advanced-composition",
@@ -103,12 +135,25 @@ CLAIMS: tuple[Claim, ...] = (
         statement="T adaptive (ε, δ)-DP mechanisms are (ε√(2T ln(1/δ′)) + Tε(e^ε − 1), Tδ + δ′)-DP; in "
         "particular T mechanisms that are (ε/√(8T ln(1/δ)), 0)-DP are together (ε, δ)-DP for "
         "every ε ≤ 1.",
+        verdict="corrected",
+        finding="The formula holds; at δ = 0 half of its second term, Tε²/2, will do. The 'in particular' holds for "
+        "every T if ε ≤ 8 ln(1/δ), hence for all ε ≤ 1 if δ ≤ e^(−1/8) = 0.882; for δ close to 1 (0.998) it "
+        "fails with T = 1. A share of ε/√(3T ln(1/δ)) suffices for ε ≤ ln(1/δ).",
+        chapter="cgkm-tools",
+        check=cgkm_advanced_composition.check,
+        faults=cgkm_advanced_composition.FAULTS,
     ),
     Claim(
         id="cgkm.hoeffding",
         where="Theorem 7, Appendix B",
         statement="The mean of n i.i.d. variables in [a, b] is more than ρ away from its expectation with "
         "probability at most 2·exp(−2ρ²n/(b − a)²).",
+        verdict="holds",
+        finding="True with both sides and, without the factor 2, for one side; 'at least ρ' as well as 'more than ρ'. "
+        "For both sides a factor is needed: of one toss of a fair coin it is √e = 1.649.",
+        chapter="cgkm-tools",
+        check=cgkm_hoeffding.check,
+        faults=cgkm_hoeffding.FAULTS,
     ),
     Claim(
         id="cgkm.ftpl-regret",
@@ -116,12 +161,26 @@ CLAIMS: tuple[Claim, ...] = (
         statement="For H ⊆ {0,1}ⁿ and non-negative losses, E[cost of FTPL(ε)] ≤ (1 + 2Aε)·OPT + 2M(1 + ln "
         "n)/ε, where M ≥ ‖h − h′‖₁ and A ≥ ‖ℓ‖₁.",
         statement_uses=("cgkm.alg-2",),
+        verdict="corrected",
+        finding="Holds for Aε ≤ ln 2 if round 1 is played by the noise too. For every ε: e^(Aε)(OPT + M·Hₙ/ε). "
+        "Without a limit on Aε it is false: one round, one point, one loss A costs A/2 on average, more than "
+        "2/ε if Aε > 4. Fresh noise makes it hold against adversaries who see all past plays.",
+        chapter="cgkm-ftpl",
+        check=cgkm_ftpl_regret.check,
+        faults=cgkm_ftpl_regret.FAULTS,
     ),
     Claim(
         id="cgkm.freund-schapire",
         where="Theorem 9, Appendix C.2",
         statement="If learner and auditor have average regrets at most γ_L and γ_A, their time-averaged "
         "plays (D̄, λ̄) form a minimax equilibrium up to γ_L + γ_A.",
+        verdict="holds",
+        finding="More is true: what the two players could gain by leaving their averages adds up to exactly γ_L + "
+        "γ_A, for exact regrets. One of them may have all of it, so that the constant cannot be less; best "
+        "replies are not needed.",
+        chapter="cgkm-tools",
+        check=cgkm_freund_schapire.check,
+        faults=cgkm_freund_schapire.FAULTS,
     ),
     Claim(
         id="cgkm.lemma-4",
@@ -130,6 +189,14 @@ CLAIMS: tuple[Claim, ...] = (
         "Δfᵗ·√(T ln(1/δ))).",
         statement_uses=("cgkm.alg-2",),
         proof_uses=("cgkm.laplace", "cgkm.advanced-composition", "cgkm.post-processing"),
+        verdict="corrected",
+        finding="True for T(T + 1)² ≤ 4 ln(1/δ); at ε = 1, δ = 1e-5 false for the printed algorithm from T = 3 on "
+        "(from 5, if the choice after the last loss stays hidden). With each loss noised once it fails there "
+        "from T = 16; √(8T ln(1/δ)) is safe for ε ≤ 8 ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Sums need √((T "
+        "+ 1)(2T + 1)/6) times that noise.",
+        chapter="cgkm-ftpl",
+        check=cgkm_lemma_4.check,
+        faults=cgkm_lemma_4.FAULTS,
     ),
     Claim(
         id="cgkm.fairnr-privacy",
@@ -146,6 +213,13 @@ CLAIMS: tuple[Claim, ...] = (
         "2(1 + ln n)(2 + C)√(mT ln(1/δ))/ε, with OPT the best fixed h's total payoff.",
         statement_uses=("cgkm.alg-3",),
         proof_uses=("cgkm.ftpl-regret", "cgkm.lemma-4"),
+        verdict="corrected",
+        finding="The costs can be negative, and ‖ℓ‖₁ can be C/2, at most 1 + C/2, not (1 + C)/n; even with that A a "
+        "factor 2(1 + C)/(2 + C) is lost. In a game of two hypotheses the regret is larger than printed. What "
+        "holds if round 1 follows the noise: T(1 + C/2)·tanh((1 + C/2)ε′/2) + n·Hₙ/ε′.",
+        chapter="cgkm-ftpl",
+        check=cgkm_lemma_5.check,
+        faults=cgkm_lemma_5.FAULTS,
     ),
     Claim(
         id="cgkm.thm-3",
@@ -162,6 +236,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="FTPL*(ε) plays in round t + 1 a minimiser over H ⊆ {0,1}ⁿ of ⟨Σ_{r≤t} ℓʳ + ξᵗ, h⟩, ξᵗ "
         "having fresh Lap(1/ε) coordinates in each round; this amounts to releasing the loss "
         "vector by the Laplace mechanism.",
+        verdict="corrected",
+        finding="It noises each running sum afresh. Release t then moves by a factor of e^(tεΔ), not e^(εΔ): it is "
+        "the Laplace mechanism on the sum of t losses. Noise added to each loss once, and kept, is the "
+        "Laplace mechanism on the loss, but the noise in the sum grows like √t.",
+        chapter="cgkm-ftpl",
+        check=cgkm_alg_2.check,
+        faults=cgkm_alg_2.FAULTS,
     ),
     Claim(
         id="cgkm.alg-3",
@@ -213,4 +294,47 @@ CLAIMS: tuple[Claim, ...] = (
     ),
 )
 
-ERRATA: tuple[Erratum, ...] = ()
+ERRATA: tuple[Erratum, ...] = (
+    Erratum(
+        claim="cgkm.alg-2",
+        where="Algorithm 2, initialisation, first and last line of the loop",
+        printed="h¹ is initialised, hᵗ is played, ⟨ℓᵗ, dᵗ⟩ is suffered and d^(t + 1) is updated",
+        correct="one name for the play of round t",
+    ),
+    Erratum(
+        claim="cgkm.hoeffding",
+        where="Theorem 7, Appendix B",
+        printed="variables X₁, …, X_d, of which the sum is divided by n",
+        correct="X₁, …, Xₙ",
+    ),
+    Erratum(
+        claim="cgkm.ftpl-regret",
+        where="Theorem 8, Appendix C.1",
+        printed="no condition on ε but ε ∈ (0, 1) in Algorithm 2, whose first play is arbitrary",
+        correct="Aε at most ln 2, and a first play that follows the noise alone",
+    ),
+    Erratum(
+        claim="cgkm.lemma-4",
+        where="Lemma 4, Appendix C.1; likewise ε′ in Algorithm 3, in Lemma 5 and its proof",
+        printed="ε′ = ε/(max_t Δfᵗ·√(T ln(1/δ))), by Theorem 6",
+        correct="Theorem 6 gives √(8T ln(1/δ)), and only for losses that are noised once each",
+    ),
+    Erratum(
+        claim="cgkm.lemma-5",
+        where="Lemma 5, proof, Appendix C.2",
+        printed="Theorem 8 with A = (1 + C)/n, where (1 + C)/n is the largest entry of the loss vector",
+        correct="A bounds the sum of the absolute entries: 1 + C/2 will do, and (1 + C)/n will not",
+    ),
+    Erratum(
+        claim="cgkm.lemma-5",
+        where="Lemma 5, proof, Appendix C.2",
+        printed="the least cost of an example is −1/n",
+        correct="for a label 0 in a subgroup it can be down to, not including, (1 − C)/n",
+    ),
+    Erratum(
+        claim="cgkm.lemma-5",
+        where="Lemma 5, first term",
+        printed="ε·OPT/√(mT ln(1/δ))",
+        correct="with the printed A and ε′, 2Aε′·OPT is 2(1 + C)/(2 + C) times that, close to twice",
+    ),
+)

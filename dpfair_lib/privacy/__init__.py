@@ -13,6 +13,7 @@ from dpfair_lib.privacy.budget import Budget, BudgetExceededError, Remaining, co
 from dpfair_lib.privacy.composition import (
     advanced_composition,
     basic_composition,
+    divided_epsilon,
     optimal_composition_delta,
     optimal_composition_delta_from_odds,
     optimal_composition_epsilon,
@@ -28,6 +29,8 @@ from dpfair_lib.privacy.gaussian import (
     gaussian_sigma,
 )
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism, LaplaceMechanism
+from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
+from dpfair_lib.privacy.laplace_vector import laplace_vector_loss, largest_error_bound, largest_error_tail
 from dpfair_lib.privacy.response import RandomizedResponse, pure_profile
 from dpfair_lib.privacy.sampling import (
     STUDY_NOTE,
@@ -64,6 +67,7 @@ __all__ = [
     "compose",
     "composed_zcdp",
     "convert",
+    "divided_epsilon",
     "dp_sgd_epsilon",
     "dp_sgd_epsilon_lower_bound",
     "dp_sgd_noise",
@@ -72,6 +76,10 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_log_delta",
     "gaussian_sigma",
+    "laplace_composition_delta",
+    "laplace_vector_loss",
+    "largest_error_bound",
+    "largest_error_tail",
     "mark_noise",
     "optimal_composition_delta",
     "optimal_composition_delta_from_odds",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from dpfair_lib.privacy._arguments import (
     below_one,
     inside_unit,
     nonnegative,
+    one_of,
     positive,
     positive_integer,
 )
@@ -75,6 +77,55 @@ def advanced_composition(epsilon: float, delta: float, releases: int, slack: flo
     growth = math.expm1(epsilon) if epsilon < 700 else math.inf
     total = math.sqrt(-2 * k * math.log(slack)) * epsilon + k * epsilon * growth
     return total, k * delta + slack
+
+
+def divided_epsilon(
+    epsilon: float, delta: float, releases: int, kind: Literal["printed", "concentrated"]
+) -> float:
+    """Return an ε for each of k purely private releases such that they are together (ε, δ)-DP.
+
+    With L = ln(1/δ): "printed" is ε/√(8kL), sound for ε ≤ 8L. "concentrated" is √(2/k)(√(L + ε) − √L), the
+    ε₀ of kε₀²/2 + ε₀√(2kL) = ε, sound for every ε and δ and larger wherever the printed one is sound; for
+    ε ≤ L it is at least ε/√(3kL).
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0 of all releases together.
+    delta : float
+        δ in (0, 1) of all releases together.
+    releases : int
+        k ≥ 1, chosen adaptively.
+    kind : {"printed", "concentrated"}
+        The formula.
+
+    Returns
+    -------
+    float
+        ε₀ > 0 of each release.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range; if the printed formula is asked for ε > 8 ln(1/δ), where it can
+        fail.
+
+    References
+    ----------
+    CGKM, Theorem 6 ("in particular"), after Dwork and Roth (2014), Corollary 3.21; Bun and Steinke (2016),
+    Propositions 1.3 and 1.4 and Lemma 1.7, solved for ε₀.
+    """
+    epsilon, k = positive(epsilon, "epsilon"), positive_integer(releases, "releases")
+    log_delta = -math.log(inside_unit(delta, "delta"))
+    if one_of(kind, "kind", ("printed", "concentrated")) == "concentrated":
+        # √(L + ε) − √L without cancellation
+        return math.sqrt(2 / k) * epsilon / (math.sqrt(log_delta + epsilon) + math.sqrt(log_delta))
+    if epsilon > 8 * log_delta:
+        raise ValueError(
+            f"epsilon: found {epsilon}, expected at most 8 ln(1/delta) = {8 * log_delta} for the printed formula; "
+            "use kind='concentrated'"
+        )
+    return epsilon / math.sqrt(8 * k * log_delta)
 
 
 def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: float) -> float:

@@ -1,0 +1,108 @@
+"""Releases with finitely many outcomes: what follows from one release, and two releases one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def processed(laws: Any, channel: Any) -> np.ndarray:
+    """Return the laws of a release after a randomised map that does not see the data.
+
+    Parameters
+    ----------
+    laws : array of shape (..., k)
+        Probabilities of the k outcomes; leading axes may count data sets.
+    channel : array of shape (k, m)
+        Row i is the law of what the map makes of outcome i.
+
+    Returns
+    -------
+    ndarray of shape (..., m)
+        The law of the result, for every data set.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or the rows of the map are not probabilities.
+
+    References
+    ----------
+    CGKM, Proposition 1.
+    """
+    laws, channel = np.asarray(laws), np.asarray(channel)
+    if channel.ndim != 2 or laws.ndim == 0 or laws.shape[-1] != len(channel):
+        raise ValueError(
+            f"channel: found shape {channel.shape}, expected one row for each of the outcomes of laws of shape "
+            f"{laws.shape}"
+        )
+    if (channel < 0).any() or (abs(channel.sum(axis=1) - 1) > 1e-12).any():
+        raise ValueError("channel: found rows that are not probabilities, expected rows that sum to 1")
+    return laws @ channel
+
+
+def composed(first: Any, second: Any) -> np.ndarray:
+    """Return the joint laws of two releases, of which the second may be chosen after seeing the first.
+
+    Parameters
+    ----------
+    first : array of shape (..., k)
+        Law of the first release; leading axes may count data sets.
+    second : array of shape (..., k, m)
+        Row i is the law of the second release after outcome i of the first, with coins of its own.
+
+    Returns
+    -------
+    ndarray of shape (..., k, m)
+        Probabilities of every pair of outcomes.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    References
+    ----------
+    CGKM, Proposition 2.
+    """
+    first, second = np.asarray(first), np.asarray(second)
+    if second.ndim < 2 or first.ndim == 0 or first.shape[-1] != second.shape[-2]:
+        raise ValueError(
+            f"second: found shape {second.shape}, expected one row for each outcome of a first release of shape "
+            f"{first.shape}"
+        )
+    return first[..., None] * second
+
+
+def leak(first: Any, second: Any, odds: Any) -> Any:
+    """Return the smallest δ with P(S) ≤ odds · P′(S) + δ for all events S.
+
+    Parameters
+    ----------
+    first, second : array of shape (..., k)
+        Two laws on the same outcomes, or stacks of them.
+    odds : float or Fraction
+        e^ε ≥ 1.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        The hockey-stick divergence of the first from the second; exact where the numbers are.
+
+    Raises
+    ------
+    ValueError
+        If the odds are below 1 or the shapes differ.
+
+    References
+    ----------
+    CGKM, Definition 3, solved for δ.
+    """
+    first, second = np.asarray(first), np.asarray(second)
+    if not odds >= 1:
+        raise ValueError(f"odds: found {odds}, expected a number of at least 1")
+    if first.shape != second.shape:
+        raise ValueError(f"second: found shape {second.shape}, expected {first.shape}")
+    excess = first - odds * second
+    return np.where(excess > 0, excess, 0 * excess).sum(axis=-1)
