@@ -1,1 +1,6 @@
 """CGKM: which of fair, accurate and private go together, the exponential learner, private no-regret dynamics."""
+
+from dpfair_lib.compat.acceptable import acceptable_hypotheses
+from dpfair_lib.compat.feasibility import pure_dp_feasible
+
+__all__ = ["acceptable_hypotheses", "pure_dp_feasible"]
