@@ -1,16 +1,27 @@
 """Entries of the ledger: CGKM, On the Compatibility of Privacy and Fairness (2019)."""
 
+from dpfair_lib.claims.checks import (
+    cgkm_definitions,
+    cgkm_remarks,
+    cgkm_thm_1_asides,
+    cgkm_thm_1_proof,
+    cgkm_thm_1_statement,
+    cgkm_which_pairs,
+)
 from dpfair_lib.claims.ledger import Claim, Erratum
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="cgkm.thm-1.proof",
         where="Theorem 1, proof, § 3",
-        statement="On the uniform law over z₀…z₃ = (x,0,0), (x,0,1), (x,1,0), (x,1,1), moving mass ζ from "
-        "z₁ to z₃ makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ "
-        "= ¼ − ζ ≠ ¼ + ζ = γ₁₁.",
+        statement="On the uniform law over z₀…z₃ = (x₀,0,0), (x₁,0,1), (x₂,1,0), (x₃,1,1), moving mass ζ from z₁ to z₃ makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ = ¼ − ζ ≠ ¼ + ζ = γ₁₁.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.asides",),
+        verdict="corrected",
+        finding="γ₁₀ and γ₁₁ are conditional rates of cells with one atom each: they are h(z₁) and h(z₃) on D′ as on D. ¼ ∓ ζ are the joint masses; h stays fair, and its error ½ − (h(z₁) − ½(h(z₀) + h(z₂)))/2 stays too. What works: moving positives within one group, between two points where h differs.",
+        chapter="cgkm-thm-1",
+        check=cgkm_thm_1_proof.check,
+        faults=cgkm_thm_1_proof.FAULTS,
     ),
     Claim(
         id="cgkm.thm-1.statement",
@@ -20,6 +31,11 @@ CLAIMS: tuple[Claim, ...] = (
         "(neighbours: ζ-close laws).",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.proof",),
+        verdict="corrected",
+        finding="False on the proof's four atoms: the h that tells the label is acceptable on every law. On a universe that does not tell the label some law has no acceptable h, privacy or not. Over the laws that have one, for deterministic H: possible if and only if at most one h in H is not constant and selects somebody in each group.",
+        chapter="cgkm-thm-1",
+        check=cgkm_thm_1_statement.check,
+        faults=cgkm_thm_1_statement.FAULTS,
     ),
     Claim(
         id="cgkm.alg-1",
@@ -177,6 +193,11 @@ CLAIMS: tuple[Claim, ...] = (
         statement="ζ-closeness generalises neighbouring multisets; Pr[Γ(h) + err(h) ≤ OPT + α] ≥ 1 − β "
         "makes a learner (α, β)-accurate and at most α-discriminatory w.p. 1 − β; FP-subgroup "
         "fairness generalises α-discrimination.",
+        verdict="corrected",
+        finding="For multisets of one size n, ζ = 1/n is replace-one exactly; sizes are not seen. Definition 7 gives Γ ≤ α + OPT − err and err ≤ best fair error + α, not Γ ≤ α nor accuracy. Definition 8 for one group is P₀₀P₀₁/P₀·|γ₀₀ − γ₀₁| ≤ α: weaker than α-discrimination, empty for a rare group.",
+        chapter="cgkm-thm-1",
+        check=cgkm_definitions.check,
+        faults=cgkm_definitions.FAULTS,
     ),
     Claim(
         id="cgkm.thm-1.asides",
@@ -184,6 +205,11 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Under the proof's uniform four-point law x, a and y are independent, every constant "
         "classifier errs with probability ½, and H holds a fair h better than that, or else the "
         "theorem is trivially true.",
+        verdict="corrected",
+        finding="Group and label are independent, every constant errs ½, and if H has no acceptable h no algorithm has. But features independent of both must all be equal, and then no h at all errs less than ½; where some h does, x depends on the label: the asides exclude each other.",
+        chapter="cgkm-thm-1",
+        check=cgkm_thm_1_asides.check,
+        faults=cgkm_thm_1_asides.FAULTS,
     ),
     Claim(
         id="cgkm.which-pairs",
@@ -193,6 +219,11 @@ CLAIMS: tuple[Claim, ...] = (
         "every constant classifier.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.statement",),
+        verdict="corrected",
+        finding="Fair and private go together, by constants, and on a ball of laws by nothing else, randomised or not: a non-constant h gets probability at most δ. Accurate and private exclude each other alone once two hypotheses are not constant. Two neighbouring laws decide each case; one never does.",
+        chapter="cgkm-thm-1",
+        check=cgkm_which_pairs.check,
+        faults=cgkm_which_pairs.FAULTS,
     ),
     Claim(
         id="cgkm.remarks",
@@ -202,6 +233,11 @@ CLAIMS: tuple[Claim, ...] = (
         "by a constant.",
         statement_uses=("cgkm.thm-1.statement", "cgkm.thm-2.sample-size"),
         proof_uses=("cgkm.thm-1.proof",),
+        verdict="corrected",
+        finding="Equalized odds: true. Thresholds Γ ≤ α: true for deterministic h kept fair on all laws; α·h is α-fair everywhere, 0-DP, and beats the constants where h does. δ: at most δ for exact fairness; with a threshold the mass climbs by e^ε per step of ζ, so a tiny δ suffices. Weights w: a factor of max(1, w²).",
+        chapter="cgkm-thm-1",
+        check=cgkm_remarks.check,
+        faults=cgkm_remarks.FAULTS,
     ),
     Claim(
         id="cgkm.utility-sensitivity",
@@ -213,4 +249,23 @@ CLAIMS: tuple[Claim, ...] = (
     ),
 )
 
-ERRATA: tuple[Erratum, ...] = ()
+ERRATA: tuple[Erratum, ...] = (
+    Erratum(
+        claim="cgkm.definitions",
+        where="§ 2.2, after Definition 4",
+        printed="equality of false negatives, because it requires that the false positive rates be equal",
+        correct="because it requires that the false negative rates be equal",
+    ),
+    Erratum(
+        claim="cgkm.thm-1.proof",
+        where="Theorem 1, proof, last display on γ",
+        printed="γ₁₀ = ¼ − ζ and γ₁₁ = ¼ + ζ on D′",
+        correct="those are P₁₀ and P₁₁; γ₁₀ = h(z₁) and γ₁₁ = h(z₃), as on D",
+    ),
+    Erratum(
+        claim="cgkm.thm-1.asides",
+        where="Theorem 1, proof, after D",
+        printed="x, a and y are all independent",
+        correct="a and y are; x tells both if x₀, …, x₃ differ",
+    ),
+)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.compat.acceptable import statistical_distance
-from dpfair_lib.compat.criteria import cell_rates, is_usable, opportunity_gap
+from dpfair_lib.compat.criteria import cell_rates, opportunity_gap
 from dpfair_lib.populations import Population
 
 
@@ -36,7 +35,7 @@ def four_atoms(zeta: Fraction = Fraction(0)) -> Population:
     if not 0 <= zeta < Fraction(1, 4):
         raise ValueError(f"zeta: found {zeta}, expected a number in [0, 1/4)")
     quarter = Fraction(1, 4)
-    table = _nothing(4)
+    table = nothing(4)
     for x, (a, y) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
         table[x, a, y] = quarter + (zeta if (a, y) == (1, 1) else -zeta if (a, y) == (0, 1) else 0)
     return Population.from_table(table)
@@ -51,7 +50,7 @@ def sign_pair(zeta: Fraction) -> tuple[Population, Population]:
     """
     laws = []
     for sign in (1, -1):
-        table = _nothing(2)
+        table = nothing(2)
         for x, a, y in np.ndindex(2, 2, 2):
             table[x, a, y] = (1 + sign * (zeta if x == y else -zeta)) / 8
         laws.append(Population.from_table(table))
@@ -71,7 +70,7 @@ def cell_pair(zeta: Fraction) -> tuple[Population, Population]:
     """
     if not 0 < zeta <= Fraction(1, 8):
         raise ValueError(f"zeta: found {zeta}, expected a number in (0, 1/8]")
-    table = _nothing(2) + Fraction(1, 8)
+    table = nothing(2) + Fraction(1, 8)
     table[0, 1, 0] += Fraction(1, 16)
     table[1, 1, 0] -= Fraction(1, 16)
     moved = table.copy()
@@ -108,7 +107,7 @@ def hopeless_law(universe: np.ndarray) -> Population | None:
     if not len(both):
         return None
     x, a = both[0]
-    table = _nothing(len(universe))
+    table = nothing(len(universe))
     table[x, a, 1] += Fraction(1, 6)
     table[x, a, 0] += Fraction(3, 6)
     for y in (0, 1):
@@ -123,6 +122,28 @@ def floor_pair() -> np.ndarray:
     of neighbours leads from one to the other, and a private algorithm may choose.
     """
     return np.array([[[1, 0], [1, 1]], [[1, 1], [1, 0]]])
+
+
+def softened(population: Population, g: np.ndarray, alpha: Fraction) -> np.ndarray:
+    """Return a randomised hypothesis whose gap is at most α on every law, and that beats the constants where g does.
+
+    It follows g with probability α and else gives the better constant: α·g, or 1 − α·(1 − g).
+
+    Parameters
+    ----------
+    population : Population
+        Exact; tells which constant is the better.
+    g : array of shape (n_x, 2)
+        A hypothesis.
+    alpha : Fraction
+        In (0, 1].
+
+    Returns
+    -------
+    ndarray of Fraction, shape (n_x, 2)
+    """
+    positive = population.table[..., 1].sum()
+    return alpha * g if 2 * positive <= 1 else 1 - alpha * (1 - g)
 
 
 def levelled_down(table: np.ndarray, h: np.ndarray) -> np.ndarray:
@@ -144,6 +165,31 @@ def levelled_down(table: np.ndarray, h: np.ndarray) -> np.ndarray:
     rates = selected / everyone
     scale = np.array([Fraction(1) if rate == 0 else min(rates) / rate for rate in rates], dtype=object)
     return h * scale
+
+
+def gap_steps(population: Population, h: np.ndarray, alpha: Fraction, zeta: Fraction) -> int:
+    """Return a number of steps of ζ within which Γ(h) cannot come to exceed α.
+
+    Moving mass t changes Γ by at most 2t/min_a P(Y = 1, A = a): with γ′ the new rate of group a, P·(γ′ − γ) is
+    (1 − γ′)·(change of its true positives) − γ′·(change of its false negatives), and what is taken somewhere is put
+    somewhere.
+
+    Parameters
+    ----------
+    population : Population
+        Exact.
+    h : array of shape (n_x, 2)
+    alpha, zeta : Fraction
+        The threshold and the distance of neighbours.
+
+    Returns
+    -------
+    int
+        0 where Γ(h) ≥ α.
+    """
+    room = alpha - opportunity_gap(population.table, h)
+    least = population.table[..., 1].sum(axis=0).min()
+    return max(math.ceil(room * least / (2 * zeta)), 0)
 
 
 def unfair_neighbor(population: Population, h: np.ndarray, zeta: Fraction) -> Population:
@@ -222,117 +268,6 @@ def curve_family(population: Population, zeta: Fraction, count: int) -> list[Pop
     return family
 
 
-def coin_chain(h: np.ndarray, g: np.ndarray, zeta: Fraction) -> tuple[list[Population], int]:
-    """Return a chain as `connecting_chain` does, for accuracy alone: it passes by the law whose labels are a fair coin.
-
-    Raises
-    ------
-    ValueError
-        If the hypotheses are equal or one is constant.
-    """
-    h, g = np.asarray(h), np.asarray(g)
-    if np.array_equal(h, g) or any(f.all() or not f.any() for f in (h, g)):
-        raise ValueError("h, g: expected two different hypotheses that are not constant")
-    zeta = min(Fraction(zeta), Fraction(1, 2))
-    apart = tuple(np.argwhere(h != g)[0])
-    coin = _nothing(len(h)) + Fraction(1, 4 * len(h))
-    ends = []
-    for f in (h, g):
-        right = _nothing(len(h))
-        for value in (0, 1):
-            right[(*np.argwhere(f == value)[0], value)] += Fraction(1, 2)
-        first = _mixed(Fraction(1, 2), apart, f[apart], (right + coin) / 2)
-        ends.append([first, (1 - zeta) * coin + zeta * right])
-    before, after = _filled(ends[0], zeta), _filled(ends[1][::-1], zeta)
-    return before + after, len(before)
-
-
-def connecting_chain(h: np.ndarray, g: np.ndarray, zeta: Fraction) -> tuple[list[Population], int]:
-    """Return a chain of laws in steps of at most ζ that forbids to keep to h, and to keep to g.
-
-    h is fair and beats every constant on the first ``switch`` laws, g on the others; g does not beat the constants on
-    the first law, nor h on the last.
-
-    Parameters
-    ----------
-    h, g : array of shape (n_x, 2)
-        Deterministic and different, both `is_usable`.
-    zeta : Fraction
-        Above 0.
-
-    Returns
-    -------
-    chain : list of Population
-    switch : int
-
-    Raises
-    ------
-    ValueError
-        If they are equal or one is not usable.
-    """
-    h, g = np.asarray(h), np.asarray(g)
-    if not (is_usable(h) and is_usable(g)) or np.array_equal(h, g):
-        raise ValueError("h, g: expected two different hypotheses, not constant, that select in each group")
-    zeta = min(Fraction(zeta), Fraction(1, 2))
-    apart = tuple(np.argwhere(h != g)[0])
-    first, last = (_mixed(Fraction(1, 2), apart, f[apart], _served(f)) for f in (h, g))
-    shared = np.argwhere(h == g)
-    if len(shared):
-        # nearly all mass where both give the same, right answer: there the two laws are ζ apart
-        at = tuple(shared[0])
-        before, after = (_mixed(1 - zeta, at, h[at], _served(f)) for f in (h, g))
-        corners = [[first, before], [after, last]]
-    else:  # g = 1 − h: from where h is right, to a coin, to where h is wrong
-        corners = [[first, _noisy(h, Fraction(1)), _noisy(h, zeta)]]
-        corners.append([_noisy(h, -zeta), _noisy(h, Fraction(-1)), last])
-    parts = [_filled(part, zeta) for part in corners]
-    return parts[0] + parts[1], len(parts[0])
-
-
-def _nothing(n_x: int) -> Any:
+def nothing(n_x: int) -> Any:
+    """Return a table of zeros."""
     return np.full((n_x, 2, 2), Fraction(0), dtype=object)
-
-
-def _served(h: np.ndarray) -> Any:
-    """Return a law on which h misses no positive and rejects only negatives.
-
-    All such laws on which h selects fewer negatives than positives form a convex set, where h is fair (both γ are 1)
-    and beats the constants.
-    """
-    table = _nothing(len(h))
-    for a in (0, 1):
-        rejected = np.flatnonzero(h[:, a] == 0)
-        selected = np.flatnonzero(h[:, a] == 1)
-        table[selected[0], a, 1] += Fraction(1, 4)
-        # a group that h selects wholly has its negatives there too, few
-        table[(*rejected, *selected)[0], a, 0] += Fraction(3 if len(rejected) else 1)
-    table[..., 0] /= 2 * table[..., 0].sum()
-    return table
-
-
-def _mixed(weight: Fraction, at: tuple[int, ...], label: Any, table: Any) -> Any:
-    mixed = (1 - weight) * table
-    mixed[(*at, int(label))] += weight
-    return mixed
-
-
-def _noisy(h: np.ndarray, s: Fraction) -> Any:
-    """Return the law on one selected and one rejected point of each group where h errs with probability (1 − s)/2."""
-    table = _nothing(len(h))
-    for a in (0, 1):
-        for value in (0, 1):
-            x = int(np.flatnonzero(h[:, a] == value)[0])
-            table[x, a, value] += (1 + s) / 8
-            table[x, a, 1 - value] += (1 - s) / 8
-    return table
-
-
-def _filled(corners: list[Any], zeta: Fraction) -> list[Population]:
-    """Return the polygon through the corners in steps of at most ζ."""
-    laws = [Population.from_table(corners[0])]
-    for start, end in zip(corners[:-1], corners[1:], strict=True):
-        target = Population.from_table(end)
-        steps = math.ceil(statistical_distance(Population.from_table(start), target) / zeta)
-        for step in range(1, steps + 1):
-            laws.append(Population.from_table(start + Fraction(step, steps) * (end - start)))
-    return laws

@@ -126,6 +126,24 @@ def opportunity_gap(table: np.ndarray, h: np.ndarray) -> Any:
     return abs(rates[..., 0] - rates[..., 1])
 
 
+def worst_gap(h: np.ndarray) -> Any:
+    """Return the largest gap of true positive rates that h has on any distribution with positives in both groups.
+
+    It is the largest |h(x, 0) − h(x′, 1)|, attained where the positives of each group are at one point; for selection
+    rates, or false positive rates, it is the same number.
+
+    Parameters
+    ----------
+    h : array of shape (n_x, 2)
+
+    Returns
+    -------
+    number
+        0 for constants, 1 for every other deterministic h.
+    """
+    return abs(h[:, None, 0] - h[None, :, 1]).max()
+
+
 def beats_constants(*, strict: bool = True) -> Criterion:
     """Return the criterion that h errs less than both constant classifiers, or, if not strict, not more.
 
@@ -165,4 +183,4 @@ def is_usable(h: np.ndarray) -> np.ndarray:
     bool or array of bool
     """
     h = np.asarray(h)
-    return h.any(axis=-2).all(axis=-1) & ~h.all(axis=(-2, -1))
+    return np.asarray(h.any(axis=-2).all(axis=-1) & ~h.all(axis=(-2, -1)))

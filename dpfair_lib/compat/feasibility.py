@@ -8,6 +8,7 @@ a hypothesis that is acceptable on all of it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -207,6 +208,6 @@ def _contradiction(root: int, acceptable: np.ndarray, neighbors: np.ndarray, fac
         while path[-1] != root:
             path.append(before[path[-1]])
         path.reverse()
-        for step, (i, j) in enumerate(zip(path[:-1], path[1:], strict=True)):
+        for step, (i, j) in enumerate(itertools.pairwise(path)):
             ratio[i, j, h] = Fraction(factor**step)
     return Infeasible({root: Fraction(-1)}, ratio)
