@@ -14,7 +14,7 @@ from dpfair_lib._validation import as_count
 from dpfair_lib.compat.criteria import Criterion
 from dpfair_lib.populations import Population
 
-_SMALL = 2**15  # weights below this can be multiplied four at a time in 64 bits
+_SMALL = 2**12  # whole numbers up to this: three of them and a small factor make a product that 64 bits hold
 
 
 def hypothesis_grid(n_x: int, n_groups: int = 2, *, levels: Iterable[Fraction | int] = (0, 1)) -> np.ndarray:
@@ -75,12 +75,11 @@ def acceptable_table(
 ) -> np.ndarray:
     """Return `acceptable_hypotheses` of each population, shape (len(populations), m)."""
     tables = weight_tables(populations)
-    h = _exact_hypotheses(hypotheses, tables.shape[1:3])
+    h, one = _whole_hypotheses(hypotheses, tables.shape[1:3])
     met = np.ones((len(tables), len(h)), dtype=bool)
-    # whole-number weights: scaling both sides leaves every criterion as it is, if h stays in [0, 1]
     for criterion in (fair, accurate):
         if criterion is not None:
-            met &= criterion(tables[:, None], h[None])
+            met &= criterion(tables[:, None], h[None], one)
     return met
 
 
@@ -173,7 +172,8 @@ def _doubled_distances(populations: Sequence[Population]) -> tuple[np.ndarray, i
     return abs(rows[:, None] - rows[None]).sum(axis=-1), int(rows[0].sum())
 
 
-def _exact_hypotheses(hypotheses: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _whole_hypotheses(hypotheses: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """Return the hypotheses as whole numbers in units of 1/one, and one."""
     h = np.asarray(hypotheses)
     if h.ndim != 3 or h.shape[1:] != shape or not len(h):
         raise ValueError(f"hypotheses: found shape {h.shape}, expected (m, points, groups) (m, *{shape})")
@@ -185,4 +185,8 @@ def _exact_hypotheses(hypotheses: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise ValueError(f"hypotheses: found entries of type {h.dtype}, expected whole numbers or Fraction")
     if not ((h >= 0) & (h <= 1)).all():
         raise ValueError("hypotheses: found a value outside [0, 1], expected probabilities of a 1")
-    return h
+    if h.dtype != object:
+        return h.astype(np.int64), 1
+    one = math.lcm(*{Fraction(value).denominator for value in h.flat})
+    whole = np.array([int(value * one) for value in h.flat], dtype=object).reshape(h.shape)
+    return (whole.astype(np.int64) if one <= _SMALL else whole), one

@@ -154,17 +154,18 @@ def levelled_down(table: np.ndarray, h: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    table : array of Fraction, shape (n_x, 2, 2)
-    h : array of shape (n_x, 2)
+    table : array of Fraction, shape (..., n_x, 2, 2)
+    h : array of shape (..., n_x, 2)
 
     Returns
     -------
-    ndarray of Fraction, shape (n_x, 2)
+    ndarray of Fraction, shape (..., n_x, 2)
     """
     selected, everyone = cell_rates(table, h, (1,))
     rates = selected / everyone
-    scale = np.array([Fraction(1) if rate == 0 else min(rates) / rate for rate in rates], dtype=object)
-    return h * scale
+    lower = rates.min(axis=-1, keepdims=True)
+    scale = np.where(rates == 0, Fraction(1), lower) / np.where(rates == 0, Fraction(1), rates)
+    return h * scale[..., None, :]
 
 
 def gap_steps(population: Population, h: np.ndarray, alpha: Fraction, zeta: Fraction) -> int:

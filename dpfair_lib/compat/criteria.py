@@ -1,8 +1,8 @@
 """What is asked of a hypothesis on a distribution: a notion of fairness, and to beat every constant.
 
 Distributions are tables of weights, shape (..., n_x, k, 2), entry [x, a, y]; hypotheses are tables of
-probabilities of a 1, shape (..., n_x, k). Leading axes broadcast. Nothing is divided, so that integers and
-`Fraction` entries are judged exactly, and weights need not sum to 1.
+probabilities of a 1, shape (..., n_x, k), in units of 1/one. Leading axes broadcast. Nothing is divided, so that
+whole numbers and `Fraction` entries are judged exactly, and weights need not sum to 1.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-Criterion = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Says of each (table, hypothesis) whether it is met."""
+Criterion = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+"""Says of each (table, hypothesis) whether it is met; the third argument is what stands for a probability of 1."""
 
 Notion = Literal["opportunity", "odds", "parity"]
 NOTIONS: tuple[Notion, ...] = get_args(Notion)
+_LARGE = 2**20
 _LABELS: dict[Notion, tuple[tuple[int, ...], ...]] = {
     "opportunity": ((1,),),
     "odds": ((0,), (1,)),
@@ -88,10 +89,12 @@ def fair_within(notion: Notion, threshold: Fraction | int = 0) -> Criterion:
         raise ValueError(f"threshold: found {threshold!r}, expected a whole number or Fraction in [0, 1]")
     above, below = Fraction(threshold).as_integer_ratio()
 
-    def criterion(table: np.ndarray, h: np.ndarray) -> np.ndarray:
+    def criterion(table: np.ndarray, h: np.ndarray, one: int = 1) -> np.ndarray:
         met: Any = True
+        if below > _LARGE:  # 64 bits might not hold the products
+            table = table.astype(object)
         for difference, weight in _differences(table, h, notion):
-            met = met & (below * abs(difference) <= above * weight)
+            met = met & (below * abs(difference) <= above * one * weight)
         return np.asarray(met, dtype=bool)
 
     return criterion
@@ -156,10 +159,10 @@ def beats_constants(*, strict: bool = True) -> Criterion:
     CGKM, § 3, opening paragraph.
     """
 
-    def criterion(table: np.ndarray, h: np.ndarray) -> np.ndarray:
+    def criterion(table: np.ndarray, h: np.ndarray, one: int = 1) -> np.ndarray:
         surplus = table[..., 1] - table[..., 0]
         selected = (h * surplus).sum(axis=(-2, -1))
-        rejected = surplus.sum(axis=(-2, -1)) - selected
+        rejected = one * surplus.sum(axis=(-2, -1)) - selected
         if strict:
             return np.asarray((selected > 0) & (rejected < 0), dtype=bool)
         return np.asarray((selected >= 0) & (rejected <= 0), dtype=bool)

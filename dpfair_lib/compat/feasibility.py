@@ -153,9 +153,10 @@ def keeps_promises(
         return False
     if (mechanism[~acceptable] != 0).any():
         return False
-    for i, j in np.argwhere(neighbors):
-        excess = mechanism[i] - factor * mechanism[j]
-        if excess[excess > 0].sum() > delta:  # the worst event
+    laws = [tuple(row) for row in mechanism]
+    for p, q in {(laws[i], laws[j]) for i, j in np.argwhere(neighbors)}:
+        worst = sum(max(one - factor * other, 0) for one, other in zip(p, q, strict=True))
+        if worst > delta:
             return False
     return True
 

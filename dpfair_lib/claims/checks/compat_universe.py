@@ -6,6 +6,9 @@ import functools
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from dpfair_lib.compat.acceptable import hypothesis_grid
 from dpfair_lib.populations import Population
 
 QUARTERS = tuple(Fraction(i, 4) for i in range(5))
@@ -22,7 +25,7 @@ def laws(denominator: int) -> tuple[Population, ...]:
 
 
 def law_count(denominator: int) -> int:
-    """Count them from scratch: how the units fall into the four cells, each with one at least, and then on two points."""
+    """Count them from scratch: how the units fall into the four cells, one at least, and there on two points."""
     count = 0
     for i in range(1, denominator):
         for j in range(1, denominator - i):
@@ -55,6 +58,24 @@ def constant_error(table: Any) -> Fraction:
     """Return the error of the better constant."""
     positive = sum(Fraction(table[x][a][1]) for x in range(len(table)) for a in (0, 1))
     return min(positive, 1 - positive)
+
+
+@functools.cache
+def reference(
+    denominator: int, levels: tuple[Any, ...] = (0, 1)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return gaps and errors of all hypotheses of a grid on all laws, and the better constants' errors.
+
+    Returns
+    -------
+    gaps, errors : ndarray of Fraction, shape (laws, hypotheses)
+    constant : ndarray of Fraction, shape (laws,)
+    """
+    grid = hypothesis_grid(2, levels=levels).tolist()
+    tables = [law.table.tolist() for law in laws(denominator)]
+    gaps = np.array([[gap_by_definition(table, h) for h in grid] for table in tables], dtype=object)
+    errors = np.array([[error_by_definition(table, h) for h in grid] for table in tables], dtype=object)
+    return gaps, errors, np.array([constant_error(table) for table in tables], dtype=object)
 
 
 def acceptable_by_definition(table: Any, h: Any) -> bool:
