@@ -14,11 +14,15 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="cgkm.thm-1.proof",
         where="Theorem 1, proof, § 3",
-        statement="On the uniform law over z₀…z₃ = (x₀,0,0), (x₁,0,1), (x₂,1,0), (x₃,1,1), moving mass ζ from z₁ to z₃ makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ = ¼ − ζ ≠ ¼ + ζ = γ₁₁.",
+        statement="On the uniform law over z₀…z₃ = (x₀,0,0), (x₁,0,1), (x₂,1,0), (x₃,1,1), moving mass ζ from z₁ to z₃ "
+        "makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ = ¼ − ζ ≠ ¼ + ζ = "
+        "γ₁₁.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.asides",),
         verdict="corrected",
-        finding="γ₁₀ and γ₁₁ are conditional rates of cells with one atom each: they are h(z₁) and h(z₃) on D′ as on D. ¼ ∓ ζ are the joint masses; h stays fair, and its error ½ − (h(z₁) − ½(h(z₀) + h(z₂)))/2 stays too. What works: moving positives within one group, between two points where h differs.",
+        finding="γ₁₀ and γ₁₁ are rates within cells of one atom each: h(z₁) and h(z₃), on D′ as on D. ¼ − ζ and ¼ + ζ "
+        "are the joint masses P₁₀, P₁₁. On D′ each such h is as fair as on D, and errs as rarely. What does "
+        "work: moving positives within one group, between two points on which h differs.",
         chapter="cgkm-thm-1",
         check=cgkm_thm_1_proof.check,
         faults=cgkm_thm_1_proof.FAULTS,
@@ -32,7 +36,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.proof",),
         verdict="corrected",
-        finding="False on the proof's four atoms: the h that tells the label is acceptable on every law. On a universe that does not tell the label some law has no acceptable h, privacy or not. Over the laws that have one, for deterministic H: possible if and only if at most one h in H is not constant and selects somebody in each group.",
+        finding="False on the proof's own four atoms: one h is fair and better on all laws. On a universe where (x, "
+        "a) does not tell the label it is void: some law has no such h, privacy or not. On the laws that have "
+        "one, for deterministic H: possible if and only if at most one h in H is not constant and selects "
+        "people of both groups.",
         chapter="cgkm-thm-1",
         check=cgkm_thm_1_statement.check,
         faults=cgkm_thm_1_statement.FAULTS,
@@ -194,7 +201,10 @@ CLAIMS: tuple[Claim, ...] = (
         "makes a learner (α, β)-accurate and at most α-discriminatory w.p. 1 − β; FP-subgroup "
         "fairness generalises α-discrimination.",
         verdict="corrected",
-        finding="For multisets of one size n, ζ = 1/n is replace-one exactly; sizes are not seen. Definition 7 gives Γ ≤ α + OPT − err and err ≤ best fair error + α, not Γ ≤ α nor accuracy. Definition 8 for one group is P₀₀P₀₁/P₀·|γ₀₀ − γ₀₁| ≤ α: weaker than α-discrimination, empty for a rare group.",
+        finding="Between multisets of one size n, ζ = 1/n is exactly replace-one; the size is not seen. Definition 7 "
+        "gives Γ ≤ α + OPT − err and err ≤ (best fair error) + α, neither Γ ≤ α nor accuracy. Definition 8 "
+        "for one group reads P₀₀P₀₁/P₀·|γ₀₀ − γ₀₁| ≤ α: weaker than α-discrimination, and void for a rare "
+        "group.",
         chapter="cgkm-thm-1",
         check=cgkm_definitions.check,
         faults=cgkm_definitions.FAULTS,
@@ -206,7 +216,9 @@ CLAIMS: tuple[Claim, ...] = (
         "classifier errs with probability ½, and H holds a fair h better than that, or else the "
         "theorem is trivially true.",
         verdict="corrected",
-        finding="Group and label are independent, every constant errs ½, and if H has no acceptable h no algorithm has. But features independent of both must all be equal, and then no h at all errs less than ½; where some h does, x depends on the label: the asides exclude each other.",
+        finding="Group and label are independent, every constant errs ½, and without an acceptable h in H there is "
+        "nothing to prove. But x is independent of both only if x₀ = … = x₃, and then no h errs less than ½: "
+        "the first aside and the third exclude each other.",
         chapter="cgkm-thm-1",
         check=cgkm_thm_1_asides.check,
         faults=cgkm_thm_1_asides.FAULTS,
@@ -220,7 +232,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.statement",),
         verdict="corrected",
-        finding="Fair and private go together, by constants, and on a ball of laws by nothing else, randomised or not: a non-constant h gets probability at most δ. Accurate and private exclude each other alone once two hypotheses are not constant. Two neighbouring laws decide each case; one never does.",
+        finding="Fair and private go together: constants. On any ball of laws nothing else is always fair, randomised "
+        "or not; non-constant h get probability δ at most, together. Accurate and private exclude each other "
+        "without fairness, once two h in H are not constant. Two neighbouring laws show each conflict.",
         chapter="cgkm-thm-1",
         check=cgkm_which_pairs.check,
         faults=cgkm_which_pairs.FAULTS,
@@ -234,7 +248,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.thm-1.statement", "cgkm.thm-2.sample-size"),
         proof_uses=("cgkm.thm-1.proof",),
         verdict="corrected",
-        finding="Equalized odds: true. Thresholds Γ ≤ α: true for deterministic h kept fair on all laws; α·h is α-fair everywhere, 0-DP, and beats the constants where h does. δ: at most δ for exact fairness; with a threshold the mass climbs by e^ε per step of ζ, so a tiny δ suffices. Weights w: a factor of max(1, w²).",
+        finding="Equalized odds: true. Γ ≤ α on all laws, α < 1: only constants if deterministic, but α·h (or 1 − "
+        "α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants where h does. With δ > 0: at "
+        "most δ for exact fairness, but probability 1 under a threshold many steps of ζ wide. Weights: a "
+        "factor max(1, w²).",
         chapter="cgkm-thm-1",
         check=cgkm_remarks.check,
         faults=cgkm_remarks.FAULTS,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,9 +18,10 @@ from dpfair_lib.claims.checks.compat_universe import (
     gap_by_definition,
     law_count,
     laws,
+    reference,
 )
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neighbor_table, weight_tables
+from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neighbor_table
 from dpfair_lib.compat.constructions import (
     curve_family,
     gap_steps,
@@ -40,18 +43,24 @@ from dpfair_lib.compat.mechanism_lp import largest_mass
 from dpfair_lib.populations import Population
 
 ALPHA = Fraction(1, 10)
+ODDS, PARITY, ACCURATE = fair_within("odds"), fair_within("parity"), beats_constants()
+
+
+def sample_size_factor(fair: Fraction, error: Fraction) -> Fraction:
+    """Return by how much weights of Γ and err stretch the printed sample size at most: max(1, w²), w the larger."""
+    return max(Fraction(1), max(fair, error) ** 2)
 
 
 def check(
     *,
-    odds: Criterion = fair_within("odds"),
+    odds: Criterion = ODDS,
     worst: Callable[..., Any] = worst_gap,
     soften: Callable[..., Any] = softened,
     ladder: Callable[..., Any] = mass_ladder,
     least_delta: Callable[..., Any] = least_chain_delta,
     steps: Callable[..., int] = gap_steps,
     level: Callable[..., Any] = levelled_down,
-    weight_factor: Callable[..., Any] = lambda fair, error: max(1, max(fair, error) ** 2),
+    weight_factor: Callable[..., Any] = sample_size_factor,
     search: Search,
 ) -> Evidence:
     """Judge each remark: what it extends, and what it does not."""
@@ -76,80 +85,103 @@ def printed_slack(table: Any, g: Any, alpha: Fraction) -> int:
     return -int(spread <= alpha and error_by_definition(table, h) < constant_error(table))
 
 
+@functools.cache
+def _odds_by_definition() -> np.ndarray:
+    """Return which hypotheses have equal rates for both labels: for the label 0, with the labels exchanged."""
+    met = []
+    for law in laws(5):
+        flipped = [[people[::-1] for people in point] for point in law.table.tolist()]
+        met.append([gap_by_definition(flipped, h) == 0 for h in hypothesis_grid(2).tolist()])
+    return np.array(met) & (reference(5)[0] == 0)
+
+
 def _other_notions(odds: Criterion, search: Search) -> None:
     """Equalized odds asks for more than equal opportunity; its region of solvable laws still excludes privacy."""
     search.part("other notions")
     hypotheses = hypothesis_grid(2)
-    both = acceptable_table(laws(5), hypotheses, odds, None)
-    for law, row in zip(laws(5), both, strict=True):
-        for h, found in zip(hypotheses, row, strict=True):
-            flipped = [[people[::-1] for people in point] for point in law.table.tolist()]  # labels exchanged
-            gaps = gap_by_definition(law.table, h), gap_by_definition(flipped, h)
-            search.agree(found, gaps == (0, 0), {"table": law.table.tolist(), "h": h.tolist()})
+    both, expected = acceptable_table(laws(5), hypotheses, odds, None), _odds_by_definition()
+    at, h = np.indices(both.shape)
+    search.agree(both.ravel(), expected.ravel(), {"law": at.ravel(), "h": h.ravel()})
+    search.exhausts("all laws in fifths and all 16 hypotheses, for equalized odds", cases=law_count(5) * 16)
     pair = sign_pair(Fraction(1, 100))
     near = neighbor_table(pair, Fraction(1, 100))
-    for criterion in (odds, fair_within("parity")):
-        met = acceptable_table(pair, hypotheses, criterion, beats_constants())
+    for criterion in (odds, PARITY):
+        met = acceptable_table(pair, hypotheses, criterion, ACCURATE)
         search.agree(met.any(axis=1), np.ones(2, dtype=bool), {"pair": "opposite"})
         search.agree(decide(met, near, 3).feasible, False, {"pair": "opposite"})
-    search.exhausts("all laws in fifths and all 16 hypotheses, for equalized odds", cases=law_count(5) * 16)
+
+
+@functools.cache
+def _extreme_gaps() -> np.ndarray:
+    """Return each hypothesis' largest gap on the four laws with each group's positives at one point."""
+    attained = []
+    for x, z in itertools.product((0, 1), repeat=2):
+        table = nothing(2)
+        table[..., 0] = Fraction(1, 8)
+        table[x, 0, 1] = table[z, 1, 1] = Fraction(1, 4)
+        rows = table.tolist()
+        attained.append([gap_by_definition(rows, h) for h in hypothesis_grid(2, levels=QUARTERS).tolist()])
+    return np.array(attained, dtype=object).max(axis=0)
 
 
 def _hard_thresholds(worst: Callable[..., Any], soften: Callable[..., Any], search: Search) -> None:
     """Deterministic: a threshold below 1 kept on all laws leaves the constants. Randomised: it leaves more."""
     search.part("hard thresholds")
     grid = hypothesis_grid(2, levels=QUARTERS)
-    for h in grid:
-        case = {"h": h.tolist()}
-        attained = []
-        for x, z in itertools.product((0, 1), repeat=2):
-            table = nothing(2) + Fraction(1, 8) * np.array([0, 1], dtype=object)[::-1]
-            table[x, 0, 1] += Fraction(1, 4)
-            table[z, 1, 1] += Fraction(1, 4)
-            attained.append(gap_by_definition(table, h))
-        search.equal(worst(h), max(attained), case)
+    ours = np.array([worst(h) for h in grid], dtype=object)
+    search.agree(ours == _extreme_gaps(), np.ones(len(grid), dtype=bool), {"h": np.arange(len(grid))})
     deterministic = [h for h in hypothesis_grid(2) if 0 < h.sum() < 4]
     search.agree(
         np.array([worst(h) for h in deterministic]) == 1, np.ones(14, dtype=bool), {"deterministic": "all"}
     )
-    tables, gaps = weight_tables(laws(5)), []
-    for h in hypothesis_grid(2, levels=QUARTERS[::2]):
-        gaps = opportunity_gap(tables.astype(object) * Fraction(1), h)
-        search.observe(np.array(worst(h) - gaps, dtype=object), {"h": h.tolist()})
+    halves = hypothesis_grid(2, levels=QUARTERS[::2])
+    gaps = reference(5, QUARTERS[::2])[0]
+    for number, h in enumerate(halves):
+        search.observe(worst(h) - gaps[:, number], {"h": h.tolist(), "law": np.arange(len(gaps))})
     search.exhausts(
         "all hypotheses in quarters on the laws that are extreme for them; all laws in fifths, values 0, ½, 1",
-        cases=625 + 14 + law_count(5) * 81,
+        cases=5**4 + 14 + law_count(5) * 3**4,
     )
     solved = 0
-    accurate = acceptable_table(laws(5), hypothesis_grid(2), None, beats_constants())
-    for law, row in zip(laws(5), accurate, strict=True):
-        for g in hypothesis_grid(2)[row]:
+    _, errors, constant = reference(5)
+    for law, row, least in zip(laws(5), errors, constant, strict=True):
+        for number in np.flatnonzero(row < least)[:2]:
+            g = hypothesis_grid(2)[number]
             case = {"table": law.table.tolist(), "g": g.tolist(), "alpha": ALPHA}
             h = soften(law, g, ALPHA)
             search.observe(ALPHA - worst_gap(h), case)
-            gain = constant_error(law.table) - error_by_definition(law.table, h)
-            search.agree(gain > 0, True, case)
+            search.agree(least > error_by_definition(law.table, h), True, case)
             solved += 1
-            search.against(printed_slack(**case), case, verify=printed_slack)
-    search.fact("laws and hypotheses softened to be within 1/10 on every law, and still better there", solved)
+    search.against(printed_slack(**case), case, verify=printed_slack)
+    search.fact("accurate hypotheses softened to Γ ≤ 1/10 on every law, and still better on theirs", solved)
+
+
+@functools.cache
+def _curve() -> tuple[list[Population], np.ndarray, np.ndarray, np.ndarray]:
+    """Return the uniform law and four around it, what is fair on which, who neighbours whom, and the non-constant h."""
+    hypotheses = hypothesis_grid(2)
+    centre = Population.from_table(nothing(2) + Fraction(1, 8))
+    family = [centre, *curve_family(centre, Fraction(1, 100), 4)]
+    met = acceptable_table(family, hypotheses, fair_within("opportunity"), None)
+    favoured = np.array([0 < h.sum() < 4 for h in hypotheses])
+    return family, met, neighbor_table(family, Fraction(1, 50)), favoured
+
+
+@functools.cache
+def _mass_on_the_curve(epsilon: float, delta: float) -> float | None:
+    _, met, near, favoured = _curve()
+    return largest_mass(met, near, factor=math.exp(epsilon), delta=delta, at=0, favoured=favoured)
 
 
 def _exact_with_delta(search: Search) -> None:
     """Exact fairness and (ε, δ): all non-constant hypotheses together get δ, attained, and hardly more on few laws."""
     search.part("exact fairness with δ")
-    hypotheses = hypothesis_grid(2)
-    favoured = np.array([0 < h.sum() < 4 for h in hypotheses])
-    centre = Population.from_table(nothing(2) + Fraction(1, 8))
-    family = [centre, *curve_family(centre, Fraction(1, 100), 4)]
-    met = acceptable_table(family, hypotheses, fair_within("opportunity"), None)
-    near = neighbor_table(family, Fraction(1, 50))
+    _, met, near, favoured = _curve()
     fair_elsewhere = met[1:][:, favoured].sum(axis=0).max()
     search.observe(2 - int(fair_elsewhere), {"laws of the curve on which one hypothesis is fair": "at most"})
     for epsilon, delta in itertools.product((0.0, 1.0, 3.0), (Fraction(0), Fraction(1, 100), Fraction(1, 4))):
         case = {"epsilon": epsilon, "delta": delta}
-        found = largest_mass(
-            met, near, factor=float(np.exp(epsilon)), delta=float(delta), at=0, favoured=favoured
-        )
+        found = _mass_on_the_curve(epsilon, float(delta))
         most = float(4 * delta / (4 - int(fair_elsewhere)))
         search.sanity(-1.0 if found is None else most - found, case, tolerance=1e-8)
         search.sanity(-1.0 if found is None else found - float(delta), case, tolerance=1e-8)
@@ -168,6 +200,19 @@ def _path(steps: int) -> tuple[np.ndarray, np.ndarray]:
     return met, near
 
 
+@functools.cache
+def _height(factor: Fraction, count: int, delta: Fraction, whole: bool) -> float | None:
+    """Return the first hypothesis' largest probability at the end of the chain, by linear programming.
+
+    With ``whole`` the other one is not acceptable there; None if that cannot be met.
+    """
+    met, near = _path(count)
+    met[-1, 1] = not whole
+    return largest_mass(
+        met, near, factor=float(factor), delta=float(delta), at=count, favoured=np.array([True, False])
+    )
+
+
 def _chains_with_delta(ladder: Callable[..., Any], least: Callable[..., Any], search: Search) -> None:
     """Along a chain the first hypothesis' probability may climb, exactly as fast as the ladder says."""
     search.part("chains with δ")
@@ -180,38 +225,37 @@ def _chains_with_delta(ladder: Callable[..., Any], least: Callable[..., Any], se
         mechanism = np.array([[q, 1 - q] for q in climbing], dtype=object)
         search.agree(keeps_promises(mechanism, met, near, factor, delta), True, case)
         if count < 7:
-            both = np.ones(2, dtype=bool)
-            below = largest_mass(
-                met, near, factor=float(factor), delta=float(delta) * 0.999, at=0, favoured=both
-            )
-            search.agree(below is None, True, case)
-            met[-1, 1] = True  # how high it can climb with less than that
-            half = delta / 2
-            found = largest_mass(
-                met, near, factor=float(factor), delta=float(half), at=count, favoured=np.array([True, False])
-            )
+            search.agree(_height(factor, count, delta * Fraction(999, 1000), True) is None, True, case)
+            half = delta / 2  # how high it can climb with less than that
+            found = _height(factor, count, half, False)
             expected = float(ladder(count, factor=factor, delta=half)[-1])
             search.sanity(-1.0 if found is None else -abs(found - expected), case, tolerance=1e-8)
+
+
+@functools.cache
+def _nearest_unfair() -> np.ndarray:
+    """Return the distance of each law in fifths to the nearest with Γ(h) > ½, where Γ(h) ≤ ½; else 2."""
+    gaps = reference(5)[0]
+    rows = np.array([law.table.reshape(-1) for law in laws(5)])
+    apart = abs(rows[:, None] - rows[None]).sum(axis=-1) / 2
+    nearest = np.full(gaps.shape, Fraction(2), dtype=object)
+    for column in range(gaps.shape[1]):
+        unfair = gaps[:, column] > Fraction(1, 2)
+        if unfair.any():
+            nearest[~unfair, column] = apart[~unfair][:, unfair].min(axis=1)
+    return nearest
 
 
 def _threshold_with_delta(steps: Callable[..., int], ladder: Callable[..., Any], search: Search) -> None:
     """With a threshold α > 0 the first unfair law is many steps away, and a tiny δ is enough."""
     search.part("thresholds with δ")
-    tables = weight_tables(laws(5)).astype(object) * Fraction(1, 5)
-    rows = tables.reshape(len(tables), -1)
-    for h in hypothesis_grid(2)[1:8]:
-        gaps = opportunity_gap(tables, h)
-        for number, law in enumerate(laws(5)):
-            if gaps[number] >= Fraction(1, 2):
-                continue
-            reach = steps(law, h, Fraction(1, 2), Fraction(1, 100))
-            unfair = np.flatnonzero(gaps > Fraction(1, 2))
-            if len(unfair):
-                nearest = abs(rows[unfair] - rows[number]).sum(axis=1).min() / 2
-                # in reach − 1 steps of 1/100 no unfair law can be met
-                search.observe(
-                    nearest - (reach - 1) * Fraction(1, 100), {"table": law.table.tolist(), "h": h.tolist()}
-                )
+    zeta, half = Fraction(1, 100), Fraction(1, 2)
+    nearest = _nearest_unfair()
+    for number, column in np.argwhere(nearest < 2)[::5]:  # 2 stands for no law in fifths at all
+        law, h = laws(5)[number], hypothesis_grid(2)[column]
+        # in one step less than these no unfair law can be met
+        slack = nearest[number, column] - (steps(law, h, half, zeta) - 1) * zeta
+        search.observe(slack, {"table": law.table.tolist(), "h": h.tolist()})
     centre = Population.from_table(nothing(2) + Fraction(1, 8))
     h = hypothesis_grid(2)[3]  # h = x
     reach = steps(centre, h, ALPHA, Fraction(1, 10_000))
@@ -230,14 +274,17 @@ def _threshold_with_delta(steps: Callable[..., int], ladder: Callable[..., Any],
 def _weights(level: Callable[..., Any], weight_factor: Callable[..., Any], search: Search) -> None:
     """Weights w stretch the terms of the sample size by max(1, w²); and how little the optimum depends on them."""
     search.part("weights")
-    for population in laws(5):
-        most = population.table[..., 1].sum(axis=0).max()
-        for h in hypothesis_grid(2, levels=QUARTERS[::2])[::2]:
-            case = {"table": population.table.tolist(), "h": h.tolist()}
-            fairer = level(population.table, h)
-            search.equal(gap_by_definition(population.table, fairer), 0, case)
-            price = error_by_definition(population.table, fairer) - error_by_definition(population.table, h)
-            search.observe(most * gap_by_definition(population.table, h) - price, case)
+    tables = np.stack([law.table for law in laws(5)])[::2]
+    halves = hypothesis_grid(2, levels=QUARTERS[::2])[::4]
+    gaps, errors, _ = (values[::2] for values in reference(5, QUARTERS[::2]))
+    fairer = level(tables[:, None], halves[None])
+    wrong = tables[:, None, ..., 1] * (1 - fairer) + tables[:, None, ..., 0] * fairer
+    price = wrong.sum(axis=(-2, -1)) - errors[:, ::4]
+    most = tables[..., 1].sum(axis=-2).max(axis=-1)
+    at, number = (index.ravel() for index in np.indices(price.shape))
+    case = {"law": 2 * at, "h": 4 * number}
+    search.equal(opportunity_gap(tables[:, None], fairer).ravel(), 0, case)
+    search.observe((most[:, None] * gaps[:, ::4] - price).ravel(), case)
     grid = [Fraction(1, 4), Fraction(1), Fraction(3)]
     for fair, error, alpha, least, sensitivity in itertools.product(grid, grid, grid, QUARTERS[1:3], grid):
         # with w = max(fair, error): a deviation of u_w by ρ needs one of ρ/w in Γ + err, and Δu_w ≤ w·Δu
@@ -256,7 +303,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "parity for odds": {"odds": fair_within("parity")},
     "spread within the groups": {"worst": lambda h: max(abs(h[0, 0] - h[1, 0]), abs(h[0, 1] - h[1, 1]))},
     "worst gap on the uniform law": {"worst": lambda h: abs(h.sum(axis=0)[0] - h.sum(axis=0)[1]) / 2},
-    "not softened": {"soften": lambda law, g, alpha: g + 0 * alpha},
+    "not softened": {"soften": lambda _, g, alpha: g + 0 * alpha},
     "softened towards the worse constant": {
         "soften": lambda law, g, alpha: 1 - alpha * (1 - g) if 2 * law.table[..., 1].sum() <= 1 else alpha * g
     },
@@ -266,7 +313,7 @@ FAULTS: dict[str, dict[str, Any]] = {
         ]
     },
     "ladder adds δ alone": {
-        "ladder": lambda steps, *, factor, delta: [min(k * delta, Fraction(1)) for k in range(steps + 1)]
+        "ladder": lambda steps, *, factor, delta: mass_ladder(steps, factor=1 + 0 * factor, delta=delta)
     },
     "least δ of a straight climb": {"least_delta": lambda steps, *, factor: 1 / Fraction(steps) + 0 * factor},
     "least δ without the way down": {
