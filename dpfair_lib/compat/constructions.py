@@ -164,7 +164,8 @@ def levelled_down(table: np.ndarray, h: np.ndarray) -> np.ndarray:
     selected, everyone = cell_rates(table, h, (1,))
     rates = selected / everyone
     lower = rates.min(axis=-1, keepdims=True)
-    scale = np.where(rates == 0, Fraction(1), lower) / np.where(rates == 0, Fraction(1), rates)
+    no_one = rates == 0
+    scale = (lower + no_one) / (rates + no_one)  # 1 where nobody is selected
     return h * scale[..., None, :]
 
 

@@ -135,8 +135,7 @@ def _usable(fair: Criterion, accurate: Criterion, usable: Callable[..., Any], se
     hypotheses = hypothesis_grid(2)
     tables = [acceptable_table(laws(d), hypotheses, fair, accurate) for d in (5, 6)]
     found = np.concatenate(tables)
-    for h, says, somewhere in zip(hypotheses, usable(hypotheses), found.any(axis=0), strict=True):
-        search.agree(bool(says), bool(somewhere), {"h": h.tolist()})
+    search.agree(usable(hypotheses), found.any(axis=0), {"h": np.arange(len(hypotheses))})
     at = np.argwhere(found)
     search.agree(usable(hypotheses[at[:, 1]]), np.ones(len(at), dtype=bool), {"acceptable on": at[:, 0]})
     search.agree(len(found), law_count(5) + law_count(6), {"laws": "fifths and sixths"})
@@ -247,8 +246,18 @@ def _always(*arguments: Any, **options: Any) -> Any:
     """Says feasible if every law has some acceptable hypothesis: forgets privacy."""
     answer = pure_dp_feasible(*arguments, **options)
     some = bool(answer.acceptable.any(axis=1).all())
-    mechanism = np.where(answer.acceptable, Fraction(1), Fraction(0))
+    mechanism = answer.acceptable.astype(np.int64)
     return dataclasses.replace(answer, feasible=some, mechanism=mechanism)
+
+
+def _evenly(universe: np.ndarray) -> Population | None:
+    """The uniform law where the right one has a point with more negatives than there are positives."""
+    law = hopeless_law(universe)
+    if law is None:
+        return None
+    table = nothing(2)
+    table[universe] = Fraction(1, int(universe.sum()))
+    return Population.from_table(table)
 
 
 def _one_for_all(populations: Any, hypotheses: Any, **options: Any) -> Any:
@@ -262,8 +271,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "not constant is enough": {"usable": lambda h: ~h.all(axis=(-2, -1)) & h.any(axis=(-2, -1))},
     "steps of twice the length": {"chain": lambda h, g, zeta: connecting_chain(h, g, 2 * zeta)},
     "chain ends too early": {
-        "chain": lambda h, g, zeta: (lambda found, switch: (found[: switch + 1], switch))(
-            *connecting_chain(h, g, zeta)
+        "chain": lambda h, g, zeta: (
+            (between := connecting_chain(h, g, zeta))[0][: between[1] + 1],
+            between[1],
         )
     },
     "privacy forgotten": {"feasible": _always},
@@ -271,13 +281,5 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a hopeless law everywhere": {
         "hopeless": lambda universe: hopeless_law(universe) or hopeless_law(np.ones((2, 2, 2), dtype=bool))
     },
-    "positives not outweighed": {
-        "hopeless": lambda universe: (
-            None
-            if (law := hopeless_law(universe)) is None
-            else Population.from_table(
-                np.where(universe, Fraction(1, int(universe.sum())), Fraction(0)) + 0 * law.table
-            )
-        )
-    },
+    "positives not outweighed": {"hopeless": _evenly},
 }

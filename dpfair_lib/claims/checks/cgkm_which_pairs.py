@@ -206,8 +206,6 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the positives of one group alone move": {"curve": _line},
     "curve leaves the ball": {"curve": lambda law, zeta, count: curve_family(law, 100 * zeta, count)},
     "chain without its middle": {
-        "accuracy_chain": lambda h, g, zeta: (
-            lambda found, switch: ([found[0], found[-1]], 1 if switch else 0)
-        )(*coin_chain(h, g, zeta))
+        "accuracy_chain": lambda h, g, zeta: ([coin_chain(h, g, zeta)[0][at] for at in (0, -1)], 1)
     },
 }

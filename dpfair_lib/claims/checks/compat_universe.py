@@ -57,7 +57,7 @@ def error_by_definition(table: Any, h: Any) -> Fraction:
 def constant_error(table: Any) -> Fraction:
     """Return the error of the better constant."""
     positive = sum(Fraction(table[x][a][1]) for x in range(len(table)) for a in (0, 1))
-    return min(positive, 1 - positive)
+    return min(Fraction(positive), Fraction(1 - positive))
 
 
 @functools.cache
