@@ -7,6 +7,7 @@ q(k + 1) = min(factor·q(k) + δ, 1 − (1 − q(k) − δ)/factor, 1).
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from dpfair_lib._validation import as_count
@@ -34,7 +35,7 @@ def mass_ladder(steps: int, *, factor: Any, delta: Any) -> list[Any]:
         If the factor is below 1 or δ is outside [0, 1].
     """
     steps = as_count(steps, "steps", 0)
-    _checked(factor, delta)
+    factor = _checked(factor, delta)
     ladder = [0 * factor]
     for _ in range(steps):
         q = ladder[-1]
@@ -61,14 +62,16 @@ def least_chain_delta(steps: int, *, factor: Any) -> Any:
         As `mass_ladder`.
     """
     steps = as_count(steps, "steps", 1)
-    _checked(factor, 0)
+    factor = _checked(factor, 0)
     half = steps // 2
     sums = [sum((factor**j for j in range(length)), 0 * factor) for length in (half, steps - half)]
     return 1 / (sums[0] + sums[1])
 
 
-def _checked(factor: Any, delta: Any) -> None:
+def _checked(factor: Any, delta: Any) -> Any:
+    """Return the factor, exactly if it is a whole number."""
     if not factor >= 1:
         raise ValueError(f"factor: found {factor}, expected e^ε, a number of at least 1")
     if not 0 <= delta <= 1:
         raise ValueError(f"delta: found {delta}, expected a number in [0, 1]")
+    return Fraction(factor) if isinstance(factor, int) else factor
