@@ -119,15 +119,15 @@ def _accurate_and_private(
         search.agree(proved, True, case)
     hypotheses = [h for h in hypothesis_grid(2) if 0 < h.sum() < 4]
     for h, g in itertools.combinations(hypotheses, 2):
-        between, switch = chain(h, g, Fraction(1, 8))
+        between, switch = chain(h, g, Fraction(1, 4))
         case = {"h": h.tolist(), "g": g.tolist()}
         met = acceptable_table(between, np.stack([h, g]), None, ACCURATE)
         search.agree(met[:switch, 0], np.ones(switch, dtype=bool), case)
         search.agree(met[switch:, 1], np.ones(len(met) - switch, dtype=bool), case)
         search.agree(bool(met[0, 1] or met[-1, 0]), False, case)
-        near = neighbor_table(between, Fraction(1, 8))[np.arange(len(met) - 1), np.arange(1, len(met))]
+        near = neighbor_table(between, Fraction(1, 4))[np.arange(len(met) - 1), np.arange(1, len(met))]
         search.agree(near, np.ones(len(near), dtype=bool), case)
-    search.exhausts("all 91 pairs of non-constant hypotheses on two points, ζ = ⅛", cases=91 * 4)
+    search.exhausts("all 91 pairs of non-constant hypotheses on two points, ζ = ¼", cases=91 * 4)
 
 
 def _fair_and_accurate(search: Search) -> None:
@@ -164,7 +164,7 @@ def _all_three(feasible: Callable[..., Any], cell: Callable[..., Any], search: S
         on_both = on_first & acceptable_table([second], grid, FAIR, None)[0]
         search.agree(bool(on_first.any()), True, {"levels": levels})
         search.agree(on_both, np.zeros(len(grid), dtype=bool), {"levels": levels})
-    for law in laws(5)[::3]:
+    for law in laws(5)[::6]:
         met = acceptable_table([law], hypothesis_grid(2), FAIR, ACCURATE)[0]
         if met.any():  # one law alone forbids nothing: two are the fewest
             one = feasible([law], hypothesis_grid(2), zeta=ZETA, epsilon=0, fair=FAIR, accurate=ACCURATE)
