@@ -159,8 +159,7 @@ def neighbor_table(populations: Sequence[Population], zeta: Fraction) -> np.ndar
     if isinstance(zeta, bool) or not isinstance(zeta, int | Fraction) or not zeta > 0:
         raise ValueError(f"zeta: found {zeta!r}, expected a positive whole number or Fraction")
     doubled, total = _doubled_distances(populations)
-    above, below = Fraction(zeta).as_integer_ratio()
-    near = np.asarray(doubled.astype(object) * below <= 2 * total * above, dtype=bool)
+    near = np.asarray(doubled <= math.floor(2 * total * zeta), dtype=bool)  # whole numbers on the left
     np.fill_diagonal(near, False)
     return near
 
@@ -169,7 +168,8 @@ def _doubled_distances(populations: Sequence[Population]) -> tuple[np.ndarray, i
     """Return the sums of absolute differences of whole-number tables, and what each table sums to."""
     tables = weight_tables(populations)
     rows = tables.reshape(len(tables), -1)
-    return abs(rows[:, None] - rows[None]).sum(axis=-1), int(rows[0].sum())
+    doubled = np.array([abs(rows - row).sum(axis=-1) for row in rows])
+    return doubled, int(rows[0].sum())
 
 
 def _whole_hypotheses(hypotheses: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
