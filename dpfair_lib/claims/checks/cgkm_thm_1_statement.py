@@ -18,7 +18,7 @@ from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neig
 from dpfair_lib.compat.chains import connecting_chain
 from dpfair_lib.compat.constructions import floor_pair, hopeless_law, nothing
 from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within, is_usable
-from dpfair_lib.compat.feasibility import is_contradiction, keeps_promises, pure_dp_feasible
+from dpfair_lib.compat.feasibility import decide, is_contradiction, keeps_promises, pure_dp_feasible
 from dpfair_lib.compat.mechanism_lp import largest_mass
 from dpfair_lib.populations import Population
 
@@ -44,6 +44,7 @@ def check(
     _usable(fair, accurate, usable, search)
     _chains(fair, accurate, usable, chain, search)
     _classes(fair, accurate, feasible, search)
+    _every_class(search)
     _floor(fair, accurate, feasible, search)
     return search.evidence()
 
@@ -213,6 +214,46 @@ def _classes(fair: Criterion, accurate: Criterion, feasible: Callable[..., Any],
                 *tables, factor=answer.factor, delta=0, at=0, favoured=np.ones(len(chosen), dtype=bool)
             )
             search.agree(solved is not None, answer.feasible, case)
+
+
+@functools.cache
+def _proved_answers(zeta: Fraction) -> tuple[tuple[int, bool, bool], ...]:
+    """Return each class of usable hypotheses, on the laws in sixths that have an acceptable one in it.
+
+    Returns
+    -------
+    tuple of (size of the class, whether a private algorithm exists, whether that is proved)
+    """
+    hypotheses = hypothesis_grid(2)
+    met = acceptable_table(laws(6), hypotheses[is_usable(hypotheses)], FAIR, ACCURATE)
+    near = neighbor_table(laws(6), zeta)
+    found = []
+    for size in range(1, 9):
+        for members in itertools.combinations(range(8), size):
+            rows = np.flatnonzero(met[:, members].any(axis=1))
+            tables = met[np.ix_(rows, np.array(members))], near[np.ix_(rows, rows)]
+            answer = decide(*tables, 3)
+            proved = (
+                is_contradiction(answer.infeasible, *tables, 3)
+                if answer.infeasible
+                else answer.mechanism is not None and keeps_promises(answer.mechanism, *tables, 1)
+            )
+            found.append((size, answer.feasible, proved))
+    return tuple(found)
+
+
+def _every_class(search: Search) -> None:
+    """All classes at once, without the chains: on the laws in sixths with long steps, one hypothesis is the limit."""
+    search.part("every class of usable hypotheses")
+    for size, feasible, proved in _proved_answers(Fraction(1, 2)):
+        search.agree(feasible, size == 1, {"size": size})
+        search.agree(proved, True, {"size": size})
+    search.exhausts(
+        "all 255 classes of usable hypotheses on all laws in sixths at ζ = ½", cases=2 * (2**8 - 1)
+    )
+    # shorter steps of so coarse a lattice miss the coin between two complementary hypotheses
+    short = [size for size, feasible, _ in _proved_answers(Fraction(1, 6)) if feasible]
+    search.agree(short, [1] * 8 + [2] * 2, {"zeta": Fraction(1, 6)})
 
 
 @functools.cache
