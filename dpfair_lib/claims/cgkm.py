@@ -4,6 +4,7 @@ from dpfair_lib.claims.checks import (
     cgkm_advanced_composition,
     cgkm_alg_2,
     cgkm_composition,
+    cgkm_definitions,
     cgkm_freund_schapire,
     cgkm_ftpl_regret,
     cgkm_hoeffding,
@@ -11,6 +12,11 @@ from dpfair_lib.claims.checks import (
     cgkm_lemma_4,
     cgkm_lemma_5,
     cgkm_post_processing,
+    cgkm_remarks,
+    cgkm_thm_1_asides,
+    cgkm_thm_1_proof,
+    cgkm_thm_1_statement,
+    cgkm_which_pairs,
 )
 from dpfair_lib.claims.ledger import Claim, Erratum
 
@@ -18,11 +24,18 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="cgkm.thm-1.proof",
         where="Theorem 1, proof, § 3",
-        statement="On the uniform law over z₀…z₃ = (x,0,0), (x,0,1), (x,1,0), (x,1,1), moving mass ζ from "
-        "z₁ to z₃ makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ "
-        "= ¼ − ζ ≠ ¼ + ζ = γ₁₁.",
+        statement="On the uniform law over z₀…z₃ = (x₀,0,0), (x₁,0,1), (x₂,1,0), (x₃,1,1), moving mass ζ from z₁ to z₃ "
+        "makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ = ¼ − ζ ≠ ¼ + ζ = "
+        "γ₁₁.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.asides",),
+        verdict="corrected",
+        finding="γ₁₀ and γ₁₁ are rates within cells of one atom each: h(z₁) and h(z₃), on D′ as on D. ¼ − ζ and ¼ + ζ "
+        "are the joint masses P₁₀, P₁₁. On D′ each such h is as fair as on D, and errs as rarely. What does "
+        "work: moving positives within one group, between two points on which h differs.",
+        chapter="cgkm-thm-1",
+        check=cgkm_thm_1_proof.check,
+        faults=cgkm_thm_1_proof.FAULTS,
     ),
     Claim(
         id="cgkm.thm-1.statement",
@@ -32,6 +45,14 @@ CLAIMS: tuple[Claim, ...] = (
         "(neighbours: ζ-close laws).",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.proof",),
+        verdict="corrected",
+        finding="False on the proof's own four atoms: one h is fair and better on all laws. On a universe where (x, "
+        "a) does not tell the label it is void: some law has no such h, privacy or not. On the laws that have "
+        "one, for deterministic H: possible if and only if at most one h in H is not constant and selects "
+        "people of both groups.",
+        chapter="cgkm-thm-1",
+        check=cgkm_thm_1_statement.check,
+        faults=cgkm_thm_1_statement.FAULTS,
     ),
     Claim(
         id="cgkm.alg-1",
@@ -258,6 +279,14 @@ CLAIMS: tuple[Claim, ...] = (
         statement="ζ-closeness generalises neighbouring multisets; Pr[Γ(h) + err(h) ≤ OPT + α] ≥ 1 − β "
         "makes a learner (α, β)-accurate and at most α-discriminatory w.p. 1 − β; FP-subgroup "
         "fairness generalises α-discrimination.",
+        verdict="corrected",
+        finding="Between multisets of one size n, ζ = 1/n is exactly replace-one; the size is not seen. Definition 7 "
+        "gives Γ ≤ α + OPT − err and err ≤ (best fair error) + α, neither Γ ≤ α nor accuracy. Definition 8 "
+        "for one group reads P₀₀P₀₁/P₀·|γ₀₀ − γ₀₁| ≤ α: weaker than α-discrimination, and void for a rare "
+        "group.",
+        chapter="cgkm-thm-1",
+        check=cgkm_definitions.check,
+        faults=cgkm_definitions.FAULTS,
     ),
     Claim(
         id="cgkm.thm-1.asides",
@@ -265,6 +294,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Under the proof's uniform four-point law x, a and y are independent, every constant "
         "classifier errs with probability ½, and H holds a fair h better than that, or else the "
         "theorem is trivially true.",
+        verdict="corrected",
+        finding="Group and label are independent, every constant errs ½, and without an acceptable h in H there is "
+        "nothing to prove. But x is independent of both only if x₀ = … = x₃, and then no h errs less than ½: "
+        "the first aside and the third exclude each other.",
+        chapter="cgkm-thm-1",
+        check=cgkm_thm_1_asides.check,
+        faults=cgkm_thm_1_asides.FAULTS,
     ),
     Claim(
         id="cgkm.which-pairs",
@@ -274,6 +310,13 @@ CLAIMS: tuple[Claim, ...] = (
         "every constant classifier.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.statement",),
+        verdict="corrected",
+        finding="Fair and private go together: constants. On any ball of laws nothing else is always fair, randomised "
+        "or not; non-constant h get probability δ at most, together. Accurate and private exclude each other "
+        "without fairness, once two h in H are not constant. Two neighbouring laws show each conflict.",
+        chapter="cgkm-thm-1",
+        check=cgkm_which_pairs.check,
+        faults=cgkm_which_pairs.FAULTS,
     ),
     Claim(
         id="cgkm.remarks",
@@ -283,6 +326,14 @@ CLAIMS: tuple[Claim, ...] = (
         "by a constant.",
         statement_uses=("cgkm.thm-1.statement", "cgkm.thm-2.sample-size"),
         proof_uses=("cgkm.thm-1.proof",),
+        verdict="corrected",
+        finding="Equalized odds: true. Γ ≤ α on all laws, α < 1: only constants if deterministic, but α·h (or 1 − "
+        "α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants where h does. With δ > 0: at "
+        "most δ for exact fairness, but probability 1 under a threshold many steps of ζ wide. Weights: a "
+        "factor max(1, w²).",
+        chapter="cgkm-thm-1",
+        check=cgkm_remarks.check,
+        faults=cgkm_remarks.FAULTS,
     ),
     Claim(
         id="cgkm.utility-sensitivity",
@@ -336,5 +387,23 @@ ERRATA: tuple[Erratum, ...] = (
         where="Lemma 5, first term",
         printed="ε·OPT/√(mT ln(1/δ))",
         correct="with the printed A and ε′, 2Aε′·OPT is 2(1 + C)/(2 + C) times that, close to twice",
+    ),
+    Erratum(
+        claim="cgkm.definitions",
+        where="§ 2.2, after Definition 4",
+        printed="equality of false negatives, because it requires that the false positive rates be equal",
+        correct="because it requires that the false negative rates be equal",
+    ),
+    Erratum(
+        claim="cgkm.thm-1.proof",
+        where="Theorem 1, proof, last display on γ",
+        printed="γ₁₀ = ¼ − ζ and γ₁₁ = ¼ + ζ on D′",
+        correct="those are P₁₀ and P₁₁; γ₁₀ = h(z₁) and γ₁₁ = h(z₃), as on D",
+    ),
+    Erratum(
+        claim="cgkm.thm-1.asides",
+        where="Theorem 1, proof, after D",
+        printed="x, a and y are all independent",
+        correct="a and y are; x tells both if x₀, …, x₃ differ",
     ),
 )
