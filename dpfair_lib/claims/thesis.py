@@ -15,6 +15,7 @@ from dpfair_lib.claims.checks import (
     thesis_reduction_5_5_7,
     thesis_ss_equals_grr,
     thesis_ss_ldp,
+    thesis_table_2_1,
     thesis_tables_5_1_5_4,
     thesis_thm_14,
     thesis_thm_14_hypotheses,
@@ -236,6 +237,14 @@ CLAIMS: tuple[Claim, ...] = (
             "isit.thm-3.utility",
             "sk.jagielski-baseline",
         ),
+        verdict="corrected",
+        finding="Three rows judged. Algorithm 2: any classifier of two groups, through its rates; a bound, void for "
+        "small groups; all features if divisors are fixed and h* is private. Post-processed noisy cells then cover all "
+        "too; with a bare h* of x alone, either covers A only: that ✗ is of the input. DP-FERMI: models with gradients; "
+        "at fixed λ a gap stays.",
+        chapter="thesis-table-2-1",
+        check=thesis_table_2_1.check,
+        faults=thesis_table_2_1.FAULTS,
     ),
     Claim(
         id="thesis.sentences",
