@@ -240,8 +240,8 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="Three rows judged. Algorithm 2: any classifier of two groups, through its rates; a bound, void for "
         "small groups; all features if divisors are fixed and h* is private. Post-processed noisy cells then cover all "
-        "too; with a bare h* of x alone, either covers A only: that ✗ is of the input. DP-FERMI: models with gradients; "
-        "at fixed λ a gap stays.",
+        "too; with a bare h* of x alone, either covers A only: that ✗ is of the input. DP-FERMI: models with "
+        "gradients; at fixed λ a gap stays.",
         chapter="thesis-table-2-1",
         check=thesis_table_2_1.check,
         faults=thesis_table_2_1.FAULTS,
