@@ -47,7 +47,7 @@ pages: $(READY)  ## open every built page in headless Chromium, offline (after m
 	$(BIN)/python -m pytest tests/pages --override-ini addopts= --numprocesses 2 -rs
 
 record: $(READY)  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
-	$(BIN)/python -m dpfair_lib.experiments $(if $(filter 1,$(FORCE)),--force) $(ONLY)
+	$(BIN)/python -m dpfair_lib.experiments $(if $(FORCE),--force) $(ONLY)
 
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks

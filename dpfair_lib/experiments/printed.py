@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from dpfair_lib.privacy._arguments import positive_integer
+
 # § IV and App. B: DP-SGD's batches, clipping norm and learning rate; δ′ of all runs; ε₀ = ε₁; numbers of passes
 BATCH, CLIP, LEARNING_RATE, DELTA = 1024, 1.5, 0.01, 1e-5
 GROUP_EPSILON = {"adult": 0.05, "credit": 0.1}
@@ -30,7 +32,13 @@ def printed_sampling(rows: int, epochs: int) -> tuple[float, int]:
     -------
     rate, steps : float, int
         1/⌈rows/1024⌉, and ⌈rows/1024⌉ steps per pass.
+
+    Raises
+    ------
+    ValueError
+        If rows or epochs are not integers of at least 1.
     """
+    rows, epochs = positive_integer(rows, "rows"), positive_integer(epochs, "epochs")
     batches = math.ceil(rows / BATCH)
     return 1 / batches, batches * epochs
 

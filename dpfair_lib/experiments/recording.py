@@ -32,7 +32,7 @@ class Experiment:
     data : mapping
         Name and checksum of the data.
     parameters : mapping
-        Everything that was chosen, seeds among it.
+        Everything that was chosen, seeds among it; the number of tasks is recorded beside them.
     function, tasks
         As for `dpfair_lib.experiments.run_tasks`; the record has the rows of all tasks, in their order.
     """
@@ -80,7 +80,10 @@ def record(
         "versions": versions(), "code": code(),
     }  # fmt: skip
     made_of = json.loads(json.dumps(made_of))
-    reason = "forced" if force else _outdated(name, made_of, results)
+    # with equal parameters there may be fewer tasks, of a shorter list in the code that makes them
+    parameters = {**experiment.parameters, "tasks": len(experiment.tasks)}
+    wanted = {**made_of, "parameters": json.loads(json.dumps(parameters))}
+    reason = "forced" if force else _outdated(name, wanted, results)
     if reason is None:
         say(f"{name}: recorded by this code from this data, and whole; left as it is (FORCE=1 redoes it)")
         return results / f"{name}.json"
@@ -100,7 +103,7 @@ def record(
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):
         pass
     rows = pd.DataFrame([row for at in sorted(done) for row in done[at]])
-    path = write_record(name, rows, parameters=experiment.parameters, data=experiment.data, folder=results)
+    path = write_record(name, rows, parameters=parameters, data=experiment.data, folder=results)
     shutil.rmtree(parts / name, ignore_errors=True)
     say(f"{name}: wrote {path.name} after {time.monotonic() - started:.0f} s")
     return path

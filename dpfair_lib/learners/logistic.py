@@ -171,9 +171,11 @@ class DPLogisticRegression(LinearClassifier):
                 shared_batches=self.shared_batches,
             )
         if not (abs(weights) <= heaviest).all():  # NaN among them
+            divisor = steps.divisor(len(features))
             raise ValueError(
-                f"learning_rate: found {self.learning_rate}, at which weights overflow and the loss is not finite, "
-                "expected less"
+                f"learning_rate: found {self.learning_rate}, at which weights overflow and the loss is not finite; "
+                f"expected less, or less of what makes steps long beside it: max_grad_norm={steps.max_grad_norm:g}, "
+                f"noise_multiplier={steps.noise_multiplier:g} over {divisor:g} expected records"
             )
         weights = weights[:, None, :] if replicates > 1 else weights
         self.coef_, self.intercept_ = weights[..., :-1], weights[..., -1]

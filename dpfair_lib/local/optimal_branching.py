@@ -13,7 +13,7 @@ import time
 import numpy as np
 from scipy import sparse
 
-from dpfair_lib.local.optimal_certificate import lower_bound
+from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal_levels import Found, level, optimal
 from dpfair_lib.local.optimal_lp import assemble, everything, feasible_channel, solver
 from dpfair_lib.local.optimal_program import Program
@@ -38,7 +38,8 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
     Returns
     -------
     matrix, multipliers, rounds
-        Likewise; the multipliers come from one program at the level found, not from the boxes.
+        Likewise; the multipliers come from one program at a level found, not from the boxes. It ends as soon as
+        boxes or multipliers prove the channel optimal up to ``tol``.
     """
     best, high = start, program.ratio(start)
     counter = itertools.count()
@@ -46,10 +47,13 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
     boxes: list[tuple[float, int, np.ndarray, np.ndarray, int | None]] = [
         (0.0, next(counter), np.zeros(k), np.full(k, high), None)
     ]
-    low = 0.0
+    low, proved, proof, asked = 0.0, 0.0, None, None
     while boxes and time.monotonic() < deadline:
         low, _, lower, upper, split = heapq.heappop(boxes)
-        if high - low <= tol:
+        if asked is None or high < asked:
+            # the boxes close in slowly from below: one program at the level of each new channel may prove it before
+            asked, (proved, proof) = high, _proved(program, best, high, deadline)
+        if high - max(low, proved) <= tol:
             break
         halves = [(lower, upper)]
         if split is not None:
@@ -69,10 +73,19 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
                 away = abs(program.excess @ matrix) / (program.overall * (program.p @ matrix))
                 widest = int(np.argmax(np.where(high_side > low_side, away - ratios, -np.inf)))
                 heapq.heappush(boxes, (max(bound, low), next(counter), low_side, high_side, widest))
-    scale = program.overall * (program.p @ best)
-    proof = level(program, high, scale, max(deadline - time.monotonic(), 1.0), (1, 1))
-    multipliers = None if proof is None or lower_bound(program, proof.multipliers) <= 0 else proof.multipliers
-    return best, multipliers, rounds
+    if asked is None or high < asked:
+        _, proof = _proved(program, best, high, deadline)
+    return best, proof, rounds
+
+
+def _proved(
+    program: Program, channel: np.ndarray, high: float, deadline: float
+) -> tuple[float, Multipliers | None]:
+    """Return the lower bound from the program at a level, and its multipliers; 0 and None where they prove nothing."""
+    scale = program.overall * (program.p @ channel)
+    solution = level(program, high, scale, max(deadline - time.monotonic(), 1.0), (1, 1))
+    bound = 0.0 if solution is None else float(lower_bound(program, solution.multipliers))
+    return (bound, solution.multipliers) if solution is not None and bound > 0 else (0.0, None)
 
 
 def _relaxed(

@@ -7,7 +7,7 @@ import logging
 import math
 import warnings
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ ACCOUNTANTS: dict[str, str] = {
 }
 
 _LEAST_DELTA = 1e-10
+SPARSE_STEPS = 10_000  # with more, one step's masses are made dense before they are composed
 
 GDP_NOTE = "the central limit approximation can report less privacy loss than there is"
 
@@ -151,9 +152,21 @@ def _pld(sigma: float, rate: float, steps: int, delta: float, relation: str, coa
         standard_deviation=sigma, sampling_prob=rate, value_discretization_interval=interval,
         pessimistic_estimate=True, use_connect_dots=True, neighboring_relation=neighbours,
     )  # fmt: skip
-    composed = one_step.self_compose(steps)
+    composed = (_dense(one_step) if steps > SPARSE_STEPS else one_step).self_compose(steps)
     with np.errstate(over="ignore"):  # e^loss beyond the largest float leaves an upper bound
         return float(composed.get_epsilon_for_delta(delta))
+
+
+def _dense(distribution: Any) -> Any:
+    """Return the same privacy loss distribution with its masses in an array.
+
+    The package decides whether to compose sparse masses as such by size**steps: with millions of steps that number
+    takes longer than everything else. What it then does is the same.
+    """
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    up, down = distribution._pmf_remove, distribution._pmf_add
+    return PrivacyLossDistribution(up.to_dense_pmf(), None if down is up else down.to_dense_pmf())
 
 
 def grid_width(sigma: float, rate: float, steps: int, delta: float) -> float:

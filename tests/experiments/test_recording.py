@@ -60,7 +60,7 @@ def test_a_record_is_made_once(study, capsys):
     assert "squares: 5 of 5 tasks, 0 s, about 0 s to go" in said
     rows, provenance = read_record("squares", folder=path.parent)
     assert rows["square"].tolist() == [0, 1, 4, 9, 16]
-    assert provenance["parameters"] == {"seed": 0, "pair": [1, 2]}
+    assert provenance["parameters"] == {"seed": 0, "pair": [1, 2], "tasks": 5}
     assert not list(study.folders["parts"].rglob("*.json"))
     first = path.read_bytes()
     study.record()
@@ -153,6 +153,17 @@ def test_parts_and_records_made_otherwise_are_not_used(study, capsys, monkeypatc
     assert f"squares: recorded with other {what}; made anew" in capsys.readouterr().out
     study.record()
     assert study.ran == []
+
+
+def test_a_record_of_fewer_tasks_is_made_anew(study, capsys):
+    whole = study.experiment
+    study.experiment = replace(whole, tasks=whole.tasks[:3])
+    study.record()
+    study.experiment = whole
+    path = study.record()
+    assert study.ran == [0, 1, 2, 3, 4]
+    assert "squares: recorded with other parameters; made anew" in capsys.readouterr().out
+    assert len(read_record("squares", folder=path.parent)[0]) == 5
 
 
 def test_a_corrupt_record_is_made_anew(study, capsys):

@@ -217,6 +217,7 @@ def test_containers_of_any_kind():
             {"learning_rate": 1e308, "noise_multiplier": 100.0},
             "learning_rate: found 1e.308, at which weights overflow",
         ),
+        ({"max_grad_norm": 1e250}, r"max_grad_norm=1e.250, noise_multiplier=.* over .* expected records"),
         ({"steps": 0}, "steps: found 0"),
         ({"steps": 2.5}, "steps: found 2.5"),
         ({"replicates": True}, "replicates: found True"),

@@ -375,3 +375,12 @@ def test_least_error_in_the_message_is_the_least_error():
     with pytest.raises(ValueError, match="smallest error") as caught:
         optimal_randomizer(P, P1, 1.0, error=0.1)
     assert f"{smallest_error(P, 1.0):.12g}" in str(caught.value)
+
+
+def test_branch_and_bound_stops_when_its_certificate_is_closed():
+    rng = np.random.default_rng(4)
+    p, p1, epsilon = rng.dirichlet(3 * np.ones(3)), rng.uniform(size=3), 1.0
+    error = (smallest_error(p, epsilon) + 2 / 3) / 2
+    branched = optimal_randomizer(p, p1, epsilon, error=error, method="branch-and-bound", tol=1e-4)
+    assert branched.value - branched.certificate.lower <= 1e-4
+    assert branched.certificate.rounds < 100  # the boxes alone need 525

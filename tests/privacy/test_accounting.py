@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpfair_lib.privacy import (
+    accounting,
     dp_sgd_epsilon,
     dp_sgd_noise,
     dp_sgd_statement,
@@ -181,3 +182,11 @@ def test_statements_say_how_they_were_made():
 def test_bad_arguments_are_named(changes, message):
     with pytest.raises(ValueError, match=message):
         dp_sgd_epsilon(**{**ADULT, "accountant": "pld", **changes})
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_many_steps_are_composed_as_few_are(relation, monkeypatch):
+    case = (4.0, 0.003, 12_000, 1e-6, relation, 1.0)
+    dense = accounting._pld.__wrapped__(*case)
+    monkeypatch.setattr(accounting, "SPARSE_STEPS", 10**9)
+    assert accounting._pld.__wrapped__(*case) == dense

@@ -16,6 +16,7 @@ from dpfair_lib.local.optimal_program import Program, most_truthful
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
 RATIOS = (Fraction(0), Fraction(1, 8), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(1))
+FLOATS = 1e-14  # what floats may miss
 SHARES = ((1, 1, 1, 1), (3, 2, 1, 1), (8, 4, 1, 2), (1, 12, 30, 1), (1, 1, 50, 100))
 
 
@@ -45,6 +46,7 @@ def check(
     for k, parts in ((2, 24), (3, 9)):
         _against_channels(k, parts, most, alone, search)
     _random_vertices(most, search)
+    _in_floats(most, search)
     _binary(most, binary, search)
     return search.evidence()
 
@@ -116,6 +118,22 @@ def _random_vertices(most: Any, search: Search) -> None:
         search.equal(most(p, x)[0], best_vertex(p, x), {"p": p, "x": x})
 
 
+def _in_floats(most: Any, search: Search) -> None:
+    """Floats against fractions of the same numbers, for e^(−ε) down to 10^(−15): no digit is lost."""
+    search.part("floats against fractions")
+    for k, exponent in itertools.product((2, 3, 5, 10), range(1, 16)):
+        p = search.rng.dirichlet(np.ones(k))
+        if k == 3:
+            p = np.array([0.9, 0.06, 0.04])
+        x = 10.0**-exponent
+        truth, diagonal = most(p, x)
+        exact, best = most_truthful(np.array([Fraction(float(share)) for share in p]), Fraction(x))
+        case = {"p": p, "x": x}
+        search.equal(float(truth), float(exact), case, tolerance=FLOATS)
+        distance = max(abs(one - float(two)) for one, two in zip(diagonal, best, strict=True))
+        search.equal(float(distance), 0.0, case, tolerance=FLOATS)
+
+
 def best_vertex(p: np.ndarray, x: Fraction) -> Fraction:
     """Return the largest p·M over 1/3 ≤ M_i, x·M_j ≤ M_i, (1 − x)·M_i + x·ΣM ≤ 1: by Cramer's rule at all triples."""
     rows: list[tuple[list[Fraction], Fraction]] = []
@@ -160,6 +178,20 @@ def _binary(most: Any, binary: Any, search: Search) -> None:
         search.observe(truth - printed - Fraction(1, 10**6), case)
 
 
+def _room_by_subtraction(p: np.ndarray, x: Any) -> tuple[Any, np.ndarray]:
+    """Take the room for all groups from 1 − U, in floats: an error of 1e-16 there is one of 1e-16/x in the room."""
+    truth, diagonal = most_truthful(p, x)
+    if p.dtype == object:
+        return truth, diagonal
+    top = diagonal.max()
+    low = max(1 / len(p), x * top)
+    room = (1 - top) / x + top - len(p) * low
+    heights = diagonal.copy()
+    for place, group in enumerate(np.argsort(-p, kind="stable")):
+        heights[group] = low + min(top - low, max(room - place * (top - low), 0.0))
+    return p @ heights, heights
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "always randomised response": {
         "most": lambda p, x: (1 / (1 - x + len(p) * x), np.full(len(p), 1 / (1 - x + len(p) * x)))
@@ -170,6 +202,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "diagonal of another value": {
         "most": lambda p, x: (most_truthful(p, x)[0], most_truthful(p[::-1], x)[1] * 2)
     },
+    "room from the difference 1 − U": {"most": _room_by_subtraction},
     "alone whenever no group is below 1/k²": {
         "alone": lambda p, _: bool(p.min() >= Fraction(1, len(p) ** 2))
     },
