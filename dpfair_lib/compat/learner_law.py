@@ -132,7 +132,7 @@ def choice_probabilities(
         If an argument is out of its range.
     """
     points, weights = _nodes(smallest - shift(epsilon, delta, rule), epsilon, n, rule)
-    slopes = inverse_scale(points, n, rule) * (positive(epsilon, "epsilon") / 2)
+    slopes = np.clip(inverse_scale(points, n, rule), -1e300, 1e300) * (positive(epsilon, "epsilon") / 2)
     losses, many = np.asarray(losses, dtype=float), np.log(np.asarray(copies, dtype=float))
     exponents = many - slopes[:, *[None] * losses.ndim] * losses
     exponents -= exponents.max(axis=-1, keepdims=True)

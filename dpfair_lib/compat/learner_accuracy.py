@@ -1,0 +1,175 @@
+"""How often the exponential learner misses the best hypothesis by more than α: bounds, and the n they ask for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import binom
+
+from dpfair_lib.compat.concentration import utility_bound
+from dpfair_lib.compat.learner_law import SCALED_SENSITIVITY, inverse_scale, shift
+
+Positives = tuple[float, float]
+_SHARES = np.linspace(0.2, 0.95, 16)
+_PARTS = np.linspace(0.05, 0.48, 44)
+
+
+def choice_bound(gap: float, smallest: float, n: int, size: int, epsilon: float, delta: float) -> float:
+    """Return our bound on the chance that the repaired learner's choice is more than a gap worse on the sample.
+
+    M ≥ m − 2s with probability at least 1 − δ, where s = ln(1/(2δ))/ε is the shift, and Δ(M) falls in M. So the chance
+    is at most |H| exp(−ε gap/(2Δ(m − 2s))) + δ. The scale that enters is the learner's, not the sensitivity: a scale
+    above the sensitivity protects privacy and costs accuracy.
+
+    Parameters
+    ----------
+    gap : float
+        How much larger the chosen loss u(Z, h) may be than the smallest.
+    smallest : float
+        m = min_a |Z₁ₐ|.
+    n, size : int
+        Records and hypotheses.
+    epsilon, delta : float
+        Of the learner.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    References
+    ----------
+    CGKM, proof of Theorem 2, with the scale corrected.
+    """
+    low = smallest - 2 * shift(epsilon, delta)
+    return float(size * np.exp(-epsilon * gap / 2 * inverse_scale(low, n)) + delta)
+
+
+def printed_failure_bound(
+    n: int, positives: Positives, size: int, alpha: float, epsilon: float, scale: float
+) -> float:
+    """Return the right side of (1) in the proof of Theorem 2: |H|(18 e^(−α²nP/144) + e^(−εα/(6Δu))) + e^(−√n)."""
+    sample = 18 * math.exp(-(alpha**2) * n * min(positives) / 144)
+    return size * (sample + math.exp(-epsilon * alpha / (6 * scale))) + math.exp(-math.sqrt(n))
+
+
+def failure_bound(
+    n: int, positives: Positives, size: int, alpha: float, epsilon: float, delta: float
+) -> float:
+    """Return our bound on Pr[u(D, h) > OPT + α] of the repaired learner on n i.i.d. examples.
+
+    The losses of all hypotheses are within ρ of their population values but for |H| times `utility_bound`, the smaller
+    count is at least m but for two binomial tails, and `choice_bound` with the gap α − 2ρ does the rest. ρ, its split
+    between Γ and err, and m are chosen for the smallest sum; any choice is valid.
+
+    Parameters
+    ----------
+    n : int
+        Examples.
+    positives : pair of float
+        P₁₀ and P₁₁.
+    size : int
+        Hypotheses.
+    alpha : float
+        α > 0.
+    epsilon, delta : float
+        Of the learner, whose release costs (2ε, δ).
+
+    Returns
+    -------
+    float
+        The bound, which may exceed 1.
+    """
+    best = math.inf
+    tails = 10.0 ** -np.arange(1, 13)
+    counts = np.array([min(binom.ppf(tail, n, p) for p in positives) for tail in tails])
+    lows = [float(sum(binom.cdf(m - 1, n, p) for p in positives)) for m in counts]
+    for rho in alpha * _PARTS:
+        sample = min(float(utility_bound(rho, n, positives, share)) for share in _SHARES)
+        for m, low in zip(counts, lows, strict=True):
+            best = min(best, size * sample + low + choice_bound(alpha - 2 * rho, m, n, size, epsilon, delta))
+    return best
+
+
+def pure_failure_bound(n: int, positives: Positives, size: int, alpha: float, epsilon: float) -> float:
+    """Return our bound on Pr[u(D, h) > OPT + α] of the pure learner, whose release costs (2ε, 0), in closed form.
+
+    Given m = min_a N_a the choice fails with probability at most |H| e^(−t m), t = ε(α − 2ρ)/3; the expectation over
+    the counts is at most |H| Σ_a (1 − P₁ₐ(1 − e^(−t)))ⁿ. The sample's part is as in `failure_bound`.
+    """
+    best = math.inf
+    for rho in alpha * _PARTS:
+        sample = min(float(utility_bound(rho, n, positives, share)) for share in _SHARES)
+        drop = -math.expm1(-epsilon * (alpha - 2 * rho) / SCALED_SENSITIVITY)
+        best = min(best, size * (sample + sum((1 - p * drop) ** n for p in positives)))
+    return best
+
+
+def printed_terms(
+    n: int, positives: Positives, size: int, alpha: float, beta: float, epsilon: float
+) -> dict[str, float]:
+    """Return each term of Theorem 2's maximum at n, with |Z₁ₐ| = P₁ₐ n and k = min_a P₁ₐ.
+
+    Returns
+    -------
+    dict
+        ``sample``, ``choice`` and ``noise``, the three inner terms times 144 ln(20|H|/β), and ``count``, 2/(kε)². The
+        second is negative where √n/ε exceeds |Z₁ₐ| − 1.
+    """
+    factor = 144 * (math.log(size) + math.log(1 / beta) + math.log(20))
+    excess = [n * p - math.sqrt(n) / epsilon - 1 for p in positives]
+    choice = max((2 * n / (e or math.ulp(1.0)) + 1) / (epsilon * alpha) for e in excess)
+    return {
+        "sample": factor / (alpha**2 * min(positives)),
+        "choice": factor * choice,
+        "noise": factor * (math.sqrt(n) + math.log(size)) / n,
+        "count": 2 / (min(positives) * epsilon) ** 2,
+    }
+
+
+def printed_sample_size(
+    positives: Positives, size: int, alpha: float, beta: float, epsilon: float
+) -> int:
+    """Return the smallest n from which Theorem 2's printed condition holds, with |Z₁ₐ| = P₁ₐ n."""
+
+    def holds(n: int) -> bool:
+        return n >= max(printed_terms(n, positives, size, alpha, beta, epsilon).values())
+
+    return _least(holds)
+
+
+def sample_size(
+    positives: Positives, size: int, alpha: float, beta: float, epsilon: float, delta: float
+) -> int:
+    """Return an n for which `failure_bound` is at most β; ``delta=0`` asks for the pure learner.
+
+    Raises
+    ------
+    ValueError
+        If δ ≥ β > 0, since the bound never falls below δ.
+    """
+    if delta >= beta:
+        raise ValueError(f"delta: found {delta}, expected less than beta = {beta}")
+
+    def holds(n: int) -> bool:
+        if delta == 0:
+            return pure_failure_bound(n, positives, size, alpha, epsilon) <= beta
+        return failure_bound(n, positives, size, alpha, epsilon, delta) <= beta
+
+    return _least(holds)
+
+
+def _least(holds: Callable[[int], bool]) -> int:
+    """The place of the change from false to true that doubling and bisection find."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
