@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths
-from dpfair_lib.compat.learner_law import SCALED_SENSITIVITY, inverse_scale, printed_delta, shift
+from dpfair_lib.compat.learner_law import inverse_scale, printed_delta, pure_slope, shift
 from dpfair_lib.compat.losses import SampleLosses, sample_losses
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
 from dpfair_lib.privacy._arguments import below_one, one_of, positive
@@ -45,7 +45,7 @@ class ExponentialFairLearner(BaseEstimator):
         True: M is raised to 1 where it is smaller, and Δ = max(2/(M + 1), 1/M + 1/n), the exact joint sensitivity; this
         is (2ε, δ)-private for every sample, one without positives in a group included. False: Δ = 2/(M − 1) + 1/n, as
         printed, which is not. "pure": no noisy count; h is drawn with probability proportional to
-        exp(−2ε m u(h)/6) with m the true smaller count, which is (2ε, 0)-private.
+        exp(−2ε m u(h)/5) with m the true smaller count, which is (2ε, 0)-private.
     groups : pair
         The two labels in ``sensitive_features``, known beforehand; a group may be absent from the sample.
     noise : {"secure", "study"}
@@ -133,7 +133,7 @@ class ExponentialFairLearner(BaseEstimator):
         """How fast the logarithm of the probability falls with the loss."""
         smallest = min(losses.counts)
         if self.repair == "pure":
-            return 2 * epsilon * smallest / (2 * SCALED_SENSITIVITY)
+            return pure_slope(smallest, epsilon)
         if not self.repair and smallest < 2:
             raise ValueError(
                 f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected at "

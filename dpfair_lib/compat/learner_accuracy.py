@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import binom
 
 from dpfair_lib.compat.concentration import utility_bound
-from dpfair_lib.compat.learner_law import SCALED_SENSITIVITY, inverse_scale, shift
+from dpfair_lib.compat.learner_law import inverse_scale, pure_slope, shift
 
 Positives = tuple[float, float]
 _SHARES = np.linspace(0.2, 0.95, 16)
@@ -96,13 +96,13 @@ def failure_bound(
 def pure_failure_bound(n: int, positives: Positives, size: int, alpha: float, epsilon: float) -> float:
     """Return our bound on Pr[u(D, h) > OPT + α] of the pure learner, whose release costs (2ε, 0), in closed form.
 
-    Given m = min_a N_a the choice fails with probability at most |H| e^(−t m), t = ε(α − 2ρ)/3; the expectation over
+    Given m = min_a N_a the choice fails with probability at most |H| e^(−t m), t = 2ε(α − 2ρ)/5; the expectation over
     the counts is at most |H| Σ_a (1 − P₁ₐ(1 − e^(−t)))ⁿ. The sample's part is as in `failure_bound`.
     """
     best = math.inf
     for rho in alpha * _PARTS:
         sample = min(float(utility_bound(rho, n, positives, share)) for share in _SHARES)
-        drop = -math.expm1(-epsilon * (alpha - 2 * rho) / SCALED_SENSITIVITY)
+        drop = -math.expm1(-pure_slope(1, epsilon) * (alpha - 2 * rho))
         best = min(best, size * (sample + sum((1 - p * drop) ** n for p in positives)))
     return best
 

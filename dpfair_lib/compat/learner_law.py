@@ -15,8 +15,8 @@ from dpfair_lib.privacy._arguments import below_one, number, one_of, positive, p
 
 Rule = Literal["printed", "repaired"]
 RULES: tuple[Rule, ...] = get_args(Rule)
-SCALED_SENSITIVITY = 3
-"""How far min_a |Z₁ₐ| · u(Z, h) moves at most between neighbouring samples of any size (strictly less, in fact)."""
+SCALED_RANGE = 5
+"""How far apart the moves of min_a |Z₁ₐ| · u(Z, h) are for two h between the same neighbouring samples, at most."""
 
 
 def printed_delta(n: int) -> float:
@@ -101,6 +101,28 @@ def inverse_scale(noisy_count: Any, n: int, rule: Rule = "repaired") -> Any:
         return (rows * (m - 1) / (2 * rows + m - 1))[()]
 
 
+def pure_slope(smallest: int, epsilon: float) -> float:
+    """Return the factor of −u in the exponent of the pure learner: 2ε m/5, with m = min_a |Z₁ₐ|.
+
+    Between neighbours whose smaller count falls from m to m − 1, the product m u falls by less than 3 and rises by less
+    than 2, for every h; where the count stays, by at most 2 either way. So two hypotheses' odds move by less than
+    e^(2ε), and a hypothesis's probability by no more.
+
+    Parameters
+    ----------
+    smallest : int
+        m.
+    epsilon : float
+        ε; the release costs (2ε, 0).
+
+    Returns
+    -------
+    float
+        The slope, 0 where a group has no positives.
+    """
+    return 2 * positive(epsilon, "epsilon") * smallest / SCALED_RANGE
+
+
 def choice_probabilities(
     losses: Any, smallest: int, n: int, *, epsilon: float, delta: float, rule: Rule = "repaired", copies: Any = 1
 ) -> np.ndarray:
@@ -178,20 +200,23 @@ def learner_delta(
     return np.maximum(first - factor * second, 0).sum(axis=-1)[()]
 
 
-_ORDER = 10
+_ORDER = 12
 _LEGENDRE = np.polynomial.legendre.leggauss(_ORDER)
-_REACH = 50.0
-"""The noise is integrated up to 50 scales on either side; e^(−50) lies beyond."""
+_REACH = 40.0
+"""The noise is integrated up to 40 scales on either side; e^(−40) lies beyond."""
 
 
 def _nodes(center: float, epsilon: float, n: int, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """Points M and weights whose sums are expectations over M = center + Lap(1/ε)."""
     low, high = center - _REACH / epsilon, center + _REACH / epsilon
-    breaks = [1.0 - 2 * n, 1.0] if rule == "printed" else [1.0, float(n)]
-    edges = [np.linspace(low, high, 2 * int(_REACH) + 1)]
-    for at in breaks:
+    edges = [np.linspace(low, high, int(_REACH) + 1)]
+    if rule == "repaired":
+        # it changes its form at 1 and where 2/(M + 1) = 1/M + 1/n, and varies with the order of magnitude of M
+        root = math.sqrt(max((n - 1) ** 2 - 4 * n, 0))
+        edges += [np.array([1.0, (n - 1 - root) / 2, (n - 1 + root) / 2]), 1 + 2.0 ** np.arange(60)]
+    else:  # it has a pole
         near = np.concatenate([[0.0], (high - low) * 2.0 ** -np.arange(0, 45, 1.5)])
-        edges += [at - near, at + near]
+        edges += [1 - 2 * n - near, 1 - 2 * n + near]
     edges = np.unique(np.clip(np.concatenate(edges), low, high))
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     nodes, weights = _LEGENDRE

@@ -96,6 +96,8 @@ class Moves:
         Of min_a |Z₁ₐ|, and of how many of the two counts change at once.
     scaled : Fraction
         Of min_a |Z₁ₐ| · (Γ + err), which is 0 where a cell is empty.
+    scaled_range : Fraction
+        How far apart the moves of that product are for two hypotheses between the same two samples.
     """
 
     n: int
@@ -106,6 +108,7 @@ class Moves:
     smallest_count: int
     both_counts: int
     scaled: Fraction
+    scaled_range: Fraction
 
 
 def enumerate_moves(n: int, levels: int = 2) -> Moves:
@@ -149,7 +152,8 @@ def enumerate_moves(n: int, levels: int = 2) -> Moves:
         at = columns[lost] > 0
         step = np.subtract(_contribution(*types[gained], steps), _contribution(*types[lost], steps))
         after = totals[:, at] + step[:, None]
-        most.add(totals[:, at], after, before[:, at], _values(after, rows, unit, steps))
+        cells = types[lost][0], types[gained][0]
+        most.add(cells, totals[:, at], after, before[:, at], _values(after, rows, unit, steps))
     return most.result(unit)
 
 
@@ -185,8 +189,13 @@ class _Largest:
         self.n, self.pairs, self.error, self.count, self.both, self.scaled = n, 0, 0, 0, 0, 0
         self.gap = np.full((n + 1) ** 2, -1, dtype=np.int64)
         self.utility = self.gap.copy()
+        # hypotheses are free of one another once the counts and the cells of the record are given
+        self.rise = np.zeros((3, 3, (n + 1) ** 2), dtype=np.int64)
+        self.fall = self.rise.copy()
 
-    def add(self, totals: np.ndarray, after: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
+    def add(
+        self, cells: Counts, totals: np.ndarray, after: np.ndarray, old: np.ndarray, new: np.ndarray
+    ) -> None:
         if not totals.size:
             return
         self.pairs += totals.shape[1]
@@ -195,8 +204,11 @@ class _Largest:
         self.count = max(self.count, int(abs(moved[2]).max()))
         self.both = max(self.both, int((totals[:2] != after[:2]).sum(axis=0).max()))
         self.scaled = max(self.scaled, int(abs(moved[3]).max()))
+        place = totals[0] * (self.n + 1) + totals[1]
+        np.maximum.at(self.rise[cells], place, moved[3])
+        np.maximum.at(self.fall[cells], place, -moved[3])
         full = (old[2] > 0) & (new[2] > 0)
-        place = (totals[0] * (self.n + 1) + totals[1])[full]
+        place = place[full]
         np.maximum.at(self.gap, place, abs(moved[0])[full])
         np.maximum.at(self.utility, place, abs(moved[0] + moved[1])[full])
 
@@ -209,5 +221,5 @@ class _Largest:
 
         return Moves(
             self.n, self.pairs, Fraction(self.error, unit), table(self.gap), table(self.utility),
-            self.count, self.both, Fraction(self.scaled, unit),
+            self.count, self.both, Fraction(self.scaled, unit), Fraction(int((self.rise + self.fall).max()), unit),
         )  # fmt: skip
