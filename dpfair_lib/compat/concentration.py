@@ -63,9 +63,12 @@ def _multinomial(counts: np.ndarray, shares: list[Any], exact: bool) -> np.ndarr
         factorials = np.array([math.factorial(k) for k in range(n + 1)], dtype=object)
         weights = factorials[n] // np.prod(factorials[counts.astype(int)], axis=1)
         for i, share in enumerate(shares):
-            weights = weights * np.array([Fraction(share) ** k for k in range(n + 1)], dtype=object)[
-                counts[:, i].astype(int)
-            ]
+            weights = (
+                weights
+                * np.array([Fraction(share) ** k for k in range(n + 1)], dtype=object)[
+                    counts[:, i].astype(int)
+                ]
+            )
         return weights
     logs = np.array([math.lgamma(k + 1) for k in range(n + 1)])
     total = logs[n] - logs[counts].sum(axis=1)
@@ -100,7 +103,7 @@ def discrimination_bound(rho: Any, n: int, positives: Pair) -> Any:
     return 2 * sum((1 - float(p) * drop) ** n for p in positives)
 
 
-def utility_bound(rho: Any, n: int, positives: Pair, share: float = 0.5) -> Any:
+def utility_bound(rho: Any, n: int, positives: Pair, share: Any = 0.5) -> Any:
     """Return our bound on Pr[|u(Z) − u| > ρ]: `discrimination_bound` at a share of ρ, Hoeffding's for err at the rest.
 
     Parameters
@@ -111,7 +114,7 @@ def utility_bound(rho: Any, n: int, positives: Pair, share: float = 0.5) -> Any:
         I.i.d. examples.
     positives : pair
         P₁₀ and P₁₁.
-    share : float
+    share : float or array
         In (0, 1): the part of ρ left to Γ.
 
     Returns

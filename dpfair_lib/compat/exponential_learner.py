@@ -20,9 +20,7 @@ from dpfair_lib.privacy.sampling import Noise
 
 Hypothesis = Callable[[Any, Any], Any]
 
-_NOT_PRIVATE = (
-    "cgkm.thm-2.privacy: the printed scale is too small, or negative, for samples with few positives in a group"
-)
+_NOT_PRIVATE = "cgkm.thm-2.privacy: the printed scale is too small, or negative, for samples with few positives in a group"
 
 
 class ExponentialFairLearner(BaseEstimator):
@@ -220,4 +218,6 @@ def _secure_choice() -> Any:
     dp.enable_features("contrib")
     scores = dp.vector_domain(dp.atom_domain(T="f64", nan=False))
     # with this measure OpenDP adds Gumbel noise, which is the exponential mechanism
-    return dp.m.make_noisy_max(scores, dp.linf_distance(T="f64"), dp.zero_concentrated_divergence(), scale=1.0)
+    return dp.m.make_noisy_max(
+        scores, dp.linf_distance(T="f64"), dp.zero_concentrated_divergence(), scale=1.0
+    )

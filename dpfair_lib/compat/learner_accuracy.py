@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -14,9 +15,10 @@ from dpfair_lib.compat.learner_law import inverse_scale, pure_slope, shift
 Positives = tuple[float, float]
 _SHARES = np.linspace(0.2, 0.95, 16)
 _PARTS = np.linspace(0.05, 0.48, 44)
+_TAILS = 10.0 ** -np.arange(1, 13)
 
 
-def choice_bound(gap: float, smallest: float, n: int, size: int, epsilon: float, delta: float) -> float:
+def choice_bound(gap: Any, smallest: Any, n: int, size: int, epsilon: float, delta: float) -> Any:
     """Return our bound on the chance that the repaired learner's choice is more than a gap worse on the sample.
 
     M ≥ m − 2s with probability at least 1 − δ, where s = ln(1/(2δ))/ε is the shift, and Δ(M) falls in M. So the chance
@@ -25,9 +27,9 @@ def choice_bound(gap: float, smallest: float, n: int, size: int, epsilon: float,
 
     Parameters
     ----------
-    gap : float
+    gap : float or array
         How much larger the chosen loss u(Z, h) may be than the smallest.
-    smallest : float
+    smallest : float or array
         m = min_a |Z₁ₐ|.
     n, size : int
         Records and hypotheses.
@@ -36,15 +38,15 @@ def choice_bound(gap: float, smallest: float, n: int, size: int, epsilon: float,
 
     Returns
     -------
-    float
+    float or ndarray
         The bound.
 
     References
     ----------
     CGKM, proof of Theorem 2, with the scale corrected.
     """
-    low = smallest - 2 * shift(epsilon, delta)
-    return float(size * np.exp(-epsilon * gap / 2 * inverse_scale(low, n)) + delta)
+    low = np.asarray(smallest, dtype=float) - 2 * shift(epsilon, delta)
+    return (size * np.exp(-epsilon * np.asarray(gap) / 2 * inverse_scale(low, n)) + delta)[()]
 
 
 def printed_failure_bound(
@@ -82,15 +84,12 @@ def failure_bound(
     float
         The bound, which may exceed 1.
     """
-    best = math.inf
-    tails = 10.0 ** -np.arange(1, 13)
-    counts = np.array([min(binom.ppf(tail, n, p) for p in positives) for tail in tails])
-    lows = [float(sum(binom.cdf(m - 1, n, p) for p in positives)) for m in counts]
-    for rho in alpha * _PARTS:
-        sample = min(float(utility_bound(rho, n, positives, share)) for share in _SHARES)
-        for m, low in zip(counts, lows, strict=True):
-            best = min(best, size * sample + low + choice_bound(alpha - 2 * rho, m, n, size, epsilon, delta))
-    return best
+    rho = alpha * _PARTS[:, None]
+    counts = np.min([binom.ppf(_TAILS, n, p) for p in positives], axis=0)
+    low = np.sum([binom.cdf(counts - 1, n, p) for p in positives], axis=0)
+    choice = low + choice_bound(alpha - 2 * rho, counts, n, size, epsilon, delta)
+    sample = size * utility_bound(rho, n, positives, _SHARES)
+    return float((sample.min(axis=1) + choice.min(axis=1)).min())
 
 
 def pure_failure_bound(n: int, positives: Positives, size: int, alpha: float, epsilon: float) -> float:
@@ -99,12 +98,10 @@ def pure_failure_bound(n: int, positives: Positives, size: int, alpha: float, ep
     Given m = min_a N_a the choice fails with probability at most |H| e^(−t m), t = 2ε(α − 2ρ)/5; the expectation over
     the counts is at most |H| Σ_a (1 − P₁ₐ(1 − e^(−t)))ⁿ. The sample's part is as in `failure_bound`.
     """
-    best = math.inf
-    for rho in alpha * _PARTS:
-        sample = min(float(utility_bound(rho, n, positives, share)) for share in _SHARES)
-        drop = -math.expm1(-pure_slope(1, epsilon) * (alpha - 2 * rho))
-        best = min(best, size * (sample + sum((1 - p * drop) ** n for p in positives)))
-    return best
+    rho = alpha * _PARTS
+    sample = utility_bound(rho[:, None], n, positives, _SHARES).min(axis=1)
+    fall = np.expm1(-pure_slope(1, epsilon) * (alpha - 2 * rho))
+    return float((size * (sample + np.sum([(1 + p * fall) ** n for p in positives], axis=0))).min())
 
 
 def printed_terms(
@@ -129,9 +126,7 @@ def printed_terms(
     }
 
 
-def printed_sample_size(
-    positives: Positives, size: int, alpha: float, beta: float, epsilon: float
-) -> int:
+def printed_sample_size(positives: Positives, size: int, alpha: float, beta: float, epsilon: float) -> int:
     """Return the smallest n from which Theorem 2's printed condition holds, with |Z₁ₐ| = P₁ₐ n."""
 
     def holds(n: int) -> bool:
@@ -171,5 +166,3 @@ def _least(holds: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
-
-

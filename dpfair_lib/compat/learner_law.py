@@ -124,7 +124,14 @@ def pure_slope(smallest: int, epsilon: float) -> float:
 
 
 def choice_probabilities(
-    losses: Any, smallest: int, n: int, *, epsilon: float, delta: float, rule: Rule = "repaired", copies: Any = 1
+    losses: Any,
+    smallest: int,
+    n: int,
+    *,
+    epsilon: float,
+    delta: float,
+    rule: Rule = "repaired",
+    copies: Any = 1,
 ) -> np.ndarray:
     """Return the probability that the learner outputs each hypothesis, with M integrated out.
 

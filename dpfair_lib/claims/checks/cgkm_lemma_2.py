@@ -78,7 +78,8 @@ def printed_bound(counts: Counts, n: int, epsilon: Fraction) -> Fraction | None:
 def printed_slack(counts: Counts, n: int, epsilon: Fraction) -> Fraction:
     """Return the printed bound less what one explicit pair of samples and one explicit h move."""
     before, after = (
-        sample_losses(*arrays).discrimination[0] for arrays in worst_pair(tuple(counts), n, deterministic=True)
+        sample_losses(*arrays).discrimination[0]
+        for arrays in worst_pair(tuple(counts), n, deterministic=True)
     )
     bound = printed_bound(counts, n, epsilon)
     assert bound is not None

@@ -36,7 +36,9 @@ def check(
             found = enumerate_moves(n, levels)
             pairs, judged = pairs + found.pairs, judged + 1 + len(found.utility)
             widest = max(widest, found.scaled_range)
-            search.observe(spread - found.scaled_range, {"n": n, "levels": levels, "claim": "range of min count times u"})
+            search.observe(
+                spread - found.scaled_range, {"n": n, "levels": levels, "claim": "range of min count times u"}
+            )
             for counts, moved in found.utility.items():
                 case = {"counts": counts, "n": n}
                 low, high = sorted(counts)
