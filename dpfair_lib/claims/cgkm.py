@@ -38,7 +38,10 @@ CLAIMS: tuple[Claim, ...] = (
         "sampling h with probability ∝ exp(−ε·u(Z, h)/(2Δ)), u = Γ^Z + err^Z, defines a mechanism "
         "for every sample.",
         verdict="corrected",
-        finding='For M < 1 (and above 1 − 2n) Δ is negative and the largest loss is the likeliest; near M = 1 − 2n it vanishes; without positives in a group Γ is 0/0. With M raised to 1 and Δ = max(2/(M + 1), 1/M + 1/n), the exact joint sensitivity at the smaller count M, it is a mechanism for every sample. Pr[M > min_a |Z₁ₐ|] is δ/2; ln(1/(2δ))/ε is shift enough.',
+        finding="For M < 1 (and above 1 − 2n) Δ is negative and the largest loss is the likeliest; near M = 1 − 2n "
+        "it vanishes; without positives in a group Γ is 0/0. With M raised to 1 and Δ = max(2/(M + 1), 1/M + 1/n), "
+        "the exact joint sensitivity at the smaller count M, it is a mechanism for every sample. Pr[M > min_a "
+        "|Z₁ₐ|] is δ/2; ln(1/(2δ))/ε is shift enough.",
         statement_uses=("cgkm.definitions",),
         chapter="cgkm-thm-2",
         check=cgkm_alg_1.check,
@@ -50,7 +53,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Changing one entry of Z moves Γ^Z(h) by at most max_a 2/(|Z₁ₐ| − ln(1/δ)/ε − 1) (the "
         "proof: max_a 2/(|Z₁ₐ| − 1) if both |Z₁ₐ| ≥ 2) and err^Z(h) by at most 1/n.",
         verdict="corrected",
-        finding='A sensitivity cannot depend on ε and δ: where |Z₁ₐ| ≤ √n/ε + 1 the printed bound is negative, or that of the larger group. 2/(|Z₁ₐ| − 1), as proved, is true. Exact: (m + m′)/(m(m′ + 1)) for counts m ≤ m′, between 1/m and 2/(m + 1), attained by randomised h always, by deterministic h where m divides m′. err: 1/n.',
+        finding="A sensitivity cannot depend on ε and δ: where |Z₁ₐ| ≤ √n/ε + 1 the printed bound is negative, or "
+        "that of the larger group. 2/(|Z₁ₐ| − 1), as proved, is true. Exact: (m + m′)/(m(m′ + 1)) for counts m ≤ "
+        "m′, between 1/m and 2/(m + 1), attained by randomised h always, by deterministic h where m divides m′. "
+        "err: 1/n.",
         statement_uses=("cgkm.definitions",),
         chapter="cgkm-thm-2",
         check=cgkm_lemma_2.check,
@@ -62,7 +68,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement="For a fixed h and n i.i.d. examples, Pr[|Γ(h) − Γ^Z(h)| > ρ] ≤ 16·exp(¼ρ²n·min_{y,a} "
         "P_{ya}) (no minus sign in print).",
         verdict="holds",
-        finding='Void as printed: without the minus sign the bound is at least 16. With it, it is true, with random group counts and empty cells counted as failures too. Sharper: 2·Σ_a (1 − P₁ₐ(1 − exp(−ρ²/2)))ⁿ, at most 4·exp(−0.39·ρ²n·min_a P₁ₐ), and only the cells with label 1 matter.',
+        finding="Void as printed: without the minus sign the bound is at least 16. With it, it is true, with random "
+        "group counts and empty cells counted as failures too. Sharper: 2·Σ_a (1 − P₁ₐ(1 − exp(−ρ²/2)))ⁿ, at most "
+        "4·exp(−0.39·ρ²n·min_a P₁ₐ), and only the cells with label 1 matter.",
         statement_uses=("cgkm.definitions",),
         chapter="cgkm-thm-2",
         check=cgkm_lemma_3.check,
@@ -74,7 +82,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement="For a fixed h and n i.i.d. examples, Pr[|u(Z, h) − u(D, h)| > ρ] ≤ 18·exp(−min_a "
         "ρ²nP₁ₐ/16), where u adds up Γ and err.",
         verdict="holds",
-        finding='True, since the Lemma 3 that it uses is the one with the minus sign. With our form of it, 6·exp(−0.098·ρ²n·min_a P₁ₐ) does. In the proof of Theorem 2 u(D, h) is written Γ^Z + err once; Γ + err is meant.',
+        finding="True, since the Lemma 3 that it uses is the one with the minus sign. With our form of it, "
+        "6·exp(−0.098·ρ²n·min_a P₁ₐ) does. In the proof of Theorem 2 u(D, h) is written Γ^Z + err once; Γ + err is "
+        "meant.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.lemma-3", "cgkm.hoeffding"),
         chapter="cgkm-thm-2",
@@ -84,12 +94,16 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="cgkm.thm-2.privacy",
         where="Theorem 2, § 4",
-        statement='With n > 2/(kε)² labelled examples, k = |Z₁ₐ|/n ("for example, k would be P₁ₐ") and |Z₁ₐ| ≥ 2, Algorithm 1 is (2ε, δ)-DP with δ = exp(−√n), since Δ ≥ Δu with probability at least 1 − δ.',
+        statement='With n > 2/(kε)² labelled examples, k = |Z₁ₐ|/n ("for example, k would be P₁ₐ") and |Z₁ₐ| ≥ 2, '
+        "Algorithm 1 is (2ε, δ)-DP with δ = exp(−√n), since Δ ≥ Δu with probability at least 1 − δ.",
+        verdict="corrected",
+        finding="True between samples that both have (ε·min_a |Z₁ₐ|)² > 2n, though there Pr[Δ < Δu] can exceed δ. "
+        "No (ε, δ) is promised for others, which P₁ₐ does not exclude: with two positives in each group, n = 400 "
+        "and ε = 1, it needs δ = 0.68 at 2ε instead of 2·10⁻⁹. With the repaired scale it is (2ε, δ)-DP for every "
+        "sample and n.",
         statement_uses=("cgkm.alg-1",),
         proof_uses=(
             "cgkm.utility-sensitivity",
-        verdict="corrected",
-        finding='True between samples that both have (ε·min_a |Z₁ₐ|)² > 2n, though there Pr[Δ < Δu] can exceed δ. No (ε, δ) is promised for others, which P₁ₐ does not exclude: with two positives in each group, n = 400 and ε = 1, it needs δ = 0.68 at 2ε instead of 2·10⁻⁹. With the repaired scale it is (2ε, δ)-DP for every sample and n.',
             "cgkm.lemma-2",
             "cgkm.laplace",
             "cgkm.post-processing",
@@ -105,7 +119,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Algorithm 1 outputs h with Γ(h) + err(h) > OPT + α with probability at most "
         "|H|·(18·exp(−min_a α²nP₁ₐ/144) + exp(−εα/(6Δu))) + exp(−√n).",
         verdict="corrected",
-        finding="The scale that the choice uses is Δ, which must exceed Δu: with Δu the bound fails for n just above 2/(kε)². With Δ at M = m − 2·ln(1/(2δ))/ε, which M stays above with probability 1 − δ, the step is right: |H|·exp(−ε·gap/(2Δ)) + δ on the sample. The printed plug-in, one shift instead of two, is Δ's median.",
+        finding="The scale that the choice uses is Δ, which must exceed Δu: with Δu the bound fails for n just "
+        "above 2/(kε)². With Δ at M = m − 2·ln(1/(2δ))/ε, which M stays above with probability 1 − δ, the step is "
+        "right: |H|·exp(−ε·gap/(2Δ)) + δ on the sample. The printed plug-in, one shift instead of two, is Δ's "
+        "median.",
         statement_uses=("cgkm.alg-1", "cgkm.definitions", "cgkm.utility-sensitivity"),
         proof_uses=("cgkm.lemma-1", "cgkm.laplace"),
         chapter="cgkm-thm-2",
@@ -118,7 +135,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="(2ε, δ) and (α, β) need only n ≥ max{144·ln(20|H|/β)·max_a(1/(α²P₁ₐ), (2n/(|Z₁ₐ| − √n/ε "
         "− 1) + 1)/(εα), (√n + ln|H|)/n), 2/(kε)²}; the right side is o(n).",
         verdict="corrected",
-        finding='The printed n does not make the printed algorithm private (see privacy). 4/(kε)² should stand where 2/(kε)² does, the third inner term is upside down and void, and 144 belongs to the first term only (6 to the second, 1 to the third). It asks for some 10 to 70 times what our bounds need for the repaired learner, whose privacy needs no n.',
+        finding="The printed n does not make the printed algorithm private (see privacy). 4/(kε)² should stand "
+        "where 2/(kε)² does, the third inner term is upside down and void, and 144 belongs to the first term only "
+        "(6 to the second, 1 to the third). It asks for some 10 to 70 times what our bounds need for the repaired "
+        "learner, whose privacy needs no n.",
         statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
         proof_uses=("cgkm.lemma-2",),
         chapter="cgkm-thm-2",
@@ -253,7 +273,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Δu ≤ ΔΓ + Δerr ≤ max_a 2/(|Z₁ₐ| − ln(1/δ)/ε − 1) + 1/n for u = Γ^Z + err^Z, by the "
         "triangle inequality.",
         verdict="corrected",
-        finding='The triangle inequality holds, the printed bound fails with Lemma 2. Jointly u moves by at most max{(m + m′)/(m(m′ + 1)), 1/m + 1/n}, less than the sum for m ≥ 2: the largest moves of Γ leave err as it was. The moves of m·u are less than 5 apart, so that exp(−2ε·m·u/5) is (2ε, 0)-private without any noisy count.',
+        finding="The triangle inequality holds, the printed bound fails with Lemma 2. Jointly u moves by at most "
+        "max{(m + m′)/(m(m′ + 1)), 1/m + 1/n}, less than the sum for m ≥ 2: the largest moves of Γ leave err as it "
+        "was. The moves of m·u are less than 5 apart, so that exp(−2ε·m·u/5) is (2ε, 0)-private without any noisy "
+        "count.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.lemma-2",),
         chapter="cgkm-thm-2",

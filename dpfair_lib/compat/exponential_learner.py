@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths
-from dpfair_lib.compat.learner_law import inverse_scale, printed_delta, pure_slope, shift
+from dpfair_lib.compat.learner_law import Rule, inverse_scale, printed_delta, pure_slope, shift
 from dpfair_lib.compat.losses import SampleLosses, sample_losses
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
 from dpfair_lib.privacy._arguments import below_one, one_of, positive
@@ -20,7 +19,9 @@ from dpfair_lib.privacy.sampling import Noise
 
 Hypothesis = Callable[[Any, Any], Any]
 
-_NOT_PRIVATE = "cgkm.thm-2.privacy: the printed scale is too small, or negative, for samples with few positives in a group"
+_NOT_PRIVATE = (
+    "cgkm.thm-2.privacy: the printed scale is too small, or negative, where a group has few positives"
+)
 
 
 class ExponentialFairLearner(BaseEstimator):
@@ -134,12 +135,12 @@ class ExponentialFairLearner(BaseEstimator):
             return pure_slope(smallest, epsilon)
         if not self.repair and smallest < 2:
             raise ValueError(
-                f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected at "
-                "least 2 in each: the printed algorithm assumes it, and repair=True does not need it"
+                f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected "
+                "at least 2 in each: the printed algorithm assumes it, and repair=True does not need it"
             )
         noisy = float(add_laplace_noise([smallest], 1 / epsilon, noise=self.noise, rng=rng)[0])
-        rule = "repaired" if self.repair else "printed"
-        self.noisy_count_ = noisy - shift(epsilon, delta, "repaired" if self.repair else "printed")
+        rule: Rule = "repaired" if self.repair else "printed"
+        self.noisy_count_ = noisy - shift(epsilon, delta, rule)
         return float(np.clip(inverse_scale(self.noisy_count_, n, rule), -1e300, 1e300)) * epsilon / 2
 
     def _statement(self, n: int) -> PrivacyStatement:

@@ -224,8 +224,8 @@ def _nodes(center: float, epsilon: float, n: int, rule: Rule) -> tuple[np.ndarra
     else:  # it has a pole
         near = np.concatenate([[0.0], (high - low) * 2.0 ** -np.arange(0, 45, 1.5)])
         edges += [1 - 2 * n - near, 1 - 2 * n + near]
-    edges = np.unique(np.clip(np.concatenate(edges), low, high))
-    half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
+    cuts = np.unique(np.clip(np.concatenate(edges), low, high))
+    half, middle = np.diff(cuts) / 2, (cuts[1:] + cuts[:-1]) / 2
     nodes, weights = _LEGENDRE
     points = (middle[:, None] + half[:, None] * nodes).ravel()
     mass = (half[:, None] * weights).ravel() * (epsilon / 2) * np.exp(-epsilon * abs(points - center))

@@ -60,7 +60,7 @@ def utility_sensitivity(counts: Counts, n: int) -> Fraction:
     Returns
     -------
     Fraction
-        The largest |u(Z, h) − u(Z′, h)| over all h with values in [0, 1] and all Z′; if a count is 0, the bound 1 + 1/n.
+        The largest |u(Z, h) − u(Z′, h)| over all h with values in [0, 1] and all Z′; the bound 1 + 1/n if a count is 0.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.learner_law import inverse_scale, over_count_probability, shift
+from dpfair_lib.compat.learner_law import Rule, inverse_scale, over_count_probability, shift
 from dpfair_lib.compat.sensitivity import utility_sensitivity
 from dpfair_lib.privacy import LaplaceMechanism
 
@@ -70,7 +70,8 @@ def _tail(over_count: Callable[..., float], search: Search) -> None:
     for epsilon in (0.01, 0.1, 0.5, 1.0, 3.0):
         for delta in (0.3, 1e-2, 1e-6, 1e-12, 1e-30):
             case = {"epsilon": epsilon, "delta": delta}
-            for rule, expected in (("printed", delta / 2), ("repaired", delta)):
+            expectations: dict[Rule, float] = {"printed": delta / 2, "repaired": delta}
+            for rule, expected in expectations.items():
                 by_law = LaplaceMechanism(1 / epsilon, 1).tail(shift(epsilon, delta, rule)) / 2
                 found = over_count(epsilon, delta, rule)
                 search.equal(

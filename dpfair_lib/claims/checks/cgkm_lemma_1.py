@@ -62,8 +62,8 @@ def _where_informative(search: Search) -> None:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "u as a mean of n entries": {"bound": lambda rho, n, positives: 2 * np.exp(-2 * rho**2 * n)},
-    "only what err contributes": {"bound": lambda rho, n, positives: 2 * np.exp(-(rho**2) * n / 2)},
+    "u as a mean of n entries": {"bound": lambda rho, n, _: 2 * np.exp(-2 * rho**2 * n)},
+    "only what err contributes": {"bound": lambda rho, n, _: 2 * np.exp(-(rho**2) * n / 2)},
     "a tenth of it": {"bound": lambda rho, n, positives: utility_bound(rho, n, positives) / 10},
     "ten times it": {"bound": lambda rho, n, positives: 10 * utility_bound(rho, n, positives)},
 }

@@ -63,7 +63,7 @@ def _judge(
         if math.isqrt(n) ** 2 == n:
             for epsilon in EPSILONS:
                 judged = {"counts": counts, "n": n, "epsilon": epsilon}
-                printed = printed_bound(**judged)
+                printed = printed_bound(counts, n, epsilon)
                 if printed is not None and low >= 2:
                     search.against(printed - moved, judged, verify=printed_slack)
     return 3 + len(found.discrimination)
@@ -78,8 +78,7 @@ def printed_bound(counts: Counts, n: int, epsilon: Fraction) -> Fraction | None:
 def printed_slack(counts: Counts, n: int, epsilon: Fraction) -> Fraction:
     """Return the printed bound less what one explicit pair of samples and one explicit h move."""
     before, after = (
-        sample_losses(*arrays).discrimination[0]
-        for arrays in worst_pair(tuple(counts), n, deterministic=True)
+        sample_losses(*arrays).discrimination[0] for arrays in worst_pair(counts, n, deterministic=True)
     )
     bound = printed_bound(counts, n, epsilon)
     assert bound is not None

@@ -107,8 +107,8 @@ def _conditional(search: Search) -> None:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "Γ as a mean of n entries": {"bound": lambda rho, n, positives: 2 * np.exp(-2 * rho**2 * n)},
-    "probability of the group forgotten": {"bound": lambda rho, n, positives: 4 * np.exp(-(rho**2) * n / 2)},
+    "Γ as a mean of n entries": {"bound": lambda rho, n, _: 2 * np.exp(-2 * rho**2 * n)},
+    "probability of the group forgotten": {"bound": lambda rho, n, _: 4 * np.exp(-(rho**2) * n / 2)},
     "the larger group's probability": {
         "bound": lambda rho, n, positives: 4 * np.exp(-(rho**2) * n * float(max(positives)) / 2)
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +70,7 @@ def log_slack(n: int, epsilon: float) -> float:
     steps = np.linspace(low, high, 201).tolist() + [at for at in (1.0, 1.0 - 2 * n) if low < at < high]
     cuts = sorted(steps)
     chance = sum(
-        quad(failure, a, b, epsabs=0, epsrel=1e-9, limit=100)[0] for a, b in zip(cuts, cuts[1:], strict=False)
+        quad(failure, a, b, epsabs=0, epsrel=1e-9, limit=100)[0] for a, b in itertools.pairwise(cuts)
     )
     return _log_printed(n, epsilon, float(utility_sensitivity((m, m), n))) - math.log(chance)
 
@@ -117,9 +118,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the sensitivity in place of the scale": {"bound": _with_the_sensitivity},
     "the shift taken off once": {"bound": _at_the_median},
     "size of the class forgotten": {
-        "bound": lambda gap, smallest, n, size, epsilon, delta: choice_bound(
-            gap, smallest, n, 1, epsilon, delta
-        )
+        "bound": lambda gap, smallest, n, _, epsilon, delta: choice_bound(gap, smallest, n, 1, epsilon, delta)
     },
     "exponent twice as large": {
         "bound": lambda gap, smallest, n, size, epsilon, delta: choice_bound(

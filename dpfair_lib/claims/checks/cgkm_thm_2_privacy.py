@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -182,7 +183,7 @@ def _chance_of_second(gap: float, smallest: int, n: int, epsilon: float) -> floa
 
     low, high = center - 40 / epsilon, center + 40 / epsilon
     cuts = sorted({low, high, center, *(at for at in (1.0, 1.0 - 2 * n) if low < at < high)})
-    return sum(quad(integrand, a, b, limit=200)[0] for a, b in zip(cuts, cuts[1:], strict=False))
+    return sum(quad(integrand, a, b, limit=200)[0] for a, b in itertools.pairwise(cuts))
 
 
 def printed_loss(n: int, epsilon: float) -> float:
@@ -243,7 +244,7 @@ def _without_shift(*arguments: Any, delta: float, **settings: Any) -> Any:
 def _third_of_the_scale(*arguments: Any, epsilon: float, delta: float, **settings: Any) -> Any:
     # exponents three times as large, the noisy count as it was
     losses, *rest = arguments
-    tripled = tuple(3 * np.asarray(loss) for loss in losses)
+    tripled = (3 * np.asarray(losses[0]), 3 * np.asarray(losses[1]))
     return learner_delta(tripled, *rest, epsilon=epsilon, delta=delta, **settings)
 
 

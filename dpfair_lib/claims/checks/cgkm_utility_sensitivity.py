@@ -65,16 +65,14 @@ def _against_printed(counts: Counts, n: int, moved: Fraction, search: Search) ->
         return
     for epsilon in EPSILONS:
         case = {"counts": counts, "n": n, "epsilon": epsilon}
-        printed = printed_bound(**case)
+        printed = printed_bound(counts, n, epsilon)
         if printed is not None:
             search.against(printed + Fraction(1, n) - moved, case, verify=printed_slack)
 
 
 def printed_slack(counts: Counts, n: int, epsilon: Fraction) -> Fraction:
     """Return the printed bound on the move of u less the move between one explicit pair of samples."""
-    before, after = (
-        sample_losses(*arrays).total[0] for arrays in worst_pair(tuple(counts), n, deterministic=True)
-    )
+    before, after = (sample_losses(*arrays).total[0] for arrays in worst_pair(counts, n, deterministic=True))
     bound = printed_bound(counts, n, epsilon)
     assert bound is not None
     return bound + Fraction(1, n) - abs(after - before)
@@ -83,9 +81,9 @@ def printed_slack(counts: Counts, n: int, epsilon: Fraction) -> Fraction:
 def _near_five(spread: Fraction | int, search: Search) -> None:
     """The moves of two hypotheses' smaller count times u come as near to 5 apart as one likes, and never there.
 
-    Two groups of m positives each; a record of group 0 on which both hypotheses are 0 becomes one of group 1. The first
-    is 0 on the other positives of group 0, 1 on those of group 1, and wrong on all negatives; the second is (m − 1)/m on
-    average on either group, and right on all negatives.
+    Two groups of m positives each; a record of group 0 on which both hypotheses are 0 becomes one of group 1. The
+    first is 0 on the other positives of group 0, 1 on those of group 1, and wrong on all negatives; the second is
+    (m − 1)/m on average on either group, and right on all negatives.
     """
     search.part("scaled losses move nearly 5 apart")
     for m in (2, 5, 12, 40):
