@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import binom
 
 from dpfair_lib.compat.concentration import utility_bound
-from dpfair_lib.compat.learner_law import inverse_scale, pure_slope, shift
+from dpfair_lib.compat.learner_law import Rule, choice_probabilities, inverse_scale, pure_slope, shift
 
 Positives = tuple[float, float]
 _SHARES = np.linspace(0.2, 0.95, 16)
@@ -102,6 +102,56 @@ def pure_failure_bound(n: int, positives: Positives, size: int, alpha: float, ep
     sample = utility_bound(rho[:, None], n, positives, _SHARES).min(axis=1)
     fall = np.expm1(-pure_slope(1, epsilon) * (alpha - 2 * rho))
     return float((size * (sample + np.sum([(1 + p * fall) ** n for p in positives], axis=0))).min())
+
+
+def simulated_failure(
+    table: np.ndarray, hypotheses: np.ndarray, n: int, *, alpha: float, epsilon: float, delta: float,
+    rng: np.random.Generator, samples: int = 200, rule: Rule | Literal["pure"] = "repaired",
+) -> float:  # fmt: skip
+    """Return the chance to miss the best hypothesis by more than α: samples drawn, the choice integrated exactly.
+
+    Parameters
+    ----------
+    table : ndarray of shape (points, 2, 2)
+        The probability of each (x, a, y).
+    hypotheses : ndarray of shape (k, points, 2)
+        h(x, a) of each hypothesis.
+    n, samples : int
+        Size and number of the samples.
+    alpha, epsilon, delta : float
+        α, and ε and δ of the learner; δ is not used by the pure one.
+    rng : numpy.random.Generator
+        Draws the samples.
+    rule : {"printed", "repaired", "pure"}
+        Which learner.
+
+    Returns
+    -------
+    float
+        The mean over the samples of the exact probability of a bad choice.
+    """
+    bad = _losses(table, hypotheses)
+    bad = bad > bad.min() + alpha + 1e-12
+    missed = []
+    for counts in rng.multinomial(n, table.ravel(), size=samples):
+        share = counts.reshape(table.shape) / n
+        smallest, u = int(counts.reshape(table.shape)[:, :, 1].sum(axis=0).min()), _losses(share, hypotheses)
+        if rule == "pure":
+            weights = np.exp(-pure_slope(smallest, epsilon) * (u - u.min()))
+            chances = weights / weights.sum()
+        else:
+            chances = choice_probabilities(u, smallest, n, epsilon=epsilon, delta=delta, rule=rule)
+        missed.append(chances[bad].sum())
+    return float(np.mean(missed))
+
+
+def _losses(table: np.ndarray, hypotheses: np.ndarray) -> np.ndarray:
+    """Return u of each hypothesis under a law of (x, a, y); Γ is 0 where a group has no positives."""
+    positive, negative = table[:, :, 1], table[:, :, 0]
+    error = ((1 - hypotheses) * positive + hypotheses * negative).sum(axis=(1, 2))
+    mass = positive.sum(axis=0)
+    rates = (hypotheses * positive).sum(axis=1) / np.where(mass > 0, mass, 1)
+    return error + (abs(rates[:, 0] - rates[:, 1]) if mass.all() else 0)
 
 
 def printed_terms(

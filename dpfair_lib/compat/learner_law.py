@@ -207,6 +207,41 @@ def learner_delta(
     return np.maximum(first - factor * second, 0).sum(axis=-1)[()]
 
 
+def learner_epsilon(
+    losses: tuple[Any, Any], smallest: tuple[int, int], n: int, *, to: float, epsilon: float, delta: float,
+    rule: Rule = "repaired", copies: Any = 1,
+) -> Any:  # fmt: skip
+    """Return the smallest ε′ ≥ 0 with which the learner is (ε′, δ′)-private for these samples, one order.
+
+    Parameters
+    ----------
+    losses, smallest, n, epsilon, delta, rule, copies
+        As in `learner_delta`.
+    to : float
+        δ′ in (0, 1).
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        ε′, to about 12 digits by bisection; `learner_delta` falls in ε′.
+    """
+    first, second = (
+        choice_probabilities(loss, count, n, epsilon=epsilon, delta=delta, rule=rule, copies=copies)
+        for loss, count in zip(losses, smallest, strict=True)
+    )
+    return smallest_epsilon(first, second, to)
+
+
+def smallest_epsilon(first: np.ndarray, second: np.ndarray, to: float) -> Any:
+    """Return the smallest ε′ ≥ 0 with P(S) ≤ e^ε′ P′(S) + δ′ for all S, for laws of shape (..., k)."""
+    low, high = np.zeros(first.shape[:-1]), np.full(first.shape[:-1], 700.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = np.maximum(first - np.exp(middle)[..., None] * second, 0).sum(axis=-1) <= to
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high[()]
+
+
 _ORDER = 12
 _LEGENDRE = np.polynomial.legendre.leggauss(_ORDER)
 _REACH = 40.0
@@ -216,7 +251,7 @@ _REACH = 40.0
 def _nodes(center: float, epsilon: float, n: int, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """Points M and weights whose sums are expectations over M = center + Lap(1/ε)."""
     low, high = center - _REACH / epsilon, center + _REACH / epsilon
-    edges = [np.linspace(low, high, int(_REACH) + 1)]
+    edges: list[np.ndarray] = [np.linspace(low, high, int(_REACH) + 1)]
     if rule == "repaired":
         # it changes its form at 1 and where 2/(M + 1) = 1/M + 1/n, and varies with the order of magnitude of M
         root = math.sqrt(max((n - 1) ** 2 - 4 * n, 0))
