@@ -98,7 +98,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Algorithm 1 is (2ε, δ)-DP with δ = exp(−√n), since Δ ≥ Δu with probability at least 1 − δ.",
         verdict="corrected",
         finding="True between samples that both have (ε·min_a |Z₁ₐ|)² > 2n, though there Pr[Δ < Δu] can exceed δ. "
-        "No (ε, δ) is promised for others, which P₁ₐ does not exclude: with two positives in each group, n = 400 "
+        "It fails for others, which P₁ₐ does not exclude: with two positives in each group, n = 400 "
         "and ε = 1, it needs δ = 0.68 at 2ε instead of 2·10⁻⁹. With the repaired scale it is (2ε, δ)-DP for every "
         "sample and n.",
         statement_uses=("cgkm.alg-1",),
@@ -137,7 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="The printed n does not make the printed algorithm private (see privacy). 4/(kε)² should stand "
         "where 2/(kε)² does, the third inner term is upside down and void, and 144 belongs to the first term only "
-        "(6 to the second, 1 to the third). It asks for some 10 to 70 times what our bounds need for the repaired "
+        "(6 to the second, 1 to the third). It asks for 11 to 47 times what our bounds need for the repaired "
         "learner, whose privacy needs no n.",
         statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
         proof_uses=("cgkm.lemma-2",),
