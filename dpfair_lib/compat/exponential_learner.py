@@ -105,10 +105,9 @@ class ExponentialFairLearner(BaseEstimator):
         """
         labels = as_binary(y, "y")
         epsilon, statement = positive(self.epsilon, "epsilon"), self._statement(len(labels))
-        losses = sample_losses(
-            self._predictions(X, sensitive_features, len(labels)), labels, self._codes(sensitive_features)
-        )
-        check_lengths(y=labels, sensitive_features=as_vector(sensitive_features, "sensitive_features"))
+        codes = self._codes(sensitive_features)
+        check_lengths(y=labels, sensitive_features=codes)
+        losses = sample_losses(self._predictions(X, sensitive_features, len(labels)), labels, codes)
         rng = self._generator()
         slope = self._slope(losses, epsilon, statement.delta, len(labels), rng)
         self.index_ = _draw(-slope * losses.total, self.noise, rng)

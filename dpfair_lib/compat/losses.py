@@ -56,6 +56,8 @@ def sample_losses(predictions: Any, y: Any, group: Any) -> SampleLosses:
     wrong = np.where(y == 1, 1 - predictions, predictions)
     cells = [(y == 1) & (group == code) for code in (0, 1)]
     counts = (int(cells[0].sum()), int(cells[1].sum()))
-    rates = [predictions[:, cell].sum(axis=1) / max(m, 1) for cell, m in zip(cells, counts, strict=True)]
-    apart = abs(rates[0] - rates[1])
-    return SampleLosses(wrong.sum(axis=1) / len(y), apart if min(counts) else 0 * apart, counts)
+    error = wrong.sum(axis=1) / len(y)
+    if not min(counts):
+        return SampleLosses(error, 0 * error, counts)
+    rates = [predictions[:, cell].sum(axis=1) / m for cell, m in zip(cells, counts, strict=True)]
+    return SampleLosses(error, abs(rates[0] - rates[1]), counts)
