@@ -113,9 +113,9 @@ def test_the_repaired_learner_is_private_for_whatever_moves_within_the_sensitivi
 
 def test_epsilon_and_delta_belong_together():
     losses, smallest = ([0.0, 0.6], [0.6, 0.0]), (2, 1)
-    settings = {"epsilon": 1.0, "delta": printed_delta(100), "rule": "printed"}
-    needed = learner_epsilon(losses, smallest, 100, to=1e-4, **settings)
-    assert learner_delta(losses, smallest, 100, at=needed, **settings) == pytest.approx(1e-4, rel=1e-6)
+    settings = {"epsilon": 1.0, "delta": printed_delta(400), "rule": "printed"}
+    needed = learner_epsilon(losses, smallest, 400, to=1e-4, **settings)
+    assert learner_delta(losses, smallest, 400, at=needed, **settings) == pytest.approx(1e-4, rel=1e-6)
     assert needed > 2  # more than the promise 2ε
 
 
