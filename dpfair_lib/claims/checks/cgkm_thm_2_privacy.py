@@ -110,9 +110,7 @@ def _pure(slope: Callable[[int, float], float], search: Search) -> None:
     epsilon = 0.7
     for m in (1, 2, 5, 30, 300):
         n = 40 * m
-        # one hypothesis whose loss falls as far as it can, many whose loss rises as far as it can
-        u = np.array([1 + (n - m) / n, 2 / n])
-        v = np.array([m / (m + 1) + (n - m) / n, 2 / (m + 1) + 2 / n])
+        u, v = far_apart(m, n)
         for many in COPIES:
             losses = _log_chances(u, slope(m, epsilon), many) - _log_chances(v, slope(m - 1, epsilon), many)
             search.observe(2 * epsilon - abs(losses).max(), {"m": m, "n": n, "many": many})
@@ -127,6 +125,15 @@ def _pure(slope: Callable[[int, float], float], search: Search) -> None:
             after.total, slope(min(after.counts), epsilon)
         )
         search.observe(2 * epsilon - abs(losses).max(), {"n": n, "counts": before.counts})
+
+
+def far_apart(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return losses of two hypotheses on two neighbouring samples between which m·u moves nearly 5 apart.
+
+    Each group has m positives at first, and one of group 0 becomes one of group 1. The first loss falls as far as it
+    can from the largest there is, the second rises as far as it can from nearly the smallest.
+    """
+    return np.array([1 + (n - m) / n, 2 / n]), np.array([m / (m + 1) + (n - m) / n, 2 / (m + 1) + 2 / n])
 
 
 def _log_chances(losses: np.ndarray, slope: float, many: int = 1) -> np.ndarray:
