@@ -135,10 +135,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement="(2ε, δ) and (α, β) need only n ≥ max{144·ln(20|H|/β)·max_a(1/(α²P₁ₐ), (2n/(|Z₁ₐ| − √n/ε "
         "− 1) + 1)/(εα), (√n + ln|H|)/n), 2/(kε)²}; the right side is o(n).",
         verdict="corrected",
-        finding="The printed n does not make the printed algorithm private (see privacy). 4/(kε)² should stand "
-        "where 2/(kε)² does, the third inner term is upside down and void, and 144 belongs to the first term only "
-        "(6 to the second, 1 to the third). It asks for 11 to 47 times what our bounds need for the repaired "
-        "learner, whose privacy needs no n.",
+        finding="The printed n does not make the printed algorithm private for every sample. 2/(kε)² should read "
+        "4/(kε)², the third inner term is upside down and void, and 144 belongs to the first alone (6 to the second, 1 to "
+        "the third). Where |Z₁ₐ| = kn it suffices thanks to the 144, at 11 to 47 times what our bounds ask for the "
+        "repaired learner, whose privacy needs no n.",
         statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
         proof_uses=("cgkm.lemma-2",),
         chapter="cgkm-thm-2",

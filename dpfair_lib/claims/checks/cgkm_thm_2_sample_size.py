@@ -19,7 +19,7 @@ from dpfair_lib.compat.learner_accuracy import (
     printed_terms,
     sample_size,
 )
-from dpfair_lib.compat.learner_law import printed_delta, pure_slope
+from dpfair_lib.compat.learner_law import choice_probabilities, printed_delta, pure_slope
 
 POSITIVES = ((0.25, 0.25), (0.2, 0.036))
 TARGETS = ((0.5, 0.05, 1.0), (0.1, 0.05, 0.1), (0.3, 0.01, 0.3))
@@ -77,12 +77,21 @@ def min_failure(n: int, case: dict[str, Any], delta: float, splits: tuple[np.nda
 
 
 def _printed(n: int, case: dict[str, Any], search: Search) -> None:
-    """At the printed n a sample with two positives in a group is still possible, and not protected."""
+    """At the printed n a sample with |Z₁ₐ| = P₁ₐ n is served well; one with two positives in a group is not protected."""
     search.part("privacy at the printed sample size")
     terms = printed_terms(n, case["positives"], SIZE, case["alpha"], case["beta"], case["epsilon"])
     before = printed_terms(n - 1, case["positives"], SIZE, case["alpha"], case["beta"], case["epsilon"])
     search.observe(n - max(terms.values()), {**case, "n": n})
     search.observe(max(before.values()) - (n - 1), {**case, "n": n - 1})
+    search.part("accuracy at the printed sample size, if |Z₁ₐ| = P₁ₐ n")
+    # the losses as far off as Lemma 1 allows, and all but one hypothesis worse by the gap that is left
+    chance = choice_probabilities(
+        [0.0, case["alpha"] / 3], int(min(case["positives"]) * n), n, epsilon=case["epsilon"],
+        delta=printed_delta(n), rule="printed", copies=[1, SIZE - 1],
+    )[1]  # fmt: skip
+    sample = SIZE * 18 * math.exp(-(case["alpha"] ** 2) * n * min(case["positives"]) / 144)
+    search.observe(case["beta"] - sample - float(chance), {**case, "n": n})
+    search.part("privacy at the printed sample size")
     search.against(
         printed_delta(n) - printed_loss(n, case["epsilon"]), {"n": n, "epsilon": case["epsilon"]},
         verify=privacy_slack, tolerance=1e-6,
