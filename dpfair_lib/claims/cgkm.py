@@ -136,9 +136,9 @@ CLAIMS: tuple[Claim, ...] = (
         "− 1) + 1)/(εα), (√n + ln|H|)/n), 2/(kε)²}; the right side is o(n).",
         verdict="corrected",
         finding="The printed n does not make the printed algorithm private for every sample. 2/(kε)² should read "
-        "4/(kε)², the third inner term is upside down and void, and 144 belongs to the first alone (6 to the second, 1 to "
-        "the third). Where |Z₁ₐ| = kn it suffices thanks to the 144, at 11 to 47 times what our bounds ask for the "
-        "repaired learner, whose privacy needs no n.",
+        "4/(kε)², the third inner term is upside down and void, and 144 belongs to the first alone (6 to the second, "
+        "1 to the third). Where |Z₁ₐ| = kn it suffices thanks to the 144, at 11 to 23 times what our bounds ask for "
+        "the repaired learner, whose privacy needs no n.",
         statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
         proof_uses=("cgkm.lemma-2",),
         chapter="cgkm-thm-2",
