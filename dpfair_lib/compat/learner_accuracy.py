@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import binom
 
-from dpfair_lib.compat.concentration import utility_bound
+from dpfair_lib.compat.loss_concentration import utility_bound
 from dpfair_lib.compat.learner_law import Rule, choice_probabilities, inverse_scale, pure_slope, shift
 
 Positives = tuple[float, float]

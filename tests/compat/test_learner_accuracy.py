@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfair_lib.compat.concentration import (
+from dpfair_lib.compat.loss_concentration import (
     deviation_law,
     discrimination_bound,
     printed_discrimination_bound,

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfair_lib.claims.checks.cgkm_lemma_3 import tails
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.concentration import deviation_law, printed_utility_bound, utility_bound
+from dpfair_lib.compat.loss_concentration import deviation_law, printed_utility_bound, utility_bound
 
 SIZES = (3, 8, 14)
 POSITIVES = ((0.25, 0.25), (0.45, 0.45), (0.03, 0.5))

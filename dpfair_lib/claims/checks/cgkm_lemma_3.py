@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.concentration import (
+from dpfair_lib.compat.loss_concentration import (
     deviation_law,
     discrimination_bound,
     printed_discrimination_bound,

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from dpfair_lib.claims.checks.cgkm_thm_2_privacy import printed_loss, privacy_slack
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.concentration import utility_bound
+from dpfair_lib.compat.loss_concentration import utility_bound
 from dpfair_lib.compat.learner_accuracy import (
     choice_bound,
     printed_sample_size,
