@@ -20,6 +20,7 @@ from benchmarks import (
     postprocessing,
     privacy,
     randomize,
+    sensitivity,
     solver,
     solver_growth,
 )  # fmt: skip
@@ -30,6 +31,7 @@ from dpfair_lib.timings import RECORD, read_timings
 SUITES = {
     "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
     "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
+    "sensitivity": sensitivity,
 }  # fmt: skip
 REPEATS = 5
 

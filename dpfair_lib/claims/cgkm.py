@@ -2,6 +2,7 @@
 
 from dpfair_lib.claims.checks import (
     cgkm_advanced_composition,
+    cgkm_alg_1,
     cgkm_alg_2,
     cgkm_composition,
     cgkm_definitions,
@@ -9,6 +10,9 @@ from dpfair_lib.claims.checks import (
     cgkm_ftpl_regret,
     cgkm_hoeffding,
     cgkm_laplace,
+    cgkm_lemma_1,
+    cgkm_lemma_2,
+    cgkm_lemma_3,
     cgkm_lemma_4,
     cgkm_lemma_5,
     cgkm_post_processing,
@@ -16,6 +20,10 @@ from dpfair_lib.claims.checks import (
     cgkm_thm_1_asides,
     cgkm_thm_1_proof,
     cgkm_thm_1_statement,
+    cgkm_thm_2_accuracy,
+    cgkm_thm_2_privacy,
+    cgkm_thm_2_sample_size,
+    cgkm_utility_sensitivity,
     cgkm_which_pairs,
 )
 from dpfair_lib.claims.ledger import Claim, Erratum
@@ -60,35 +68,70 @@ CLAIMS: tuple[Claim, ...] = (
         statement="With M = min_a |Z₁ₐ| + Lap(1/ε) − ln(1/δ)/ε, δ = exp(−√n) and Δ = 2/(M − 1) + 1/n, "
         "sampling h with probability ∝ exp(−ε·u(Z, h)/(2Δ)), u = Γ^Z + err^Z, defines a mechanism "
         "for every sample.",
+        verdict="corrected",
+        finding="For M < 1 (and above 1 − 2n) Δ is negative and the largest loss is the likeliest; near M = 1 − 2n "
+        "it vanishes; without positives in a group Γ is 0/0. With M raised to 1 and Δ = max(2/(M + 1), 1/M + 1/n), "
+        "the exact joint sensitivity at the smaller count M, it is a mechanism for every sample. Pr[M > min_a "
+        "|Z₁ₐ|] is δ/2; ln(1/(2δ))/ε is shift enough.",
         statement_uses=("cgkm.definitions",),
+        chapter="cgkm-thm-2",
+        check=cgkm_alg_1.check,
+        faults=cgkm_alg_1.FAULTS,
     ),
     Claim(
         id="cgkm.lemma-2",
         where="Lemma 2, § 4 and Appendix B",
         statement="Changing one entry of Z moves Γ^Z(h) by at most max_a 2/(|Z₁ₐ| − ln(1/δ)/ε − 1) (the "
         "proof: max_a 2/(|Z₁ₐ| − 1) if both |Z₁ₐ| ≥ 2) and err^Z(h) by at most 1/n.",
+        verdict="corrected",
+        finding="A sensitivity cannot depend on ε and δ: where |Z₁ₐ| ≤ √n/ε + 1 the printed bound is negative, or "
+        "that of the larger group. 2/(|Z₁ₐ| − 1), as proved, is true. Exact: (m + m′)/(m(m′ + 1)) for counts m ≤ "
+        "m′, between 1/m and 2/(m + 1), attained by randomised h always, by deterministic h where m divides m′. "
+        "err: 1/n.",
         statement_uses=("cgkm.definitions",),
+        chapter="cgkm-thm-2",
+        check=cgkm_lemma_2.check,
+        faults=cgkm_lemma_2.FAULTS,
     ),
     Claim(
         id="cgkm.lemma-3",
         where="Lemma 3, Appendix B",
         statement="For a fixed h and n i.i.d. examples, Pr[|Γ(h) − Γ^Z(h)| > ρ] ≤ 16·exp(¼ρ²n·min_{y,a} "
         "P_{ya}) (no minus sign in print).",
+        verdict="holds",
+        finding="Void as printed: without the minus sign the bound is at least 16. With it, it is true, with random "
+        "group counts and empty cells counted as failures too. Sharper: 2·Σ_a (1 − P₁ₐ(1 − exp(−ρ²/2)))ⁿ, at most "
+        "4·exp(−0.39·ρ²n·min_a P₁ₐ), and only the cells with label 1 matter.",
         statement_uses=("cgkm.definitions",),
+        chapter="cgkm-thm-2",
+        check=cgkm_lemma_3.check,
+        faults=cgkm_lemma_3.FAULTS,
     ),
     Claim(
         id="cgkm.lemma-1",
         where="Lemma 1, § 4 and Appendix B",
         statement="For a fixed h and n i.i.d. examples, Pr[|u(Z, h) − u(D, h)| > ρ] ≤ 18·exp(−min_a "
         "ρ²nP₁ₐ/16), where u adds up Γ and err.",
+        verdict="holds",
+        finding="True, since the Lemma 3 that it uses is the one with the minus sign. With our form of it, "
+        "6·exp(−0.098·ρ²n·min_a P₁ₐ) does. In the proof of Theorem 2 u(D, h) is written Γ^Z + err once; Γ + err is "
+        "meant.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.lemma-3", "cgkm.hoeffding"),
+        chapter="cgkm-thm-2",
+        check=cgkm_lemma_1.check,
+        faults=cgkm_lemma_1.FAULTS,
     ),
     Claim(
         id="cgkm.thm-2.privacy",
         where="Theorem 2, § 4",
-        statement="Under Assumption 1 (|Z₁ₐ| = kn ≥ 2) and n > 2/(kε)², Algorithm 1 is (2ε, δ)-DP with δ = "
-        "exp(−√n), and Δ ≥ Δu with probability at least 1 − δ.",
+        statement='With n > 2/(kε)² labelled examples, k = |Z₁ₐ|/n ("for example, k would be P₁ₐ") and |Z₁ₐ| ≥ 2, '
+        "Algorithm 1 is (2ε, δ)-DP with δ = exp(−√n), since Δ ≥ Δu with probability at least 1 − δ.",
+        verdict="corrected",
+        finding="True between samples that both have (ε·min_a |Z₁ₐ|)² > 2n, though there Pr[Δ < Δu] can exceed δ. "
+        "It fails for others, which P₁ₐ does not exclude: with two positives in each group, n = 400 "
+        "and ε = 1, it needs δ = 0.68 at 2ε instead of 2·10⁻⁹. With the repaired scale it is (2ε, δ)-DP for every "
+        "sample and n.",
         statement_uses=("cgkm.alg-1",),
         proof_uses=(
             "cgkm.utility-sensitivity",
@@ -97,22 +140,41 @@ CLAIMS: tuple[Claim, ...] = (
             "cgkm.post-processing",
             "cgkm.composition",
         ),
+        chapter="cgkm-thm-2",
+        check=cgkm_thm_2_privacy.check,
+        faults=cgkm_thm_2_privacy.FAULTS,
     ),
     Claim(
         id="cgkm.thm-2.accuracy",
         where="Theorem 2, proof up to (1), § 4",
         statement="Algorithm 1 outputs h with Γ(h) + err(h) > OPT + α with probability at most "
         "|H|·(18·exp(−min_a α²nP₁ₐ/144) + exp(−εα/(6Δu))) + exp(−√n).",
+        verdict="corrected",
+        finding="The scale that the choice uses is Δ, which must exceed Δu: with Δu the bound fails for n just "
+        "above 2/(kε)². With Δ at M = m − 2·ln(1/(2δ))/ε, which M stays above with probability 1 − δ, the step is "
+        "right: |H|·exp(−ε·gap/(2Δ)) + δ on the sample. The printed plug-in, one shift instead of two, is Δ's "
+        "median.",
         statement_uses=("cgkm.alg-1", "cgkm.definitions", "cgkm.utility-sensitivity"),
         proof_uses=("cgkm.lemma-1", "cgkm.laplace"),
+        chapter="cgkm-thm-2",
+        check=cgkm_thm_2_accuracy.check,
+        faults=cgkm_thm_2_accuracy.FAULTS,
     ),
     Claim(
         id="cgkm.thm-2.sample-size",
         where="Theorem 2, § 4",
         statement="(2ε, δ) and (α, β) need only n ≥ max{144·ln(20|H|/β)·max_a(1/(α²P₁ₐ), (2n/(|Z₁ₐ| − √n/ε "
         "− 1) + 1)/(εα), (√n + ln|H|)/n), 2/(kε)²}; the right side is o(n).",
+        verdict="corrected",
+        finding="The printed n does not make the printed algorithm private for every sample. 2/(kε)² should read "
+        "4/(kε)², the third inner term is upside down and void, and 144 belongs to the first alone (6 to the second, "
+        "1 to the third). Where |Z₁ₐ| = kn it suffices thanks to the 144, at 11 to 23 times what our bounds ask for "
+        "the repaired learner, whose privacy needs no n.",
         statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
         proof_uses=("cgkm.lemma-2",),
+        chapter="cgkm-thm-2",
+        check=cgkm_thm_2_sample_size.check,
+        faults=cgkm_thm_2_sample_size.FAULTS,
     ),
     Claim(
         id="cgkm.laplace",
@@ -340,8 +402,16 @@ CLAIMS: tuple[Claim, ...] = (
         where="§ 4, between Algorithm 1 and Assumption 1",
         statement="Δu ≤ ΔΓ + Δerr ≤ max_a 2/(|Z₁ₐ| − ln(1/δ)/ε − 1) + 1/n for u = Γ^Z + err^Z, by the "
         "triangle inequality.",
+        verdict="corrected",
+        finding="The triangle inequality holds, the printed bound fails with Lemma 2. Jointly u moves by at most "
+        "max{(m + m′)/(m(m′ + 1)), 1/m + 1/n}, less than the sum for m ≥ 2: the largest moves of Γ leave err as it "
+        "was. The moves of m·u are less than 5 apart, so that exp(−2ε·m·u/5) is (2ε, 0)-private without any noisy "
+        "count.",
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.lemma-2",),
+        chapter="cgkm-thm-2",
+        check=cgkm_utility_sensitivity.check,
+        faults=cgkm_utility_sensitivity.FAULTS,
     ),
 )
 
@@ -405,5 +475,53 @@ ERRATA: tuple[Erratum, ...] = (
         where="Theorem 1, proof, after D",
         printed="x, a and y are all independent",
         correct="a and y are; x tells both if x₀, …, x₃ differ",
+    ),
+    Erratum(
+        claim="cgkm.alg-1",
+        where="Algorithm 1, third and fourth line; also the footing of Theorem 2",
+        printed="Δ = 2/(M − 1) + 1/n for every M that the Laplace noise gives, M ≤ 1 included",
+        correct="M raised to at least 1 and Δ = max(2/(M + 1), 1/M + 1/n)",
+    ),
+    Erratum(
+        claim="cgkm.lemma-2",
+        where="Lemma 2, § 4 and Appendix B",
+        printed="ΔΓ = max_a 2/(|Z₁ₐ| − ln(1/δ)/ε − 1)",
+        correct="ΔΓ ≤ max_a 2/(|Z₁ₐ| − 1), which its proof shows; the term with ε and δ belongs to the noisy count",
+    ),
+    Erratum(
+        claim="cgkm.lemma-3",
+        where="Lemma 3, Appendix B",
+        printed="16·exp(¼ρ²n·min P_ya) = δ",
+        correct="16·exp(−¼ρ²n·min P_ya)",
+    ),
+    Erratum(
+        claim="cgkm.lemma-1",
+        where="Theorem 2, proof, where u(D, h) is introduced",
+        printed="Γ^Z(h) + err(h)",
+        correct="Γ(h) + err(h)",
+    ),
+    Erratum(
+        claim="cgkm.thm-2.privacy",
+        where="Theorem 2, proof, before the display on Pr[M > min_a |Z₁ₐ|]",
+        printed="M is at least |Z₁ₐ| with probability δ; the display bounds it by δ",
+        correct="M exceeds min_a |Z₁ₐ| with probability δ/2, exactly",
+    ),
+    Erratum(
+        claim="cgkm.thm-2.sample-size",
+        where="Theorem 2 and its proof",
+        printed="ln(1/δ)/ε < kn/2 if and only if n > 2/(kε)²",
+        correct="n > 4/(kε)²",
+    ),
+    Erratum(
+        claim="cgkm.thm-2.sample-size",
+        where="Theorem 2 and the last display of its proof, third inner term",
+        printed="(√n + ln|H|)/n",
+        correct="n/(√n + ln|H|), without the factor 144",
+    ),
+    Erratum(
+        claim="cgkm.thm-2.sample-size",
+        where="last display of the proof of Theorem 2, second inner term; right in the theorem",
+        printed="2n/((|Z₁ₐ| − ln(1/δ)/ε − 1) + 1) + 1",
+        correct="2n/(|Z₁ₐ| − 2·ln(1/δ)/ε − 1) + 1, the shift being taken off twice",
     ),
 )

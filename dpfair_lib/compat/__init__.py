@@ -2,6 +2,13 @@
 
 from dpfair_lib.compat.acceptable import acceptable_hypotheses
 from dpfair_lib.compat.criteria import beats_constants, fair_within
+from dpfair_lib.compat.exponential_learner import ExponentialFairLearner
 from dpfair_lib.compat.feasibility import pure_dp_feasible
 
-__all__ = ["acceptable_hypotheses", "beats_constants", "fair_within", "pure_dp_feasible"]
+__all__ = [
+    "ExponentialFairLearner",
+    "acceptable_hypotheses",
+    "beats_constants",
+    "fair_within",
+    "pure_dp_feasible",
+]

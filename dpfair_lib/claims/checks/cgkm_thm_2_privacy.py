@@ -1,0 +1,263 @@
+"""CGKM, Theorem 2: the exact privacy of the whole learner, the draw of the noisy count included."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.integrate import quad
+
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.compat.learner_law import learner_delta, printed_delta, pure_slope
+from dpfair_lib.compat.losses import sample_losses
+from dpfair_lib.compat.sensitivity import Counts, utility_sensitivity
+
+EPSILONS = (0.05, 0.5, 2.5)
+COPIES = (1, 100, 10**6)
+SHARES = (-1.0, 0.0, 1.0)
+
+
+def check(
+    *,
+    learner: Callable[..., Any] = learner_delta,
+    slope: Callable[[int, float], float] = pure_slope,
+    search: Search,
+) -> Evidence:
+    """Judge the repaired learner on all shapes, the printed one under Assumption 1, and the printed theorem."""
+    _repaired(learner, search)
+    _under_the_assumption(search)
+    _pure(slope, search)
+    _outside_the_assumption(search)
+    _overestimate(search)
+    return search.evidence()
+
+
+def shapes(n: int, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Return losses of two kinds of hypotheses on two neighbouring samples: each moves as far as u can, either way.
+
+    The first kind moves by ±Δu times a share, the second by ∓Δu; they start equal, or as far apart as they move.
+    """
+    most = float(utility_sensitivity(counts, n))
+    first, second = [], []
+    for share in SHARES:
+        for sign in (1.0, -1.0):
+            for start in (0.0, -sign * most):
+                first.append((start, 0.0))
+                second.append((start + sign * share * most, -sign * most))
+    return np.array(first), np.array(second)
+
+
+def _repaired(learner: Callable[..., Any], search: Search) -> None:
+    """(2ε, δ) for every size, counts, ε and δ of a grid, small classes and large, in both orders."""
+    search.part("repaired: every shape")
+    judged = 0
+    for n in (2, 16, 200):
+        for low in sorted({1, 2, n // 3}):
+            if not 1 <= low <= n / 2:
+                continue
+            before, after = shapes(n, (low, low))
+            for epsilon in EPSILONS:
+                for delta in (printed_delta(n), 1e-3):
+                    for smallest in ((low, low), (low, low - 1), (low - 1, low)):
+                        case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": delta}
+                        judged += _judge(learner, (before, after), case, search)
+    search.exhausts(
+        f"a grid of sizes, counts, ε, δ, largest moves of u either way and class sizes, {judged:,} pairs",
+        cases=judged,
+    )
+
+
+def _judge(learner: Callable[..., Any], losses: Any, case: dict[str, Any], search: Search) -> int:
+    copies = np.array([[(1, many)] for many in COPIES])
+    both = [np.broadcast_to(loss, (len(COPIES), *loss.shape)) for loss in losses]
+    found = learner(
+        tuple(both), case["smallest"], case["n"], at=2 * case["epsilon"], epsilon=case["epsilon"],
+        delta=case["delta"], copies=copies,
+    )  # fmt: skip
+    search.observe((case["delta"] - found).ravel(), case, tolerance=1e-13)
+    return int(found.size)
+
+
+def _under_the_assumption(search: Search) -> None:
+    """The printed learner is (2ε, δ) between samples that both meet the assumption, even with 2/(kε)²."""
+    search.part("printed, both samples under Assumption 1")
+    for n in (4, 25, 400):
+        for low in sorted({2, n // 8, n // 2}):
+            if not 2 <= low <= n / 2:
+                continue
+            before, after = shapes(n, (low, low))
+            for smallest in ((low, low), (low, low - 1), (low - 1, low)):
+                if min(smallest) < 2:
+                    continue
+                # the smallest ε that n > 2/(kε)² allows with k = min|Z₁ₐ|/n, and larger ones
+                for factor in (1.001, 1.2, 2.0):
+                    epsilon = factor * math.sqrt(2 * n) / min(smallest)
+                    case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": printed_delta(n)}
+                    _judge(_printed, (before, after), case, search)
+
+
+def _printed(*arguments: Any, **settings: Any) -> Any:
+    return learner_delta(*arguments, **settings, rule="printed")
+
+
+def _pure(slope: Callable[[int, float], float], search: Search) -> None:
+    """The pure learner's log-probabilities move by at most 2ε, at the worst pair of hypotheses and at random ones."""
+    search.part("the pure learner")
+    epsilon = 0.7
+    for m in (1, 2, 5, 30, 300):
+        n = 40 * m
+        u, v = far_apart(m, n)
+        for many in COPIES:
+            losses = _log_chances(u, slope(m, epsilon), many) - _log_chances(v, slope(m - 1, epsilon), many)
+            search.observe(2 * epsilon - abs(losses).max(), {"m": m, "n": n, "many": many})
+    for _ in range(400 * search.effort):
+        n = int(search.rng.integers(3, 12))
+        y, group, h = _random_sample(search.rng, n)
+        at = int(search.rng.integers(n))
+        before = sample_losses(h, y, group)
+        y[at], group[at], h[:, at] = (column[0] for column in _random_sample(search.rng, 1, len(h)))
+        after = sample_losses(h, y, group)
+        losses = _log_chances(before.total, slope(min(before.counts), epsilon)) - _log_chances(
+            after.total, slope(min(after.counts), epsilon)
+        )
+        search.observe(2 * epsilon - abs(losses).max(), {"n": n, "counts": before.counts})
+
+
+def far_apart(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return losses of two hypotheses on two neighbouring samples between which m·u moves nearly 5 apart.
+
+    Each group has m positives at first, and one of group 0 becomes one of group 1. The first loss falls as far as it
+    can from the largest there is, the second rises as far as it can from nearly the smallest.
+    """
+    return np.array([1 + (n - m) / n, 2 / n]), np.array([m / (m + 1) + (n - m) / n, 2 / (m + 1) + 2 / n])
+
+
+def _log_chances(losses: np.ndarray, slope: float, many: int = 1) -> np.ndarray:
+    exponents = -slope * losses
+    copies = np.where(np.arange(len(losses)) == 0, 1, many)
+    return exponents - np.log((copies * np.exp(exponents)).sum())
+
+
+def _random_sample(rng: np.random.Generator, n: int, size: int = 4) -> Any:
+    y, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    h = rng.integers(0, 2, (size, n)).astype(float)
+    return (y, group, h) if n > 1 else (y, group, [h[:, 0]])
+
+
+def example(n: int) -> tuple[Any, Any]:
+    """Return two neighbouring samples, two positives in each group at first, and two hypotheses that change places.
+
+    One positive of group 0 becomes one of group 1. The first hypothesis has no discrimination before and 2/3 after; the
+    second 1/2 before and none after.
+    """
+    half = [[0, 1, 0, 1], [0, 1, 1, 1]]  # positives: two of group 0, the first of which moves, two of group 1
+    y = np.array([1] * 4 + [0] * (n - 4))
+    group = np.array([0, 0, 1, 1] + [0] * (n - 4))
+    moved = group.copy()
+    moved[0] = 1
+    first = np.array([row + [0] * (n - 4) for row in half], dtype=object) * Fraction(1)
+    second = first.copy()
+    second[1, 0] = Fraction(1)  # the new record's features are such that the second hypothesis is 1 on it
+    return (first, y, group), (second, y, moved)
+
+
+def example_losses(n: int) -> tuple[list[float], list[float]]:
+    """Return the losses of the two hypotheses on the two samples of `example`, for any n."""
+    return [2 / n, 1 / 2 + 1 / n], [2 / 3 + 2 / n, 0.0]
+
+
+def privacy_slack(n: int, epsilon: float) -> float:
+    """Return δ less the smallest δ′ with which the printed learner is (2ε, δ′) between the samples of `example`."""
+    first, second = example_losses(n)
+    p = _chance_of_second(first[1] - first[0], 2, n, epsilon)
+    q = _chance_of_second(second[1] - second[0], 1, n, epsilon)
+    factor = math.exp(2 * epsilon)
+    return math.exp(-math.sqrt(n)) - (max(p - factor * q, 0) + max((1 - p) - factor * (1 - q), 0))
+
+
+def _chance_of_second(gap: float, smallest: int, n: int, epsilon: float) -> float:
+    """Integrate the chance of the second of two hypotheses over the noisy count, from the printed formulas."""
+    center = smallest - math.sqrt(n) / epsilon
+
+    def integrand(noisy: float) -> float:
+        scale = 2 / (noisy - 1) + 1 / n
+        exponent = min(max(epsilon * gap / (2 * scale), -700), 700) if scale else 0.0
+        return epsilon / 2 * math.exp(-epsilon * abs(noisy - center)) / (1 + math.exp(exponent))
+
+    low, high = center - 40 / epsilon, center + 40 / epsilon
+    cuts = sorted({low, high, center, *(at for at in (1.0, 1.0 - 2 * n) if low < at < high)})
+    return sum(quad(integrand, a, b, limit=200)[0] for a, b in itertools.pairwise(cuts))
+
+
+def printed_loss(n: int, epsilon: float) -> float:
+    """Return the smallest δ′ with which the printed learner is (2ε, δ′) between the samples of `example`."""
+    return float(
+        learner_delta(
+            example_losses(n),
+            (2, 1),
+            n,
+            at=2 * epsilon,
+            epsilon=epsilon,
+            delta=printed_delta(n),
+            rule="printed",
+        )
+    )
+
+
+def _outside_the_assumption(search: Search) -> None:
+    """Samples that n and k = P₁ₐ do not exclude: two positives in a group. The promise fails by far."""
+    search.part("printed, few positives")
+    for n in (64, 100, 400):
+        for arrays, losses in zip(example(n), example_losses(n), strict=True):
+            for found, expected in zip(sample_losses(*arrays).total, losses, strict=True):
+                search.sanity(-abs(float(found) - expected), {"n": n}, tolerance=1e-15)
+        for epsilon in (0.3, 0.5, 1.0):
+            slack = printed_delta(n) - printed_loss(n, epsilon)
+            search.against(slack, {"n": n, "epsilon": epsilon}, verify=privacy_slack, tolerance=1e-6)
+    slack = privacy_slack(400, 1.0)
+    search.fact("δ needed at 2ε, n = 400, ε = 1, two positives in each group", round(-slack, 4))
+
+
+def _overestimate(search: Search) -> None:
+    """Under the printed condition on n, M < 1 and so Δ < Δu can have a larger probability than δ."""
+    search.part("printed: Δ above Δu")
+    least = math.inf
+    for n in (25, 100, 400, 2500):
+        for m in (n // 4, n // 3, n // 2):
+            epsilon = Fraction(math.isqrt(2 * n * 10**6) + 1, 1000 * m)  # just above √(2n)/m
+            slack = overestimate_slack(n, m, epsilon)
+            least = min(least, float(slack))
+            search.agree(slack < 0, True, {"n": n, "m": m, "epsilon": epsilon})
+    search.fact("ln Pr[M < 1] above ln δ, in the worst of these cases, at least", round(-least, 2))
+
+
+def overestimate_slack(n: int, m: int, epsilon: Fraction) -> Fraction:
+    """Return a number above ln δ − ln Pr[M < 1], for n a square, where n > 2/(kε)² holds with k = m/n."""
+    root = math.isqrt(n)
+    assert root**2 == n
+    assert (m * epsilon) ** 2 > 2 * n
+    # Pr[M < 1] = exp(√n − ε(m − 1))/2, and ln 2 < 7/10
+    return -root - (root - epsilon * (m - 1)) + Fraction(7, 10)
+
+
+def _without_shift(*arguments: Any, delta: float, **settings: Any) -> Any:
+    return learner_delta(*arguments, delta=0.5 + 0 * delta, **settings)
+
+
+def _third_of_the_scale(*arguments: Any, epsilon: float, delta: float, **settings: Any) -> Any:
+    # exponents three times as large, the noisy count as it was
+    losses, *rest = arguments
+    tripled = (3 * np.asarray(losses[0]), 3 * np.asarray(losses[1]))
+    return learner_delta(tripled, *rest, epsilon=epsilon, delta=delta, **settings)
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "the printed learner": {"learner": _printed},
+    "no shift of the noisy count": {"learner": _without_shift},
+    "exponents three times too large": {"learner": _third_of_the_scale},
+    "the pure learner with range 4": {"slope": lambda m, epsilon: 5 / 4 * pure_slope(m, epsilon)},
+}

@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.base import clone
+
+from dpfair_lib import ExponentialFairLearner
+from dpfair_lib.compat.learner_law import choice_probabilities, printed_delta, pure_slope
+from dpfair_lib.compat.losses import sample_losses
+
+RULES = [lambda x, _: (x >= 1).astype(float), lambda x, _: 0.5 + 0 * x, lambda _, a: (a == 1).astype(float)]
+
+
+@pytest.fixture
+def sample():
+    rng = np.random.default_rng(3)
+    x, group = rng.integers(0, 3, 60), rng.integers(0, 2, 60)
+    return x, (rng.uniform(size=60) < 0.2 + 0.3 * x).astype(int), group
+
+
+def learner(**settings):
+    return ExponentialFairLearner(
+        RULES, **{"epsilon": 0.7, "delta": 1e-3, "noise": "study", "random_state": 0} | settings
+    )
+
+
+@pytest.mark.parametrize(("repair", "delta"), [(True, 1e-3), (False, "printed"), ("pure", 0)])
+@pytest.mark.parametrize("noise", ["study", "secure"])
+def test_the_draws_follow_the_exact_law(sample, repair, delta, noise):
+    x, y, group = sample
+    rng = np.random.default_rng(0) if noise == "study" else None
+    drawn = [
+        learner(repair=repair, delta=delta, noise=noise, random_state=rng)
+        .fit(x, y, sensitive_features=group)
+        .index_
+        for _ in range(400)
+    ]
+    losses = sample_losses(np.array([rule(x, group) for rule in RULES], dtype=float), y, group)
+    if repair == "pure":
+        weights = np.exp(-pure_slope(min(losses.counts), 0.7) * losses.total)
+        law = weights / weights.sum()
+    else:
+        level, rule = (1e-3, "repaired") if repair else (printed_delta(60), "printed")
+        law = choice_probabilities(losses.total, min(losses.counts), 60, epsilon=0.7, delta=level, rule=rule)
+    for index, chance in enumerate(law):
+        assert binomtest(drawn.count(index), 400, float(chance)).pvalue > 1e-7
+
+
+def test_statements(sample):
+    x, y, group = sample
+    fitted = learner(noise="secure", random_state=None).fit(x, y, sensitive_features=group)
+    statement = fitted.privacy_statement_
+    assert (statement.epsilon, statement.delta, statement.relation) == (1.4, 1e-3, "replace-one")
+    assert statement.guarantee
+    pure = learner(repair="pure", delta=0, noise="secure", random_state=None).fit(
+        x, y, sensitive_features=group
+    )
+    assert pure.privacy_statement_.delta == 0
+    assert pure.privacy_statement_.guarantee
+    assert not hasattr(pure, "noisy_count_")
+    printed = learner(repair=False, delta="printed", noise="secure", random_state=None)
+    printed.fit(x, y, sensitive_features=group)
+    assert not printed.privacy_statement_.guarantee
+    assert "cgkm.thm-2.privacy" in printed.privacy_statement_.note
+    assert printed.privacy_statement_.delta == printed_delta(60)
+    assert not learner().fit(x, y, sensitive_features=group).privacy_statement_.guarantee  # study noise
+
+
+def test_samples_without_positives_in_a_group_are_accepted_when_repaired_and_refused_as_printed(sample):
+    x, _, group = sample
+    for y in (np.zeros(60, dtype=int), (group == 0).astype(int)):
+        for repair, delta in ((True, 1e-3), ("pure", 0)):
+            fitted = learner(repair=repair, delta=delta).fit(x, y, sensitive_features=group)
+            assert fitted.index_ in range(3)
+        with pytest.raises(ValueError, match="expected at least 2 in each"):
+            learner(repair=False).fit(x, y, sensitive_features=group)
+    one_group = learner(groups=("f", "m")).fit(
+        x, np.ones(60, dtype=int), sensitive_features=np.array(["f"] * 60)
+    )
+    assert one_group.privacy_statement_.epsilon == 1.4
+
+
+def test_predictions_are_those_of_the_chosen_hypothesis(sample):
+    x, y, group = sample
+    fitted = learner().fit(x, y, sensitive_features=group)
+    proba = fitted.predict_proba(x, sensitive_features=group)
+    assert proba[:, 1] == pytest.approx(np.asarray(RULES[fitted.index_](x, group), dtype=float))
+    assert proba.sum(axis=1) == pytest.approx(1)
+    half = ExponentialFairLearner([RULES[1]], epsilon=1, delta=0.1, noise="study").fit(
+        x, y, sensitive_features=group
+    )
+    labels = half.predict(x, sensitive_features=group, random_state=0)
+    assert set(labels.tolist()) == {0, 1}
+
+
+def test_it_can_be_cloned_and_repeats_itself_with_a_seed(sample):
+    x, y, group = sample
+    first = learner()
+    again = clone(first)
+    assert again.get_params()["delta"] == 1e-3
+    assert (
+        first.fit(x, y, sensitive_features=group).noisy_count_
+        == again.fit(x, y, sensitive_features=group).noisy_count_
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"hypotheses": []}, r"hypotheses: found \[\], expected a sequence of at least one callable"),
+        ({"hypotheses": [3]}, r"hypotheses\[0\]: found 3, expected a callable"),
+        ({"hypotheses": [lambda x, _: 2.0 + 0 * x]}, r"hypotheses\[0\]: found 2.0 at position 0"),
+        ({"hypotheses": [lambda *_: np.zeros(3)]}, r"hypotheses\[0\]: found 3 values, expected 60"),
+        ({"epsilon": 0}, "epsilon: found 0"),
+        ({"delta": 0}, "delta: found 0"),
+        ({"delta": 1.0}, "delta: found 1.0"),
+        ({"repair": "pure"}, "delta: found 0.001 beside repair='pure', expected 0"),
+        ({"repair": "no"}, "repair: found 'no'"),
+        ({"groups": (0, 0)}, "groups: found"),
+        ({"groups": (0, 2)}, "sensitive_features: found group"),
+        ({"noise": "secure"}, "random_state: found 0 beside noise='secure'"),
+        ({"noise": "none"}, "noise: found 'none'"),
+    ],
+)
+def test_bad_input_is_named(sample, settings, message):
+    x, y, group = sample
+    arguments = {
+        "hypotheses": RULES,
+        "epsilon": 0.7,
+        "delta": 1e-3,
+        "noise": "study",
+        "random_state": 0,
+    } | settings
+    with pytest.raises(ValueError, match=message):
+        ExponentialFairLearner(**arguments).fit(x, y, sensitive_features=group)
+
+
+def test_lengths_that_differ_are_named(sample):
+    x, y, group = sample
+    with pytest.raises(ValueError, match="lengths differ"):
+        learner().fit(x, y, sensitive_features=group[:-1])
