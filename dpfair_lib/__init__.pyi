@@ -7,6 +7,7 @@ from .central import expected_parity_bound as expected_parity_bound
 from .central import optimal_change as optimal_change
 from .central import parity_bound as parity_bound
 from .central import parity_violation_probability as parity_violation_probability
+from .compat import PrivateNoRegretFair as PrivateNoRegretFair
 from .datasets import Dataset as Dataset
 from .datasets import load as load
 from .datasets import synthetic as synthetic
