@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from dpfair_lib.privacy import (
     add_gaussian_noise,
     add_laplace_noise,
     composed_zcdp,
-    zcdp_epsilon,
+    zcdp_delta,
     zcdp_from_pure,
 )
 from dpfair_lib.privacy.sampling import Noise
@@ -100,16 +101,15 @@ class RoundNoise:
     rho: float
 
 
+@functools.lru_cache(maxsize=64)
 def rho_for(epsilon: float, delta: float) -> float:
     """Return the largest ρ, to ten digits, that converts to at most ε at δ."""
     low, high = 0.0, 1.0
-    while zcdp_epsilon(high, delta, "tight") <= epsilon:
-        high *= 2
-    for _ in range(60):
+    while zcdp_delta(high, epsilon) <= delta:
+        low, high = high, 2 * high
+    while high - low > 1e-10 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if zcdp_epsilon(middle, delta, "tight") <= epsilon else (low, middle)
-        if high - low < 1e-10 * high:
-            break
+        low, high = (middle, high) if zcdp_delta(middle, epsilon) <= delta else (low, middle)
     return low
 
 

@@ -15,7 +15,9 @@ def printed_rounds(n: float, alpha: float, beta: float) -> float:
     return 4 * math.sqrt(n) * math.log(2 / beta) / alpha**4
 
 
-def printed_samples(n: float, alpha: float, beta: float, *, dimension: float = 1, constant: float = 1) -> float:
+def printed_samples(
+    n: float, alpha: float, beta: float, *, dimension: float = 1, constant: float = 1
+) -> float:
     """Return the printed m = ln(2T/β) d ln(n) C² c₀ T/(√n (1 + C)² ln(2/β)) at C = 1/α, which need not be whole.
 
     Parameters

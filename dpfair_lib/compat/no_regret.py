@@ -20,7 +20,6 @@ from dpfair_lib.compat.fair_dynamics import (
 )
 from dpfair_lib.compat.grid import (
     MOST_CELLS,
-
     as_frame,
     cell_of,
     check_levels,

@@ -103,5 +103,3 @@ def optimum(game: SubgroupGame, tolerance: float) -> np.ndarray:
     found = linprog(game.error, A_ub=rows, b_ub=np.full(len(rows), tolerance), bounds=(0, 1), method="highs")
     assert found.status == 0, found.message  # selecting no one is feasible, and the program is bounded
     return np.clip(found.x, 0, 1)
-
-

@@ -21,6 +21,7 @@ from dpfair_lib.experiments import (
     preparation,
     private_postprocessing,
     projection_tables,
+    subgroup_fairness,
     tables,
 )
 from dpfair_lib.experiments.printed import GROUP_EPSILON
@@ -107,6 +108,21 @@ def projection_times(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), {"repeats": 20}, projection_tables.time_steps, [task])
 
 
+def subgroups(name: str, data: str) -> Experiment:
+    """Private no-regret dynamics and their rivals, a task per split and class of subgroups."""
+    parameters = {
+        "trials": TRIALS, "seed": 0, "rounds": 1000, "samples": subgroup_fairness.SAMPLES,
+        "dual_bound": subgroup_fairness.DUAL_BOUND, "tolerance": subgroup_fairness.TOLERANCE,
+        "delta": subgroup_fairness.DELTA, "noisy_rounds": subgroup_fairness.NOISY_ROUNDS,
+    }  # fmt: skip
+    tasks = [
+        {"subgroups": kind, "split": at, "seed": 0, "rounds": 1000}
+        for kind in subgroup_fairness.CLASSES
+        for at in range(TRIALS)
+    ]
+    return Experiment(name, _pinned(data), parameters, subgroup_fairness.run_trial, tasks)
+
+
 # name → how to make the experiment of that name
 EXPERIMENTS = {
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
@@ -123,6 +139,7 @@ EXPERIMENTS = {
     },
     "thesis-tables-compas": functools.partial(race_tables, data="compas", trials=TABLE_TRIALS),
     "thesis-tables-adult": functools.partial(race_tables, data="adult", trials=TRIALS),
+    "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)
