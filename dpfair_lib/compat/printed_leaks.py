@@ -155,7 +155,8 @@ def flip_law(
         signs = dict(answers)
         weights = np.array([dual_bound * signs.get(group, 0.0) * named[group] for group in (0, 1)])
         costs = classifiers @ game.costs(weights)
-        return 1 - laplace_sum_tail(differing, (costs[0] - costs[1]) / scale)
+        # S < x as often as S > −x: small chances keep their digits
+        return laplace_sum_tail(differing, (costs[1] - costs[0]) / scale)
 
     return play_law(second_chance, (answers[0][0], answers[1][0]), rounds=rounds)
 

@@ -29,7 +29,7 @@ from dpfair_lib.compat.fair_dynamics import (
 from dpfair_lib.compat.printed_leaks import MEMBERS as FLIP_MEMBERS
 from dpfair_lib.compat.printed_leaks import feature_leak, flip_counts, flip_law, hockey_stick
 from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts
-from dpfair_lib.privacy import zcdp_epsilon
+from dpfair_lib.privacy import zcdp_delta
 
 BOUND = 10  # the dual bound C
 CLASSIFIERS = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
@@ -114,7 +114,7 @@ def _whole(values: Any, unit: int, case: Any, search: Search) -> np.ndarray:
 def _auditor(search: Search) -> None:
     """One label decides which subgroup the auditor names, and the learner's loss vector moves by a constant."""
     search.part("auditor")
-    changes = {}
+    changes = []
     for size in (1, 10, 100):
         answers, vectors = [], []
         for neighbour in (False, True):
@@ -125,8 +125,10 @@ def _auditor(search: Search) -> None:
             answers.append(at)
             vectors.append(sign * both.violation[at])
         search.agree(answers[0] != answers[1], True, {"size": size})
-        changes[600 * size] = float(BOUND * abs(vectors[0] - vectors[1]).sum())
-    search.fact("change of the loss vector when the auditor's answer changes", changes)
+        changes.append(f"{600 * size}: {float(BOUND * abs(vectors[0] - vectors[1]).sum()):.4f}")
+    search.fact(
+        "change of the loss vector with the auditor's answer, by number of records", ", ".join(changes)
+    )
 
 
 def _features(leak: Callable[..., float], search: Search) -> None:
@@ -235,10 +237,10 @@ def _repair(budget: Callable[..., RoundNoise], rho: Callable[..., float], search
         moved = max(math.sqrt(2) * (1 + bound), 2 + math.sqrt(2) * bound) / n
         spent = rounds * ((moved / noise.sigma) ** 2 + (2 / (n * noise.audit_scale)) ** 2) / 2
         search.equal(noise.rho / spent, 1.0, case, tolerance=1e-9)
-        search.observe(epsilon - zcdp_epsilon(spent, delta, "tight"), case, tolerance=1e-7)
+        search.observe(1 - zcdp_delta(spent, epsilon) / delta, case, tolerance=1e-7)
         largest = rho(epsilon, delta)
-        search.observe(epsilon - zcdp_epsilon(largest, delta, "tight"), case, tolerance=1e-12)
-        search.observe(zcdp_epsilon(largest * (1 + 1e-6), delta, "tight") - epsilon, case)
+        search.observe(1 - zcdp_delta(largest, epsilon) / delta, case, tolerance=1e-12)
+        search.observe(zcdp_delta(largest * (1 + 1e-6), epsilon) / delta - 1, case)
 
 
 def _over_everyone(counts: np.ndarray, members: np.ndarray, n: Any = None) -> SubgroupGame:

@@ -112,7 +112,6 @@ def optimum_slack(alpha: Any) -> Fraction:
 def _sizes(condition: Callable[..., float], sample: Callable[..., float], search: Search) -> None:
     """What (2) asks for, beside the line that it is drawn from, and from which n on it holds."""
     search.part("sizes")
-    table = []
     for alpha, epsilon in itertools.product((0.5, 0.2, 0.1, 0.05), (0.1, 1.0)):
         chosen = {"alpha": alpha, "beta": BETA, "delta": DELTA}
         case = chosen | {"epsilon": epsilon}
@@ -123,10 +122,9 @@ def _sizes(condition: Callable[..., float], sample: Callable[..., float], search
         ratio = condition(n, **chosen, derived=True) / condition(n, **chosen)
         expected = math.sqrt(1 + math.log(n)) * (2 + 1 / alpha) / (3 * (1 + 1 / alpha))
         search.equal(ratio, expected, case, tolerance=1e-9)
-        rounds, samples = printed_rounds(n, alpha, BETA), printed_samples(n, alpha, BETA)
-        at_n = {"n": n, "rounds": rounds, "samples": samples, "calls": rounds * samples}
-        table.append(case | at_n | {"derived n": sample(epsilon, **chosen, derived=True)})
-    search.fact("where (2) begins to hold", table)
+    n = sample(1.0, 0.1, BETA, DELTA)
+    calls = printed_rounds(n, 0.1, BETA) * printed_samples(n, 0.1, BETA)
+    search.fact("n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1", f"{n:.2g}, {calls:.2g}")
 
 
 def _errors_once(sample: Callable[..., float], search: Search) -> None:
