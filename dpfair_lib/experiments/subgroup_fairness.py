@@ -129,7 +129,13 @@ def _counted(frame: pd.DataFrame, subgroups: list[dict[Any, Any]]) -> tuple[np.n
 def _methods(
     game: Any, counts: np.ndarray, members: np.ndarray, rounds: int, rng: np.random.Generator
 ) -> Iterator[tuple[str, float | None, np.ndarray]]:
-    from dpfair_lib.compat.fair_dynamics import no_regret_dynamics, rho_for, round_noise
+    from dpfair_lib.compat.fair_dynamics import (
+        no_regret_dynamics,
+        printed_dynamics,
+        printed_scale,
+        rho_for,
+        round_noise,
+    )
     from dpfair_lib.compat.no_regret import noisy_counts
     from dpfair_lib.compat.subgroup_game import game_from_counts, optimum
 
@@ -140,7 +146,12 @@ def _methods(
     yield "least error", None, (game.error < 0).astype(float)
     yield "linear program", None, optimum(game, TOLERANCE)
     yield "dynamics", None, play(game)
+    printed = {"rounds": rounds, "samples": SAMPLES, "dual_bound": DUAL_BOUND}
     for epsilon in EPSILONS:
+        scale = printed_scale(epsilon, DELTA, n, **printed)
+        yield "as printed", epsilon, printed_dynamics(
+            game, counts.sum(axis=(1, 2)), scale=scale, rng=rng, **printed
+        ).mean(axis=0)  # fmt: skip
         rho = rho_for(epsilon, DELTA)
         noisy = game_from_counts(noisy_counts(counts, rho, noise="study", rng=rng), members, n)
         yield "noisy counts, dynamics", epsilon, play(noisy)
