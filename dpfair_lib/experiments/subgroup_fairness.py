@@ -146,12 +146,13 @@ def _methods(
     yield "least error", None, (game.error < 0).astype(float)
     yield "linear program", None, optimum(game, TOLERANCE)
     yield "dynamics", None, play(game)
-    printed = {"rounds": rounds, "samples": SAMPLES, "dual_bound": DUAL_BOUND}
+    sizes = counts.sum(axis=(1, 2))
+    as_printed = functools.partial(
+        printed_dynamics, game, sizes, rounds=rounds, samples=SAMPLES, dual_bound=DUAL_BOUND, rng=rng
+    )
     for epsilon in EPSILONS:
-        scale = printed_scale(epsilon, DELTA, n, **printed)
-        yield "as printed", epsilon, printed_dynamics(
-            game, counts.sum(axis=(1, 2)), scale=scale, rng=rng, **printed
-        ).mean(axis=0)  # fmt: skip
+        scale = printed_scale(epsilon, DELTA, n, dual_bound=DUAL_BOUND, rounds=rounds, samples=SAMPLES)
+        yield "as printed", epsilon, as_printed(scale=scale).mean(axis=0)
         rho = rho_for(epsilon, DELTA)
         noisy = game_from_counts(noisy_counts(counts, rho, noise="study", rng=rng), members, n)
         yield "noisy counts, dynamics", epsilon, play(noisy)
