@@ -8,6 +8,7 @@ from .central import optimal_change as optimal_change
 from .central import parity_bound as parity_bound
 from .central import parity_violation_probability as parity_violation_probability
 from .compat import ExponentialFairLearner as ExponentialFairLearner
+from .compat import PrivateNoRegretFair as PrivateNoRegretFair
 from .compat import acceptable_hypotheses as acceptable_hypotheses
 from .compat import pure_dp_feasible as pure_dp_feasible
 from .datasets import Dataset as Dataset

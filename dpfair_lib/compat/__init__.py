@@ -4,9 +4,11 @@ from dpfair_lib.compat.acceptable import acceptable_hypotheses
 from dpfair_lib.compat.criteria import beats_constants, fair_within
 from dpfair_lib.compat.exponential_learner import ExponentialFairLearner
 from dpfair_lib.compat.feasibility import pure_dp_feasible
+from dpfair_lib.compat.no_regret import PrivateNoRegretFair
 
 __all__ = [
     "ExponentialFairLearner",
+    "PrivateNoRegretFair",
     "acceptable_hypotheses",
     "beats_constants",
     "fair_within",

@@ -22,6 +22,7 @@ from dpfair_lib.experiments import (
     private_postprocessing,
     projection_tables,
     randomised_training,
+    subgroup_fairness,
     tables,
 )
 from dpfair_lib.experiments.printed import GROUP_EPSILON
@@ -122,6 +123,21 @@ def trained_on_reports(name: str, data: str, *, tuned: bool) -> Experiment:
     return Experiment(name, _pinned(data), parameters, randomised_training.run_trial, tasks)
 
 
+def subgroups(name: str, data: str) -> Experiment:
+    """Private no-regret dynamics and their rivals, a task per split and class of subgroups."""
+    parameters = {
+        "trials": TRIALS, "seed": 0, "rounds": 1000, "samples": subgroup_fairness.SAMPLES,
+        "dual_bound": subgroup_fairness.DUAL_BOUND, "tolerance": subgroup_fairness.TOLERANCE,
+        "delta": subgroup_fairness.DELTA, "noisy_rounds": subgroup_fairness.NOISY_ROUNDS,
+    }  # fmt: skip
+    tasks = [
+        {"subgroups": kind, "split": at, "seed": 0, "rounds": 1000}
+        for kind in subgroup_fairness.CLASSES
+        for at in range(TRIALS)
+    ]
+    return Experiment(name, _pinned(data), parameters, subgroup_fairness.run_trial, tasks)
+
+
 # name → how to make the experiment of that name
 EXPERIMENTS = {
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
@@ -145,6 +161,7 @@ EXPERIMENTS = {
         for data in ("adult-26k", "lsac")
         for suffix, tuned in (("", False), ("-tuned", True))
     },
+    "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)

@@ -1,0 +1,135 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from dpfair_lib import PrivateNoRegretFair
+from dpfair_lib.compat.grid import cell_of, check_levels, conjunctions, membership
+from dpfair_lib.compat.no_regret import noisy_counts
+from dpfair_lib.privacy import STUDY_NOTE
+
+LEVELS = {"job": ["none", "part", "full"], "sex": ["f", "m"], "age": ["young", "old"]}
+GROUPS = [{"sex": "f"}, {"sex": "f", "age": "old"}, {"age": "young"}]
+
+
+def rows(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"job": rng.choice(LEVELS["job"], n), "town": rng.integers(0, 2, n)})
+    S = pd.DataFrame({"sex": rng.choice(LEVELS["sex"], n), "age": rng.choice(LEVELS["age"], n)})
+    chance = 0.15 + 0.5 * (X["job"] == "full") + 0.15 * (S["sex"] == "m")
+    return X, (rng.random(n) < chance).astype(int), S
+
+
+def model(**options):
+    chosen = {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "subgroups": GROUPS,
+        "rounds": 200,
+        "samples": 20,
+        "levels": LEVELS,
+    }
+    return PrivateNoRegretFair(**chosen | {"noise": "study", "random_state": 0} | options)
+
+
+@pytest.mark.parametrize("options", [{}, {"release": "rounds"}, {"repair": False}])
+def test_it_fits_and_predicts(options):
+    X, y, S = rows()
+    fitted = model(**options).fit(X, y, sensitive_features=S)
+    chance = fitted.predict_proba(X)
+    assert chance.shape == (3000, 2)
+    assert ((chance >= 0) & (chance <= 1)).all()
+    assert set(fitted.predict(X, random_state=0)) <= {0, 1}
+    again = clone(fitted).fit(X, y, sensitive_features=S)
+    assert (again.selection_ == fitted.selection_).all()
+    assert not fitted.privacy_statement_.guarantee
+    note = "cgkm.fairnr-privacy" if options.get("repair") is False else STUDY_NOTE
+    assert note in fitted.privacy_statement_.note
+
+
+@pytest.mark.parametrize("release", ["counts", "rounds"])
+def test_secure_noise_guarantees(release):
+    X, y, S = rows(400)
+    fitted = model(release=release, noise="secure", random_state=None, rounds=5).fit(
+        X, y, sensitive_features=S
+    )
+    promised = fitted.privacy_statement_
+    assert promised.guarantee
+    assert (promised.epsilon, promised.delta, promised.relation) == (1.0, 1e-6, "replace-one")
+
+
+def test_noisy_counts_have_the_variance_of_the_budget():
+    found = noisy_counts(np.zeros((40, 50, 2)), 0.04, noise="study", rng=np.random.default_rng(0))
+    assert found.std() == pytest.approx(5.0, rel=0.05)
+
+
+def test_much_budget_is_accurate_and_arrays_do():
+    X, y, S = rows()
+    plain = model(epsilon=50.0, rounds=1000).fit(X, y, sensitive_features=S)
+    chosen = (plain.predict_proba(X)[:, 1] > 0.5) == (X["job"] == "full")
+    assert chosen.mean() > 0.95
+    codes = np.stack([X["town"], 1 - X["town"]], axis=1)
+    fitted = model(levels=None, subgroups=[{0: 1}]).fit(codes, y, sensitive_features=codes[:, 0])
+    assert len(fitted.selection_) == 4
+
+
+def test_labels_of_one_kind_are_defined():
+    X, y, S = rows(100)
+    for same in (np.zeros(100, int), np.ones(100, int)):
+        for options in ({}, {"release": "rounds"}, {"repair": False}):
+            assert np.isfinite(model(rounds=5, **options).fit(X, same, sensitive_features=S).selection_).all()
+    assert len(y) == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"subgroups": []}, "subgroups: found []"),
+        ({"subgroups": [{}]}, "subgroups: found {}"),
+        ({"subgroups": [{"race": "a"}]}, "subgroups: found column 'race'"),
+        ({"subgroups": [{"sex": "x"}]}, "subgroups: found 'x' for column 'sex'"),
+        ({"epsilon": 0}, "epsilon: found 0"),
+        ({"delta": 0}, "delta: found 0"),
+        ({"rounds": 0}, "rounds: found 0"),
+        ({"samples": 1.5}, "samples: found 1.5"),
+        ({"dual_bound": -1}, "dual_bound: found -1"),
+        ({"tolerance": -0.1}, "tolerance: found -0.1"),
+        ({"release": "all"}, "release: found 'all'"),
+        ({"repair": "no"}, "repair: found 'no'"),
+        ({"repair": False, "noise": "secure", "random_state": None}, "noise: found 'secure' beside repair=False"),
+        ({"noise": "secure"}, "random_state: found 0 beside noise='secure'"),
+        ({"levels": LEVELS | {"job": ["none", "part"]}}, "X: found 'full' in column 'job'"),
+        ({"levels": {"job": ["none", "none"]}}, "levels: found ['none', 'none'] for column 'job'"),
+        ({"levels": 3}, "levels: found 3"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(options, found):
+    X, y, S = rows(200)
+    X["job"] = "full"
+    with pytest.raises(ValueError, match=re.escape(found)):
+        model(**options).fit(X, y, sensitive_features=S)
+
+
+def test_shapes_are_checked():
+    X, y, S = rows(50)
+    with pytest.raises(ValueError, match="lengths differ"):
+        model().fit(X, y[:-1], sensitive_features=S)
+    with pytest.raises(ValueError, match="labels 0 and 1"):
+        model().fit(X, y + 1, sensitive_features=S)
+    fitted = model(rounds=2).fit(X, y, sensitive_features=S)
+    with pytest.raises(ValueError, match="expected \\['job', 'town'\\]"):
+        fitted.predict_proba(X[["town", "job"]])
+
+
+def test_grids():
+    frame = pd.DataFrame({"sex": ["m", "f"], "town": [0, 1]})
+    cell, cells = cell_of(frame, check_levels(LEVELS), "X")
+    assert (cell.tolist(), cells) == ([2, 1], 4)
+    table = membership(["sex", "age"], LEVELS, GROUPS)
+    assert table.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert len(conjunctions(LEVELS, 2)) == 6 + 6 + 4
+    wide = pd.DataFrame(np.zeros((1, 25), int))
+    with pytest.raises(ValueError, match="more than 1000000 cells"):
+        cell_of(wide, {}, "X")
