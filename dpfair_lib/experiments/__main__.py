@@ -109,17 +109,17 @@ def projection_times(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), {"repeats": 20}, projection_tables.time_steps, [task])
 
 
-def trained_on_reports(name: str, data: str, *, tuned: bool) -> Experiment:
-    """Figures 5.1–5.10 on one data set, a task per attribute and seed."""
+def trained_on_reports(name: str, settings: tuple[str, ...], *, tuned: bool) -> Experiment:
+    """Figures 5.1–5.10 for attributes of one data set, a task per attribute and seed."""
+    data = randomised_training.SETTINGS[settings[0]][0]
     seeds = randomised_training.TUNED_SEEDS[data] if tuned else randomised_training.SEEDS
     levels = randomised_training.TUNED_LEVELS if tuned else randomised_training.LEVELS
     tasks = [
         {"setting": setting, "seed": seed, "levels": levels, "tuned": tuned}
-        for setting, (used, _) in randomised_training.SETTINGS.items()
+        for setting in settings
         for seed in range(seeds)
-        if used == data
     ]
-    parameters = {"seeds": seeds, "levels": levels, "tuned": tuned}
+    parameters = {"settings": settings, "seeds": seeds, "levels": levels, "tuned": tuned}
     return Experiment(name, _pinned(data), parameters, randomised_training.run_trial, tasks)
 
 
@@ -138,6 +138,13 @@ def subgroups(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), parameters, subgroup_fairness.run_trial, tasks)
 
 
+FIGURES = {
+    "adult-gender": ("adult-gender",),
+    "lsac-gender": ("lsac-gender",),
+    "adult": ("adult-race", "adult-race-gender"),
+    "lsac": ("lsac-family-income",),
+}
+
 # name → how to make the experiment of that name
 EXPERIMENTS = {
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
@@ -155,10 +162,10 @@ EXPERIMENTS = {
     "thesis-tables-compas": functools.partial(race_tables, data="compas", trials=TABLE_TRIALS),
     "thesis-tables-adult": functools.partial(race_tables, data="adult", trials=TABLE_TRIALS),
     **{
-        f"thesis-figures-{data.partition('-')[0]}{suffix}": functools.partial(
-            trained_on_reports, data=data, tuned=tuned
+        f"thesis-figures-{part}{suffix}": functools.partial(
+            trained_on_reports, settings=settings, tuned=tuned
         )
-        for data in ("adult-26k", "lsac")
+        for part, settings in FIGURES.items()
         for suffix, tuned in (("", False), ("-tuned", True))
     },
     "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),

@@ -32,6 +32,7 @@ TUNED: dict[str, dict[str, float | int]] = {
     "lsac": {"max_depth": 9, "learning_rate": 0.181780, "n_estimators": 1100},
 }
 ROUNDED = {"OPT, ζ to hundredths": 100, "OPT, ζ to tenths": 10}
+SIGNED = "parity signed", "opportunity signed"
 SHUFFLES = 200
 DIGITS = 7
 
@@ -171,7 +172,8 @@ def run_trial(task: dict[str, Any]) -> list[dict[str, Any]]:
     -------
     list of dict
         ``setting, seed, method, epsilon``; ``accuracy, f1, parity, opportunity`` on the test rows, the gaps as the
-        largest difference between two of their own groups; of the training rows ``reported``, Δ′ by report,
+        largest difference between two of their own groups; for two groups ``parity signed, opportunity signed``, the
+        second group's rate less the first's, as the followed experiments take it; of the training rows ``reported``, Δ′ by report,
         ``relative``, Δ, and ``truth``, the share of true reports, missing where reports are sets; ``parity floor`` and
         ``opportunity floor``, the mean gaps when the groups of the test rows are shuffled, for the method "none" only.
         "none" trains on the attribute as it is, "left out" without it.
@@ -202,7 +204,9 @@ def run_trial(task: dict[str, Any]) -> list[dict[str, Any]]:
             indicators = np.eye(coded.k, dtype=np.float32)[reports] if reports.ndim == 1 else reports
             named = {"method": method, "epsilon": epsilon}
             rows.append(named | about | _measured(coded, test, learn(indicators.astype(np.float32))))
-    blank = dict.fromkeys(("epsilon", "reported", "relative", "truth", "parity floor", "opportunity floor"))
+    blank = dict.fromkeys(
+        ("epsilon", *SIGNED, "reported", "relative", "truth", "parity floor", "opportunity floor")
+    )
     return [
         {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
         for row in (
@@ -270,7 +274,12 @@ def _measured(coded: Coded, test: np.ndarray, predicted: np.ndarray) -> dict[str
     from dpfair_lib.fairness import demographic_parity_difference, equal_opportunity_difference
 
     y, a = coded.y[test], coded.a[test]
-    return {
+    signed = {}
+    if coded.k == 2:
+        for name, rows in (("parity signed", y >= 0), ("opportunity signed", y == 1)):
+            first, second = (predicted[rows & (a == group)].mean() for group in (0, 1))
+            signed[name] = float(second - first)
+    return signed | {
         "accuracy": float((predicted == y).mean()),
         "f1": float(f1_score(y, predicted)),
         "parity": float(demographic_parity_difference(predicted, sensitive_features=a)),
