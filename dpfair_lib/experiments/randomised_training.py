@@ -173,9 +173,10 @@ def run_trial(task: dict[str, Any]) -> list[dict[str, Any]]:
     list of dict
         ``setting, seed, method, epsilon``; ``accuracy, f1, parity, opportunity`` on the test rows, the gaps as the
         largest difference between two of their own groups; for two groups ``parity signed, opportunity signed``, the
-        second group's rate less the first's, as the followed experiments take it; of the training rows ``reported``, Δ′ by report,
-        ``relative``, Δ, and ``truth``, the share of true reports, missing where reports are sets; ``parity floor`` and
-        ``opportunity floor``, the mean gaps when the groups of the test rows are shuffled, for the method "none" only.
+        second group's rate less the first's, as the followed experiments take it; of the training rows ``reported``,
+        Δ′ by report, ``relative``, Δ, and ``truth``, the share of true reports, missing where reports are sets;
+        ``parity floor`` and ``opportunity floor``, the mean gaps when the groups of the test rows are shuffled, for the
+        method "none" only.
         "none" trains on the attribute as it is, "left out" without it.
 
     References
