@@ -242,9 +242,10 @@ def _joint(y: np.ndarray, a: np.ndarray, labels: np.ndarray, levels: np.ndarray)
     joint = np.bincount(y * len(levels) + a, minlength=len(labels) * len(levels))
     joint = joint.reshape(len(labels), len(levels))
     if not joint.all():
-        label, group = np.argwhere(joint == 0)[0]
+        row, column = np.argwhere(joint == 0)[0]
+        label, group = labels.tolist()[row], levels.tolist()[column]
         raise ValueError(
-            f"sensitive_features: found no row of group {levels.tolist()[group]!r} with label {labels.tolist()[label]!r}, "
+            f"sensitive_features: found no row of group {group!r} with label {label!r}, "
             "expected every label in every group"
         )
     return joint

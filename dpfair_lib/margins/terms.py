@@ -14,7 +14,7 @@ BLOCK = 1 << 15  # rows at a time: the temporaries stay in the cache
 
 
 def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
-    """Return ρ/L with its sign; infinite where L = 0, since a row of zeros has the same scores under every linear model.
+    """Return ρ/L with its sign; infinite where L = 0, as a row of zeros has the same scores under every linear model.
 
     Parameters
     ----------
