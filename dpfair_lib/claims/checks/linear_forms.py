@@ -35,7 +35,9 @@ SMALL = len(SIZES) ** 4 * 2**4
 def as_fractions(table: np.ndarray) -> np.ndarray:
     """Return the table of counts as probabilities."""
     total = int(table.sum())
-    return np.array([Fraction(int(entry), total) for entry in table.ravel()], dtype=object).reshape(table.shape)
+    return np.array([Fraction(int(entry), total) for entry in table.ravel()], dtype=object).reshape(
+        table.shape
+    )
 
 
 def judge_form(
@@ -93,7 +95,8 @@ def judge_form(
             cases += 1
     size = SMALL * len(desirables)
     search.exhausts(
-        "two labels and two groups: all tables with 1 or 2 people a cell, each cell all right or all wrong", cases=size
+        "two labels and two groups: all tables with 1 or 2 people a cell, each cell all right or all wrong",
+        cases=size,
     )
     _random_tables(notion, coefficients, levels, search, most_labels, len(desirables) > 1)
 

@@ -26,9 +26,13 @@ def check(
     for groups in (2, 3, 4):
         joint = np.full((2, groups), Fraction(1, 2 * groups), dtype=object)
         means = np.full((2, groups), Fraction(1), dtype=object)
-        ratio = sum(corollary(joint, means, "equalized_odds", (1, 1))) / sum(theorem(joint, means, "equalized_odds", (1, 1)))
-        search.fact(f"equal groups and margins, {groups} groups: corollary over theorem", str(ratio))
-        search.fact(f"largest ratio of the means over groups, {groups} groups, approached", str(Fraction(groups + 1, groups - 1)))
+        ours, printed = (sum(f(joint, means, "equalized_odds", (1, 1))) for f in (theorem, corollary))
+        ratio = str(printed / ours) if ours else "not defined"
+        search.fact(f"equal groups and margins, {groups} groups: corollary over theorem", ratio)
+        search.fact(
+            f"largest ratio of the means over groups, {groups} groups, approached",
+            str(Fraction(groups + 1, groups - 1)),
+        )
     return search.evidence()
 
 
@@ -36,8 +40,9 @@ def _small_populations(theorem: Any, corollary: Any, search: Search) -> None:
     """Exact, person by person; two labels, two groups, 1 to 3 people a cell and means 0 or 1, which decide for all."""
     search.part("exact")
     sizes = (1, 3)
-    cases = 0
-    for people, ones in itertools.product(itertools.product(sizes, repeat=4), itertools.product((0, 1), repeat=4)):
+    for people, ones in itertools.product(
+        itertools.product(sizes, repeat=4), itertools.product((0, 1), repeat=4)
+    ):
         joint = np.array([Fraction(count, sum(people)) for count in people], dtype=object).reshape(2, 2)
         means = np.array([Fraction(one) for one in ones], dtype=object).reshape(2, 2)
         for notion in NOTIONS:
@@ -49,7 +54,6 @@ def _small_populations(theorem: Any, corollary: Any, search: Search) -> None:
                 search.equal(second, _printed(joint, means, notion, k), case)
                 search.equal(second - first, _difference(joint, means, notion, k), case)
                 search.observe(second - first, case)
-        cases += 1
     search.exhausts("two labels and groups, 1 or 3 people a cell, all means 0 or 1", cases=2**4 * 2**4)
 
 
@@ -110,7 +114,8 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the corollary taken for the theorem": {"theorem": corollary_constants},
     "coefficients without bars": {
         "theorem": lambda joint, means, notion, desirable: (
-            2 * theorem_constants(joint, means, notion, desirable) - corollary_constants(joint, means, notion, desirable)
+            2 * theorem_constants(joint, means, notion, desirable)
+            - corollary_constants(joint, means, notion, desirable)
         )
     },
     "the theorem taken for the corollary": {"corollary": theorem_constants},

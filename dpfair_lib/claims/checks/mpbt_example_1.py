@@ -73,13 +73,15 @@ FAULTS: dict[str, dict[str, Any]] = {
             lambda matrix, joint: (
                 np.eye(matrix.shape[-1], dtype=int)
                 - (np.eye(matrix.shape[-1], dtype=int) - matrix)
-                * (joint.sum(-1, keepdims=True) / joint.sum((-2, -1), keepdims=True)).repeat(joint.shape[-1], -1).reshape(*joint.shape[:-2], 1, -1)
+                * (joint.sum(-1, keepdims=True) / joint.sum((-2, -1), keepdims=True))
+                .repeat(joint.shape[-1], -1)
+                .reshape(*joint.shape[:-2], 1, -1)
             )
         )
     },
     "own share forgotten": {
         "coefficients": wrong_coefficients(
-            lambda matrix, joint: np.where(np.eye(matrix.shape[-1], dtype=bool), 1 + 0 * matrix, matrix)
+            lambda matrix, _: np.where(np.eye(matrix.shape[-1], dtype=bool), 1 + 0 * matrix, matrix)
         )
     },
     "compared with the others instead of everyone": {"coefficients": against_the_others},

@@ -46,13 +46,16 @@ def _literal(table: np.ndarray, desirable: tuple[int, int]) -> list[Fraction]:
 def _gaps(table: np.ndarray, desirable: tuple[int, int]) -> Fraction:
     """The gap of the desirable labels' true rates, added up."""
     return sum(
-        (desirable[y] * abs(accuracy(table, [(y, 0)]) - accuracy(table, [(y, 1)])) for y in (0, 1)), Fraction(0)
+        (desirable[y] * abs(accuracy(table, [(y, 0)]) - accuracy(table, [(y, 1)])) for y in (0, 1)),
+        Fraction(0),
     )
 
 
 FAULTS: dict[str, dict[str, Any]] = {
     "every label desirable": {
-        "coefficients": lambda joint, notion, desirable: form_coefficients(joint, notion, 0 * np.asarray(desirable) + 1)
+        "coefficients": lambda joint, notion, desirable: form_coefficients(
+            joint, notion, 0 * np.asarray(desirable) + 1
+        )
     },
     "compared with the others instead of everyone": {"coefficients": against_the_others},
     "the other labels desirable": {

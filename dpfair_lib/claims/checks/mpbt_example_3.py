@@ -43,10 +43,12 @@ def _literal(table: np.ndarray, _: Any) -> list[Fraction]:
 FAULTS: dict[str, dict[str, Any]] = {
     "the mean of the groups, not of the people": {
         "coefficients": wrong_coefficients(
-            lambda matrix, joint: np.eye(matrix.shape[-1], dtype=int) - (0 * matrix + 1) / matrix.shape[-1]
+            lambda matrix, _: np.eye(matrix.shape[-1], dtype=int) - (0 * matrix + 1) / matrix.shape[-1]
         )
     },
     "compared with the others instead of everyone": {"coefficients": against_the_others},
-    "rows and columns exchanged": {"coefficients": wrong_coefficients(lambda matrix, _: matrix.swapaxes(-1, -2))},
+    "rows and columns exchanged": {
+        "coefficients": wrong_coefficients(lambda matrix, _: matrix.swapaxes(-1, -2))
+    },
     "halved": {"levels": wrong_levels(lambda levels: levels / 2)},
 }

@@ -67,10 +67,15 @@ def _three_labels(levels: Callable[..., Any], search: Search) -> None:
     ).all()
     apart = [levels(as_fractions(table), "demographic_parity", np.ones(3)) for table in (first, second)]
     difference = max(abs(apart[0] - apart[1]))
-    expected = _rate(first, 1, [0]) - _rate(first, 1, [0, 1]) - (_rate(second, 1, [0]) - _rate(second, 1, [0, 1]))
+    expected = (
+        _rate(first, 1, [0]) - _rate(first, 1, [0, 1]) - (_rate(second, 1, [0]) - _rate(second, 1, [0, 1]))
+    )
     search.equal(difference, abs(expected), {"tables": [first.tolist(), second.tolist()]})
     search.agree(bool(same) and expected != 0, True, {"tables": [first.tolist(), second.tolist()]})
-    search.fact("three labels: two classifiers of the same accuracies in every group differ in F_k by", str(difference))
+    search.fact(
+        "three labels: two classifiers of the same accuracies in every group differ in F_k by",
+        str(difference),
+    )
 
 
 def _constant_as(change: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:

@@ -58,7 +58,10 @@ def check(
         lead = ordered[:, -1] - ordered[:, -2]
         search.observe(np.where((lead**2 > 2 * square) & (same == 0), -1, 0), {"h": here, "h′": there})
         equal = (rho**2 == 2 * square) & (square > 0) & (right != right_there)
-        search.fact(f"{labels} labels: pairs of the last label with |ρ| = L‖h − h′‖ that judge differently", int(equal.sum()))
+        search.fact(
+            f"{labels} labels: pairs of the last label with |ρ| = L‖h − h′‖ that judge differently",
+            int(equal.sum()),
+        )
     pairs = 2 * len(SCORES) ** 4 + 3 * len(SCORES) ** 6
     search.exhausts("one row x = 1, two and three labels, all pairs of weights among 0 … 3", cases=pairs)
     return search.evidence()
@@ -78,7 +81,9 @@ def printed_slack(h: list[int], **rest: Any) -> int:
 
 FAULTS: dict[str, dict[str, Any]] = {
     "correctness kept at equality too": {"keeps_correctness": lambda margin, reach: np.abs(margin) >= reach},
-    "correctness kept at half the margin": {"keeps_correctness": lambda margin, reach: 2 * np.abs(margin) > reach},
+    "correctness kept at half the margin": {
+        "keeps_correctness": lambda margin, reach: 2 * np.abs(margin) > reach
+    },
     "wrong predictions kept too": {"keeps_prediction": lambda margin, reach: np.abs(margin) > reach},
     "prediction kept at equality too": {"keeps_prediction": lambda margin, reach: margin >= reach},
 }

@@ -43,7 +43,9 @@ def _margins_by_definition(margin: Callable[..., np.ndarray], search: Search) ->
     search.exhausts("margins of two and three labels, all scores among −1, 0, 1, 2", cases=cases)
 
 
-def _random_models(lipschitz: Callable[..., np.ndarray], margin: Callable[..., np.ndarray], search: Search) -> None:
+def _random_models(
+    lipschitz: Callable[..., np.ndarray], margin: Callable[..., np.ndarray], search: Search
+) -> None:
     """Small integers, so that the printed inequality is judged exactly: 4 ‖x‖² ‖W − W′‖² − (ρ − ρ′)² ≥ 0."""
     search.part("random models")
     for labels, features in itertools.product((2, 3, 5), (1, 2, 4)):
@@ -66,7 +68,9 @@ def _random_models(lipschitz: Callable[..., np.ndarray], margin: Callable[..., n
             search.observe(allowed - moved, case | {"norm": norm}, tolerance=1e-9)
 
 
-def _attained(lipschitz: Callable[..., np.ndarray], margin: Callable[..., np.ndarray], search: Search) -> None:
+def _attained(
+    lipschitz: Callable[..., np.ndarray], margin: Callable[..., np.ndarray], search: Search
+) -> None:
     """The weights of one label move along x, those of its rival against it: equality, in all three norms."""
     search.part("attained")
     for labels, features in itertools.product((2, 3, 4), (1, 2, 5)):
@@ -108,7 +112,7 @@ def _one_weight_vector(
 
 
 def _constant(factor: float) -> Callable[..., np.ndarray]:
-    def lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -> np.ndarray:
+    def lipschitz(X: Any, *, binary: bool = False, **_: Any) -> np.ndarray:
         return (1.0 if binary else factor) * np.sqrt(np.square(X).sum(axis=1))
 
     return lipschitz

@@ -38,7 +38,7 @@ def check(
         if np.abs(relative).min() > 1:
             search.equal(cut, 0, case)
         search.part("Chernoff, cut off")
-        t = np.concatenate([[0.0], np.geomspace(1e-6, 500, 300)])
+        t = np.concatenate([[0.0], np.geomspace(1e-6, 500, 800)])
         values = truncated_curve(relative, 1.0, t)
         search.equal(float(values[0]), one, case, tolerance=1e-15)
         search.observe(np.diff(values), case | {"t": t[1:]}, tolerance=1e-12)
@@ -60,13 +60,15 @@ def truncated_curve(relative: np.ndarray, radius: float, t: np.ndarray) -> np.nd
 FAULTS: dict[str, dict[str, Any]] = {
     "the mean over the rows inside": {
         "markov": lambda relative, codes, cells, radius, *, truncated=False: (
-            markov_terms(relative[np.abs(relative) <= radius], codes[np.abs(relative) <= radius], cells, radius)
+            markov_terms(
+                relative[np.abs(relative) <= radius], codes[np.abs(relative) <= radius], cells, radius
+            )
             if truncated and (np.abs(relative) <= radius).any()
             else markov_terms(relative, codes, cells, radius, truncated=truncated)
         )
     },
     "nothing cut off": {
-        "markov": lambda relative, codes, cells, radius, *, truncated=False: markov_terms(relative, codes, cells, radius)
+        "markov": lambda relative, codes, cells, radius, **_: markov_terms(relative, codes, cells, radius)
     },
     "large margins count as inside": {
         "exact": lambda relative, codes, cells, radius: exact_terms(
@@ -74,6 +76,8 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "strictly inside": {
-        "exact": lambda relative, codes, cells, radius: exact_terms(relative, codes, cells, radius * (1 - 1e-9))
+        "exact": lambda relative, codes, cells, radius: exact_terms(
+            relative, codes, cells, radius * (1 - 1e-9)
+        )
     },
 }

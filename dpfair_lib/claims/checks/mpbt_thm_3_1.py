@@ -79,7 +79,10 @@ def _judge(
     change = np.bincount(codes, right_there - right, minlength=cells) / (12 * counts)
     one, two = exact(relative, codes, cells, radius), signed(relative, codes, cells, radius)
     three = markov(relative, codes, cells, radius)
-    kept = {name: value if np.ndim(value) and len(value) == cells else str(np.shape(value)) for name, value in case.items()}
+    kept = {
+        name: value if np.ndim(value) and len(value) == cells else str(np.shape(value))
+        for name, value in case.items()
+    }
     search.observe(one - np.abs(change), kept, tolerance=1e-12)
     search.observe(np.minimum(two[:, 1] - change, two[:, 0] + change), kept, tolerance=1e-12)
     finite = np.where(np.isinf(three), 1e300, three)
@@ -114,7 +117,16 @@ def _random_models(exact: Any, signed: Any, markov: Any, search: Search) -> None
             right, there = (correctness(np.round(X @ model.T, 9), y) for model in (W, other))
             case = {"W": W.tolist(), "W′": other.tolist(), "X": X.tolist(), "y": y.tolist()}
             _judge(
-                relative_margins(rho, lipschitz), right, there, radius, codes, exact, signed, markov, search, case
+                relative_margins(rho, lipschitz),
+                right,
+                there,
+                radius,
+                codes,
+                exact,
+                signed,
+                markov,
+                search,
+                case,
             )
             back = relative_margins(np.round(margins(X @ other.T, y), 9), lipschitz)
             _judge(back, there, right, radius, codes, exact, signed, markov, search, case)
@@ -122,7 +134,9 @@ def _random_models(exact: Any, signed: Any, markov: Any, search: Search) -> None
 
 FAULTS: dict[str, dict[str, Any]] = {
     "strictly inside the radius": {
-        "exact": lambda relative, codes, cells, radius: exact_terms(relative, codes, cells, radius * (1 - 1e-6))
+        "exact": lambda relative, codes, cells, radius: exact_terms(
+            relative, codes, cells, radius * (1 - 1e-6)
+        )
     },
     "half of the radius": {
         "exact": lambda relative, codes, cells, radius: exact_terms(relative, codes, cells, radius / 2)
@@ -135,10 +149,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "signed bound twice as small": {"signed": lambda *rows: signed_terms(*rows) / 2},
     "Markov with the square of the ratio": {
-        "markov": lambda relative, codes, cells, radius: markov_terms(
-            np.sign(relative) * relative**2, codes, cells, radius**2
+        "markov": lambda relative, codes, cells, radius: (
+            markov_terms(np.sign(relative) * relative**2, codes, cells, radius**2) / 2
         )
-        / 2
     },
     "Markov over the rows outside": {
         "markov": lambda relative, codes, cells, radius: markov_terms(
