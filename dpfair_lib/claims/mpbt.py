@@ -149,9 +149,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="mpbt.cor-3.3",
         where="Corollary 3.3, § 3.2",
-        statement="With e(·) = E[L/|ρ(h)| | ·], |F_k(h) − F_k(h′)| ≤ χ_k‖h − h′‖ where χ_k is e(y) + e(y, r) for equalized odds and (y desirable, "
-        "else 0) opportunity, e() + e(r) for accuracy parity and binary demographic parity, e() "
-        "for accuracy.",
+        statement="With e(·) = E[L/|ρ(h)| | ·], |F_k(h) − F_k(h′)| ≤ χ_k‖h − h′‖ where χ_k is e(y) + e(y, r) for "
+        "equalized odds and (y desirable, else 0) opportunity, e() + e(r) for accuracy parity and binary "
+        "demographic parity, e() for accuracy.",
         statement_uses=("mpbt.thm-3.2",),
         proof_uses=(
             "mpbt.thm-3.2",
