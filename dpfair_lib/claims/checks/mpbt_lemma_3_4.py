@@ -121,10 +121,11 @@ def _without_the_coefficients(smallest: Any, search: Search) -> None:
     search.part("printed, without α_C")
     for delta in (Fraction(1, 2), Fraction(1, 20), Fraction(1, 100)):
         n = math.ceil(smallest([1.0], float(delta)))
-        search.against(printed_slack(n, delta), {"n": n, "delta": delta}, verify=printed_slack)
+        case = {"notion": "F = P(Y = 1) of a fair coin, C¹ = 0", "n": n, "delta": delta}
+        search.against(printed_slack(**case), case, verify=printed_slack)
 
 
-def printed_slack(n: int, delta: Fraction) -> Fraction:
+def printed_slack(*, n: int, delta: Fraction, **_: Any) -> Fraction:
     """Return δ minus the chance that the rate of a fair coin differs from ½ in n throws.
 
     The notion F(h) = P(Y = 1) has the form (1) with K = 1, C⁰ = P(Y = 1), C¹ = 0, and meets the lemma's assumption with
