@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import (
+    NOTIONS,
     check_notion,
     desirable_labels,
     form_coefficients,
@@ -17,7 +18,7 @@ from dpfair_lib.fairness.linear_form import (
     members,
 )
 from dpfair_lib.margins.margins import margin_lipschitz, margins
-from dpfair_lib.margins.terms import chernoff_terms, exact_terms, markov_terms, relative_margins, signed_terms
+from dpfair_lib.margins.terms import cell_counts, chernoff_terms, markov_terms, relative_margins
 
 BOUNDS = ("markov", "chernoff", "exact", "signed")
 ROUNDING = 1e-9  # relative: a row this close to the edge of the radius counts as inside
@@ -160,18 +161,32 @@ def certify(
     radius: float,
     bound: str,
     desirable: np.ndarray,
+    counts: np.ndarray | None = None,
 ) -> FairnessCertificate:
-    """Return the certificate from relative margins and cell codes (label first), all cells occupied."""
-    cells = len(labels) * len(levels)
-    counts = np.bincount(codes, minlength=cells)
+    """Return the certificate from relative margins and cell codes (label first), all cells occupied.
+
+    ``counts`` are those of `cell_counts` at the radius, where they are known already.
+    """
     shape = (len(labels), len(levels))
-    constant, matrix = form_coefficients((counts / counts.sum()).reshape(shape), notion, desirable)
+    cells = len(labels) * len(levels)
+    reach = radius * (1 + ROUNDING)
+    if counts is None:
+        counts = cell_counts(relative, codes, cells, reach)
+    people = counts[:, 0].reshape(shape)
+    constant, matrix = form_coefficients(people / people.sum(), notion, desirable)
     part_of = members(notion, *shape)
-    groups = part_of.argmax(axis=0)[codes] if len(part_of) < cells else codes
-    # an infinite ratio stands for a row of zeros, whose scores tie
-    right = np.bincount(groups, (relative > 0) & np.isfinite(relative), minlength=len(part_of))
-    fairness = constant + matrix @ (right / np.bincount(groups, minlength=len(part_of)))
-    terms = term_pairs(relative, groups, len(part_of), radius * (1 + ROUNDING), bound)
+    rows, lost, gained, either, right = (part_of @ counts).T
+    fairness = constant + matrix @ (right / rows)
+    if radius == 0:  # the same model
+        terms = np.zeros((len(part_of), 2))
+    elif bound == "signed":
+        terms = np.stack([lost, gained], axis=1) / rows[:, None]
+    elif bound == "exact":
+        terms = np.stack([either, either], axis=1) / rows[:, None]
+    else:
+        moment = {"markov": markov_terms, "chernoff": chernoff_terms}[bound]
+        one = moment(relative, part_of.argmax(axis=0)[codes], len(part_of), reach)
+        terms = np.stack([one, one], axis=1)
     down, up = deviations(matrix, terms)
     lower, upper = fairness - down, fairness + up
     deviation = np.maximum(down, up)
@@ -191,15 +206,33 @@ def certify(
     )
 
 
-def term_pairs(relative: np.ndarray, groups: np.ndarray, size: int, radius: float, bound: str) -> np.ndarray:
-    """Return, for each D_k, how much accuracy can be lost and how much gained; shape (size, 2)."""
-    if radius == 0:  # the same model
-        return np.zeros((size, 2))
-    if bound == "signed":
-        return signed_terms(relative, groups, size, radius)
-    one = {"markov": markov_terms, "chernoff": chernoff_terms, "exact": exact_terms}[bound]
-    terms = one(relative, groups, size, radius)
-    return np.stack([terms, terms], axis=1)
+def certify_all(
+    relative: np.ndarray,
+    codes: np.ndarray,
+    *,
+    labels: np.ndarray,
+    levels: np.ndarray,
+    radius: float,
+    bound: str,
+    desirable: np.ndarray,
+) -> dict[str, FairnessCertificate]:
+    """Return the certificates of all notions; one pass over the rows for the bounds that count."""
+    counts = cell_counts(relative, codes, len(labels) * len(levels), radius * (1 + ROUNDING))
+    return {
+        notion: certify(
+            relative,
+            codes,
+            labels=labels,
+            levels=levels,
+            notion=notion,
+            radius=radius,
+            bound=bound,
+            desirable=desirable,
+            counts=counts,
+        )
+        for notion in NOTIONS
+        if notion != "demographic_parity" or len(labels) == 2
+    }
 
 
 def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -48,26 +48,25 @@ def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
 
 
 def cell_counts(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
-    """Return, for each cell, its rows, those that can be lost, those that can be gained, and those that can do either.
+    """Return, for each cell: its rows, those that can be lost, gained, either, and those that are right now.
 
     One pass in blocks. A row can be lost (right under h, not under h′) if 0 ≤ ρ/L ≤ radius, and gained if
-    −radius ≤ ρ/L ≤ 0; a tie can be either. The result has shape (cells, 4).
+    −radius ≤ ρ/L ≤ 0; a tie can be either, and counts as wrong now, as does a row of zeros, where all scores tie. The
+    result has shape (cells, 5).
     """
-    totals = np.zeros(4 * cells, dtype=np.int64)
+    totals = np.zeros(8 * cells, dtype=np.int64)
     for start in range(0, len(relative), BLOCK):
         part = relative[start : start + BLOCK]
-        kind = (part <= radius).astype(np.int8)
-        kind &= part >= -radius
-        right = (part >= 0).view(np.int8) * kind
-        wrong = (part <= 0).view(np.int8) * kind
-        index = codes[start : start + BLOCK] * np.intp(4)
-        index += right
-        index += 2 * wrong
-        totals += np.bincount(index, minlength=4 * cells)
-    outside, lost, gained, both = totals.reshape(cells, 4).T
-    return np.stack(
-        [outside + lost + gained + both, lost + both, gained + both, lost + gained + both], axis=1
-    )
+        inside = ((part <= radius) & (part >= -radius)).view(np.int8)
+        kind = (part >= 0).view(np.int8) * inside
+        kind += 2 * (part <= 0).view(np.int8) * inside
+        kind += 4 * ((part > 0) & (part < np.inf)).view(np.int8)
+        index = codes[start : start + BLOCK] * np.intp(8)
+        index += kind
+        totals += np.bincount(index, minlength=8 * cells)
+    table = totals.reshape(cells, 2, 4)
+    right, (_, lost, gained, both) = table[:, 1].sum(axis=1), table.sum(axis=1).T
+    return np.stack([table.sum(axis=(1, 2)), lost + both, gained + both, lost + gained + both, right], axis=1)
 
 
 def exact_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:

@@ -3,7 +3,9 @@ import pytest
 
 import dpfair_lib as dpf
 from dpfair_lib.fairness.linear_form import NOTIONS
-from dpfair_lib.margins.certificate import BOUNDS
+from dpfair_lib.margins.certificate import BOUNDS, certify_all
+from dpfair_lib.margins.margins import margin_lipschitz, margins
+from dpfair_lib.margins.terms import relative_margins
 
 
 def data(seed=0, n=400, groups=2):
@@ -91,3 +93,21 @@ def test_bad_input_is_named(change, message):
     call = {"X": X, "sensitive_features": s, "notion": "accuracy_parity", "radius": 0.1} | change
     with pytest.raises(ValueError, match=message):
         dpf.fairness_certificate(X @ w, y, **call)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_all_notions_at_once_are_the_notions_one_by_one(bound):
+    X, w, y, s, _ = data(groups=3)
+    relative = relative_margins(margins(X @ w, y), margin_lipschitz(X, binary=True))
+    levels, labels = np.arange(3), np.arange(2)
+    made = certify_all(
+        relative, 3 * y + s, labels=labels, levels=levels, radius=0.1, bound=bound, desirable=np.array([0, 1])
+    )
+    assert tuple(made) == NOTIONS
+    for notion, together in made.items():
+        alone = dpf.fairness_certificate(
+            X @ w, y, X=X, sensitive_features=s, notion=notion, radius=0.1, bound=bound
+        )
+        assert together.groups == alone.groups
+        for name in ("fairness", "lower", "upper", "deviation"):
+            assert getattr(together, name) == pytest.approx(getattr(alone, name), abs=1e-12)

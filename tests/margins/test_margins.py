@@ -66,7 +66,13 @@ def test_counts_against_loops_and_the_order_of_the_bounds(seed, n, radius):
     for cell, row in enumerate(cell_counts(relative, codes, 3, radius)):
         own = relative[codes == cell]
         lost, gained = (own >= 0) & (own <= radius), (-radius <= own) & (own <= 0)
-        assert row.tolist() == [len(own), lost.sum(), gained.sum(), (lost | gained).sum()]
+        assert row.tolist() == [
+            len(own),
+            lost.sum(),
+            gained.sum(),
+            (lost | gained).sum(),
+            ((own > 0) & np.isfinite(own)).sum(),
+        ]
     signed, exact, chernoff, markov = (
         f(relative, codes, 3, radius) for f in (signed_terms, exact_terms, chernoff_terms, markov_terms)
     )

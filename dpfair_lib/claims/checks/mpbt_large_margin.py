@@ -35,9 +35,12 @@ def check(
             search.part("printed")
             y = np.full(len(here), label)
             rho = np.rint(margins(here, y)).astype(int)
-            broken = (rho**2 >= 4 * square) & (same == 0)
+            apart = (chosen & chosen_there).sum(
+                1
+            ) == 0  # not even a common label among those tied for the best
+            broken = np.where((rho**2 >= 4 * square) & (same == 0), 1 + apart, 0)
             case = {"h": here, "h′": there, "y": label}
-            search.against(-broken.astype(int), case, verify=printed_slack)
+            search.against(-broken, case, verify=printed_slack)
             search.part("kept correctness")
             right, right_there = correctness(here, y), correctness(there, y)
             case = {"h": here, "h′": there, "y": label}
@@ -68,7 +71,7 @@ def check(
 
 
 def printed_slack(h: list[int], **rest: Any) -> int:
-    """Return −1 if the margin is as large as asked for and the two models predict differently, else 0.
+    """Return −2 if the margin is as large as asked for and the models surely predict differently, −1 if perhaps, else 0.
 
     The models have the weights h and h′ on the one row x = 1; L = 2, as printed.
     """
@@ -76,7 +79,9 @@ def printed_slack(h: list[int], **rest: Any) -> int:
     margin = h[y] - max(score for label, score in enumerate(h) if label != y)
     distance = sum((a - b) ** 2 for a, b in zip(h, other, strict=True))
     tops = [{label for label, score in enumerate(model) if score == max(model)} for model in (h, other)]
-    return -1 if margin**2 >= 4 * distance and tops[0] != tops[1] else 0
+    if margin**2 < 4 * distance or tops[0] == tops[1]:
+        return 0
+    return -1 if tops[0] & tops[1] else -2
 
 
 FAULTS: dict[str, dict[str, Any]] = {
