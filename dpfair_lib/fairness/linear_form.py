@@ -118,6 +118,11 @@ def group_fairness(
     labels, y, levels, a = _codes(y_true, sensitive_features)
     predicted_labels, pred = as_groups(y_pred, "y_pred")
     check_lengths(y_true=y, y_pred=pred)
+    if (labels.dtype.kind in "biuf") != (predicted_labels.dtype.kind in "biuf"):
+        raise ValueError(
+            f"y_pred: found labels such as {predicted_labels.tolist()[0]!r}, expected labels of the type of "
+            f"{labels.tolist()[0]!r}"
+        )
     everything = np.union1d(labels, predicted_labels)
     # a label that is predicted but never true gets no group of its own; its column only counts in the totals
     columns = np.concatenate([labels, everything[~np.isin(everything, labels)]])

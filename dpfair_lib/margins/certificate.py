@@ -39,7 +39,7 @@ class FairnessCertificate:
     fairness : array of shape (K,)
         F_k(h); rows of margin 0 count as wrong.
     lower, upper : array of shape (K,)
-        Interval for F_k(h′).
+        Interval for F_k(h′), whatever its rule for ties; rows of zeros, which tie under every model, count as wrong.
     deviation : array of shape (K,)
         Bound on |F_k(h) − F_k(h′)|.
     aggregate, aggregate_lower, aggregate_upper : float

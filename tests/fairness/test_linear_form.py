@@ -54,6 +54,11 @@ def test_names_of_labels_and_groups_and_labels_that_are_never_true():
     assert dpf.group_fairness(y, y, sensitive_features=s, notion="accuracy") == {"everyone": 1.0}
 
 
+def test_predictions_of_another_type_are_named():
+    with pytest.raises(ValueError, match="y_pred: found labels such as 'no', expected"):
+        dpf.group_fairness([0, 1], ["no", "yes"], sensitive_features=[0, 0], notion="accuracy")
+
+
 def test_fractions_stay_exact():
     joint = np.array([[Fraction(1, 6), Fraction(1, 3)], [Fraction(1, 4), Fraction(1, 4)]])
     constant, matrix = form_coefficients(joint, "demographic_parity", (0, 1))

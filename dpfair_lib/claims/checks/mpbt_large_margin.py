@@ -71,7 +71,7 @@ def check(
 
 
 def printed_slack(h: list[int], **rest: Any) -> int:
-    """Return −2 if the margin is as large as asked for and the models surely predict differently, −1 if perhaps, else 0.
+    """Return −2 if the margin is large enough and the predictions surely differ, −1 if perhaps, else 0.
 
     The models have the weights h and h′ on the one row x = 1; L = 2, as printed.
     """
