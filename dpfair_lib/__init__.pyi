@@ -1,5 +1,6 @@
 """The whole public surface."""
 
+from . import margins as margins
 from .central import FairPostprocessor as FairPostprocessor
 from .central import PrivateFairPostprocessor as PrivateFairPostprocessor
 from .central import change_lower_bound as change_lower_bound
@@ -19,6 +20,8 @@ from .fairness import data_unfairness as data_unfairness
 from .fairness import data_unfairness_from_rates as data_unfairness_from_rates
 from .fairness import demographic_parity_difference as demographic_parity_difference
 from .fairness import equal_opportunity_difference as equal_opportunity_difference
+from .fairness import fairness_coefficients as fairness_coefficients
+from .fairness import group_fairness as group_fairness
 from .fairness import mean_equalized_odds_difference as mean_equalized_odds_difference
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
@@ -30,6 +33,8 @@ from .local import generalized_randomized_response as generalized_randomized_res
 from .local import optimal_randomizer as optimal_randomizer
 from .local import smallest_error as smallest_error
 from .local import subset_selection as subset_selection
+from .margins import fairness_certificate as fairness_certificate
+from .margins import margin_lipschitz as margin_lipschitz
 from .populations import Population as Population
 from .privacy import AuditResult as AuditResult
 from .privacy import Budget as Budget

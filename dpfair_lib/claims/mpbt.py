@@ -3,6 +3,20 @@
 Differential Privacy has Bounded Impact on Fairness in Classification.
 """
 
+from dpfair_lib.claims.checks import (
+    mpbt_cor_3_3,
+    mpbt_example_1,
+    mpbt_example_2,
+    mpbt_example_3,
+    mpbt_example_4,
+    mpbt_large_margin,
+    mpbt_lemma_3_4,
+    mpbt_margin_lipschitz,
+    mpbt_remark_b1,
+    mpbt_remark_b2,
+    mpbt_thm_3_1,
+    mpbt_thm_3_2,
+)
 from dpfair_lib.claims.ledger import Claim, Erratum
 
 CLAIMS: tuple[Claim, ...] = (
@@ -12,6 +26,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Equalized odds, P(H = Y | y, r) − P(H = Y | y), has the form (1) over groups (y′, r′) "
         "with C⁰ = 0, C^(y,r) = 1 − P(S = r | y), C^(y,r′) = −P(S = r′ | y) for r′ ≠ r, and 0 for "
         "y′ ≠ y.",
+        verdict="holds",
+        finding="Exact for every number of labels and groups in which each pair of them occurs. With two groups of "
+        "any shares, the mean of |F_k| is half of the mean over the labels of the gap between the groups' "
+        "true rates.",
+        chapter="mpbt-linear-form",
+        check=mpbt_example_1.check,
+        faults=mpbt_example_1.FAULTS,
     ),
     Claim(
         id="mpbt.example-2",
@@ -19,12 +40,24 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Equality of opportunity has the form (1) with C⁰ = 0, C^(y,r) = 1 − P(S = r | y), "
         "C^(y,r′) = −P(S = r′ | y) if the label y is desirable, and with all coefficients 0 "
         "otherwise.",
+        verdict="holds",
+        finding="Exact for every number of labels and every desirable set. The groups of other labels count with 0 "
+        "in the mean of |F_k|: with two labels and two groups, it is a quarter of the true positive gap.",
+        chapter="mpbt-linear-form",
+        check=mpbt_example_2.check,
+        faults=mpbt_example_2.FAULTS,
     ),
     Claim(
         id="mpbt.example-3",
         where="Example 3, Appendix A",
         statement="Accuracy parity, P(H = Y | r) − P(H = Y), has the form (1) over groups r′ with C⁰ = 0, "
         "C^(r) = 1 − P(S = r) and C^(r′) = −P(S = r′) for r′ ≠ r.",
+        verdict="holds",
+        finding="Exact for every number of labels and groups. With two groups of any shares, the mean of |F_k| is "
+        "half of their accuracy gap.",
+        chapter="mpbt-linear-form",
+        check=mpbt_example_3.check,
+        faults=mpbt_example_3.FAULTS,
     ),
     Claim(
         id="mpbt.example-4",
@@ -32,12 +65,26 @@ CLAIMS: tuple[Claim, ...] = (
         statement="For two labels y, ȳ demographic parity has the form (1): C⁰ = P(y) − P(y|r), C^(y,r) = "
         "P(y|r) − P(y,r), C^(ȳ,r) = P(ȳ,r) − P(ȳ|r), and C^(y,r′) = −P(y,r′), C^(ȳ,r′) = P(ȳ,r′) "
         "for r′ ≠ r.",
+        verdict="holds",
+        finding="Exact for two labels, which is what it claims; with three there is no such form: two classifiers "
+        "of equal accuracies in all groups differ in F_k. With two groups the mean of |F_k| is half of the "
+        "parity gap.",
+        chapter="mpbt-linear-form",
+        check=mpbt_example_4.check,
+        faults=mpbt_example_4.FAULTS,
     ),
     Claim(
         id="mpbt.margin-lipschitz",
         where="Assumption 2.1 and the paragraph on linear models, § 2",
         statement="For h(x, y) = W_yᵀx and ‖h − h′‖ = ‖W − W′‖₂ the margin h(x, y) − max_{y′≠y} h(x, y′) is "
         "Lipschitz in h with L_{x,y} = 2‖x‖₂.",
+        verdict="holds",
+        finding="True and never attained: the least L is √2‖x‖ for the Frobenius and the spectral norm and any "
+        "number of labels, and ‖x‖ for one weight vector. 2‖x‖ is the least for the norm of the longest "
+        "row.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_margin_lipschitz.check,
+        faults=mpbt_margin_lipschitz.FAULTS,
     ),
     Claim(
         id="mpbt.thm-3.1",
@@ -45,6 +92,14 @@ CLAIMS: tuple[Claim, ...] = (
         statement="For every event E with a finite E[L/|ρ| | E], |P(H(X) = Y | E) − P(H′(X) = Y | E)| ≤ "
         "E[L_{X,Y}/|ρ(h, X, Y)| | E]·‖h − h′‖; ties are broken at random.",
         statement_uses=("mpbt.margin-lipschitz",),
+        verdict="holds",
+        finding="Either model's margins will do; ties are covered, with L/0 = ∞. Where L = ρ = 0 the ratio is "
+        "undefined: 0 is right for linear models, not in general. If |ρ|/L has a positive density at 0, "
+        "the mean is infinite: then the theorem says nothing, while the share of margins within ‖h − h′‖ "
+        "does.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_thm_3_1.check,
+        faults=mpbt_thm_3_1.FAULTS,
     ),
     Claim(
         id="mpbt.remark-b1",
@@ -53,6 +108,12 @@ CLAIMS: tuple[Claim, ...] = (
         "Y)|/L_{X,Y}) | E], which the right t can make smaller than Theorem 3.1's bound.",
         statement_uses=("mpbt.margin-lipschitz",),
         proof_uses=("mpbt.thm-3.1",),
+        verdict="holds",
+        finding="Valid, and never above Theorem 3.1's: t = 1/‖h − h′‖ already gives e^(1−u) ≤ 1/u, row by row. "
+        "Finite also where the mean of L/|ρ| is not.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_remark_b1.check,
+        faults=mpbt_remark_b1.FAULTS,
     ),
     Claim(
         id="mpbt.remark-b2",
@@ -62,6 +123,13 @@ CLAIMS: tuple[Claim, ...] = (
         "may become 0.",
         statement_uses=("mpbt.margin-lipschitz", "mpbt.remark-b1"),
         proof_uses=("mpbt.thm-3.1",),
+        verdict="holds",
+        finding="Once the terms are cut off, the infimum over t is at t = 0 and is the share of rows with |ρ| ≤ "
+        "L‖h − h′‖ itself: no moment bound is needed. The cut-off Markov bound is never below that; "
+        "without a cut, Chernoff's may lie on either side of it.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_remark_b2.check,
+        faults=mpbt_remark_b2.FAULTS,
     ),
     Claim(
         id="mpbt.thm-3.2",
@@ -70,13 +138,20 @@ CLAIMS: tuple[Claim, ...] = (
         "|C_k^k′|·E[L/|ρ(h)| | D_k′]; the mean of |F_k| obeys it with the mean of the χ_k.",
         statement_uses=("mpbt.margin-lipschitz",),
         proof_uses=("mpbt.thm-3.1",),
+        verdict="holds",
+        finding="True with either model's margins, and for the share of small margins in place of the mean. Kept "
+        "apart for right and wrong rows it is between half of that and all of it, and no bound from "
+        "margins alone can be smaller for one group.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_thm_3_2.check,
+        faults=mpbt_thm_3_2.FAULTS,
     ),
     Claim(
         id="mpbt.cor-3.3",
         where="Corollary 3.3, § 3.2",
-        statement="With e(·) = E[L/|ρ(h)| | ·], χ_k is e(y) + e(y, r) for equalized odds and (y desirable, "
-        "else 0) opportunity, e() + e(r) for accuracy parity and binary demographic parity, e() "
-        "for accuracy.",
+        statement="With e(·) = E[L/|ρ(h)| | ·], |F_k(h) − F_k(h′)| ≤ χ_k‖h − h′‖ where χ_k is e(y) + e(y, r) for "
+        "equalized odds and (y desirable, else 0) opportunity, e() + e(r) for accuracy parity and binary "
+        "demographic parity, e() for accuracy.",
         statement_uses=("mpbt.thm-3.2",),
         proof_uses=(
             "mpbt.thm-3.2",
@@ -85,6 +160,13 @@ CLAIMS: tuple[Claim, ...] = (
             "mpbt.example-3",
             "mpbt.example-4",
         ),
+        verdict="holds",
+        finding="Valid, but not Theorem 3.2 with its coefficients: larger by twice the group's share times its "
+        "mean of L/|ρ| (equal for accuracy). For one group the ratio has no limit; of the means over m "
+        "groups it is below (m + 1)/(m − 1), so 3 for two, and 2 for two equal groups.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_cor_3_3.check,
+        faults=mpbt_cor_3_3.FAULTS,
     ),
     Claim(
         id="mpbt.lemma-3.4",
@@ -94,6 +176,13 @@ CLAIMS: tuple[Claim, ...] = (
         "are independent of D.",
         statement_uses=("mpbt.thm-3.2",),
         proof_uses=("cgkm.hoeffding",),
+        verdict="corrected",
+        finding="The proof's budget is right, and its step to n p/2 rows too, but its term √(ln(B₃(2K + 1)/δ)/(B₄ "
+        "n)) is missing from the statement: where all C^k′ are 0 the printed bound is 0. χ̂ of either "
+        "model will do. For all models of dimension 38 it says nothing below n = 107,852 (K = 4).",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_lemma_3_4.check,
+        faults=mpbt_lemma_3_4.FAULTS,
     ),
     Claim(
         id="mpbt.lemma-4.1",
@@ -162,6 +251,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="If |ρ(h, x, y)| ≥ L_{x,y}‖h − h′‖, then h and h′ predict the same label at x; if that "
         "holds for all examples, the bound on the accuracy difference is 0.",
         statement_uses=("mpbt.margin-lipschitz", "mpbt.remark-b2"),
+        verdict="corrected",
+        finding="With > in place of ≥ a right prediction stays and a wrong one stays wrong, but with three labels "
+        "another wrong label may win; at equality h′ can tie. The prediction is kept if the lead of the "
+        "best over the second score exceeds L‖h − h′‖.",
+        chapter="mpbt-thm-3-1",
+        check=mpbt_large_margin.check,
+        faults=mpbt_large_margin.FAULTS,
     ),
     Claim(
         id="mpbt.amplification",
@@ -193,4 +289,35 @@ CLAIMS: tuple[Claim, ...] = (
     ),
 )
 
-ERRATA: tuple[Erratum, ...] = ()
+ERRATA: tuple[Erratum, ...] = (
+    Erratum(
+        claim="mpbt.thm-3.1",
+        where="Theorem 3.1, § 3.1, assumption",
+        printed="E[L/|ρ(h′, X, Y)| | E] < ∞",
+        correct="E[L/|ρ(h, X, Y)| | E] < ∞, as in Appendix B; the bound has h's margins (that of h′ holds too)",
+    ),
+    Erratum(
+        claim="mpbt.thm-3.1",
+        where="Appendix B, first sentence of the proof",
+        printed="… ≤ P(L/|ρ(h, X, Y)| ≤ ‖h − h′‖ | E)",
+        correct="… ≤ P(|ρ(h, X, Y)|/L ≤ ‖h − h′‖ | E), as at the end of the proof",
+    ),
+    Erratum(
+        claim="mpbt.thm-3.2",
+        where="Appendix C, restatement of the theorem",
+        printed="E[1/|h(X)| | D_k′]",
+        correct="E[L/|ρ(h, X, Y)| | D_k′], as in § 3.2",
+    ),
+    Erratum(
+        claim="mpbt.lemma-3.4",
+        where="Appendix D, first display of the proof",
+        printed="χ̂_k(h′, D)‖h − h′‖",
+        correct="χ̂_k(h, D)‖h − h′‖, as in the statement; Theorem 3.2 allows both",
+    ),
+    Erratum(
+        claim="mpbt.lemma-3.4",
+        where="§ 3.2, sketch of the proof",
+        printed="|F_k(h′) − F̂_k(h)|, the two models exchanged against the statement",
+        correct="|F_k(h) − F̂_k(h′)|",
+    ),
+)

@@ -3,6 +3,7 @@
 from dpfair_lib.fairness.data import data_unfairness, data_unfairness_from_rates
 from dpfair_lib.fairness.draws import expected_parity_difference
 from dpfair_lib.fairness.intervals import gap_interval, mean_odds_interval, rate_interval
+from dpfair_lib.fairness.linear_form import LinearForm, fairness_coefficients, group_fairness
 from dpfair_lib.fairness.metrics import (
     accuracy_parity_difference,
     demographic_parity_difference,
@@ -12,6 +13,7 @@ from dpfair_lib.fairness.metrics import (
 from dpfair_lib.fairness.rates import accuracies, label_rates, population_rates, selection_rates
 
 __all__ = [
+    "LinearForm",
     "accuracies",
     "accuracy_parity_difference",
     "data_unfairness",
@@ -19,7 +21,9 @@ __all__ = [
     "demographic_parity_difference",
     "equal_opportunity_difference",
     "expected_parity_difference",
+    "fairness_coefficients",
     "gap_interval",
+    "group_fairness",
     "label_rates",
     "mean_equalized_odds_difference",
     "mean_odds_interval",

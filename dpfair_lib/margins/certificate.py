@@ -1,0 +1,252 @@
+"""From the margins of one model to bounds on the group fairness of every model nearby."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_groups, check_lengths
+from dpfair_lib.fairness.linear_form import (
+    NOTIONS,
+    check_notion,
+    desirable_labels,
+    form_coefficients,
+    group_names,
+    members,
+)
+from dpfair_lib.margins.margins import margin_lipschitz, margins
+from dpfair_lib.margins.terms import cell_counts, chernoff_terms, markov_terms, relative_margins
+
+BOUNDS = ("markov", "chernoff", "exact", "signed")
+ROUNDING = 1e-9  # relative: a row this close to the edge of the radius counts as inside
+
+
+@dataclass(frozen=True)
+class FairnessCertificate:
+    """What every model within a radius of h can have as group fairness, on given rows.
+
+    Attributes
+    ----------
+    notion, bound : str
+        As asked for.
+    radius : float
+        The largest distance of the other model h′.
+    groups : tuple
+        The K groups of the notion.
+    fairness : array of shape (K,)
+        F_k(h); rows of margin 0 count as wrong.
+    lower, upper : array of shape (K,)
+        Interval for F_k(h′), whatever its rule for ties; rows of zeros, which tie under every model, count as wrong.
+    deviation : array of shape (K,)
+        Bound on |F_k(h) − F_k(h′)|.
+    aggregate, aggregate_lower, aggregate_upper : float
+        The mean of |F_k| for h, and an interval of it for h′.
+    aggregate_deviation : float
+        The mean of the deviations, which bounds the change of the mean of |F_k|.
+    """
+
+    notion: str
+    bound: str
+    radius: float
+    groups: tuple[Any, ...]
+    fairness: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    deviation: np.ndarray
+    aggregate: float
+    aggregate_lower: float
+    aggregate_upper: float
+    aggregate_deviation: float
+
+
+def fairness_certificate(
+    scores: Any,
+    y: Any,
+    *,
+    X: Any,
+    sensitive_features: Any,
+    notion: str,
+    radius: float,
+    bound: str = "exact",
+    desirable: Any = None,
+) -> FairnessCertificate:
+    """Bound the group fairness of every linear model within a distance of the one that gave the scores.
+
+    Parameters
+    ----------
+    scores : array of shape (n,) or (n, K)
+        As in `margins`: one decision value wᵀx, or Wx.
+    y : array of shape (n,)
+        Labels 0 … K − 1.
+    X : array of shape (n, d)
+        The features that the scores come from, a column of ones included if there is an intercept.
+    sensitive_features : array of shape (n,)
+        Each row's group; every group needs every label.
+    notion : str
+        As in `fairness_coefficients`.
+    radius : float
+        The largest Euclidean distance between the two weight vectors, or Frobenius (or spectral) distance between the
+        two weight matrices; at least 0.
+    bound : {"markov", "chernoff", "exact", "signed"}
+        The bound on a group's change of accuracy: Theorem 3.1's, Remark B.1's, the share of rows whose margin is small
+        enough, or the same kept apart for right and for wrong rows.
+    desirable : label or tuple of labels, optional
+        As in `fairness_coefficients`.
+
+    Returns
+    -------
+    FairnessCertificate
+        The bounds hold for all models within the radius at once. The rows are the ones given: for another
+        population a sampling error comes on top.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, a group lacks a label, or a row of zeros has a score. A margin of 0 is allowed; it
+        makes Markov's bound infinite.
+
+    Notes
+    -----
+    They are never in another order than signed ≤ exact ≤ chernoff ≤ markov.
+
+    References
+    ----------
+    MPBT, Theorem 3.2 with the coefficients of Appendix A, and Remarks B.1 and B.2.
+    """
+    check_notion(notion)
+    if bound not in BOUNDS:
+        raise ValueError(f"bound: found {bound!r}, expected one of {', '.join(BOUNDS)}")
+    if (
+        isinstance(radius, bool)
+        or not isinstance(radius, int | float | np.number)
+        or not 0 <= radius < math.inf
+    ):
+        raise ValueError(f"radius: found {radius!r}, expected a finite number of at least 0")
+    rho = margins(scores, y)
+    lipschitz = margin_lipschitz(X, binary=np.ndim(scores) == 1)
+    labels, label = as_groups(y, "y")
+    levels, group = as_groups(sensitive_features)
+    check_lengths(scores=rho, X=lipschitz, sensitive_features=group)
+    cells = len(labels) * len(levels)
+    codes = label * len(levels) + group
+    counts = np.bincount(codes, minlength=cells)
+    if not counts.all():
+        at = int(np.argmin(counts))
+        raise ValueError(
+            f"sensitive_features: found no row of group {levels.tolist()[at % len(levels)]!r} with label "
+            f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
+        )
+    return certify(
+        relative_margins(rho, lipschitz),
+        codes,
+        labels=labels,
+        levels=levels,
+        notion=notion,
+        radius=float(radius),
+        bound=bound,
+        desirable=desirable_labels(labels, notion, desirable),
+    )
+
+
+def certify(
+    relative: np.ndarray,
+    codes: np.ndarray,
+    *,
+    labels: np.ndarray,
+    levels: np.ndarray,
+    notion: str,
+    radius: float,
+    bound: str,
+    desirable: np.ndarray,
+    counts: np.ndarray | None = None,
+) -> FairnessCertificate:
+    """Return the certificate from relative margins and cell codes (label first), all cells occupied.
+
+    ``counts`` are those of `cell_counts` at the radius, where they are known already.
+    """
+    shape = (len(labels), len(levels))
+    cells = len(labels) * len(levels)
+    reach = radius * (1 + ROUNDING)
+    if counts is None:
+        counts = cell_counts(relative, codes, cells, reach)
+    people = counts[:, 0].reshape(shape)
+    constant, matrix = form_coefficients(people / people.sum(), notion, desirable)
+    part_of = members(notion, *shape)
+    rows, lost, gained, either, right = (part_of @ counts).T
+    fairness = constant + matrix @ (right / rows)
+    if radius == 0:  # the same model
+        terms = np.zeros((len(part_of), 2))
+    elif bound == "signed":
+        terms = np.stack([lost, gained], axis=1) / rows[:, None]
+    elif bound == "exact":
+        terms = np.stack([either, either], axis=1) / rows[:, None]
+    else:
+        moment = {"markov": markov_terms, "chernoff": chernoff_terms}[bound]
+        one = moment(relative, part_of.argmax(axis=0)[codes], len(part_of), reach)
+        terms = np.stack([one, one], axis=1)
+    down, up = deviations(matrix, terms)
+    lower, upper = fairness - down, fairness + up
+    deviation = np.maximum(down, up)
+    return FairnessCertificate(
+        notion=notion,
+        bound=bound,
+        radius=radius,
+        groups=group_names(labels, levels, notion),
+        fairness=fairness,
+        lower=lower,
+        upper=upper,
+        deviation=deviation,
+        aggregate=float(np.abs(fairness).mean()),
+        aggregate_lower=float(np.maximum(0, np.maximum(lower, -upper)).mean()),
+        aggregate_upper=float(np.maximum(np.abs(lower), np.abs(upper)).mean()),
+        aggregate_deviation=float(deviation.mean()),
+    )
+
+
+def certify_all(
+    relative: np.ndarray,
+    codes: np.ndarray,
+    *,
+    labels: np.ndarray,
+    levels: np.ndarray,
+    radius: float,
+    bound: str,
+    desirable: np.ndarray,
+) -> dict[str, FairnessCertificate]:
+    """Return the certificates of all notions; one pass over the rows for the bounds that count."""
+    counts = cell_counts(relative, codes, len(labels) * len(levels), radius * (1 + ROUNDING))
+    return {
+        notion: certify(
+            relative,
+            codes,
+            labels=labels,
+            levels=levels,
+            notion=notion,
+            radius=radius,
+            bound=bound,
+            desirable=desirable,
+            counts=counts,
+        )
+        for notion in NOTIONS
+        if notion != "demographic_parity" or len(labels) == 2
+    }
+
+
+def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far every F_k can fall and rise, given how much accuracy each D_k′ can lose and gain.
+
+    F_k rises with the groups of positive coefficient and falls with the others; the arguments have the shapes (K, K)
+    and (K, 2).
+    """
+    lost, gained = terms.T
+    # a coefficient of 0 times an infinite term is 0: the group does not enter
+    rise, fall = np.maximum(matrix, 0), np.maximum(-matrix, 0)
+    return _weighted(rise, lost) + _weighted(fall, gained), _weighted(rise, gained) + _weighted(fall, lost)
+
+
+def _weighted(weights: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return np.where(weights > 0, weights * terms, 0.0).sum(axis=1)

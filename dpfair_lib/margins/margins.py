@@ -1,0 +1,125 @@
+"""Confidence margins of score-based classifiers, and how fast they can change with the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths
+
+NORMS = ("frobenius", "spectral", "largest-row")
+
+
+def margins(scores: Any, y: Any) -> np.ndarray:
+    """Return the margins ρ(h, x, y): the score of the true label minus the largest score of another label.
+
+    The prediction is right where the margin is positive, wrong where it is negative, and decided by the rule for
+    ties where it is 0.
+
+    Parameters
+    ----------
+    scores : array of shape (n,) or (n, K)
+        One score for each of K ≥ 2 labels; or, for two labels, one decision value wᵀx, positive for the label 1,
+        which stands for the scores 0 and wᵀx.
+    y : array of shape (n,)
+        Labels 0 … K − 1, which are the columns of ``scores``.
+
+    Returns
+    -------
+    array of shape (n,)
+        The margins, in the units of the scores.
+
+    Raises
+    ------
+    ValueError
+        If a score is not a finite number, or a label is no column.
+
+    References
+    ----------
+    MPBT, § 2.
+    """
+    table = _scores(scores)
+    if table.ndim == 1:
+        labels = as_binary(y, "y")
+        check_lengths(scores=table, y=labels)
+        return np.where(labels == 1, table, -table)
+    labels = as_numbers(y, "y")
+    check_lengths(scores=table, y=labels)
+    columns = table.shape[1]
+    bad = ~np.isin(labels, np.arange(columns))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"y: found {labels[at]} at position {at}, expected a column of scores, 0 to {columns - 1}"
+        )
+    labels = labels.astype(np.int64)
+    rows = np.arange(len(table))
+    own = table[rows, labels]
+    others = table.copy()
+    others[rows, labels] = -np.inf
+    return own - others.max(axis=1)
+
+
+def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -> np.ndarray:
+    """Return, for each row, the least L with |ρ(h, x, y) − ρ(h′, x, y)| ≤ L · ‖h − h′‖ for all linear h, h′ and all y.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Features; a column of ones stands for an intercept.
+    norm : {"frobenius", "spectral", "largest-row"}
+        The norm of the difference of the two K × d weight matrices: L is √2‖x‖, √2‖x‖ and 2‖x‖, for every K ≥ 2.
+    binary : bool
+        True if the model is one weight vector for two labels, with the Euclidean norm: L is ‖x‖, whatever ``norm``.
+
+    Returns
+    -------
+    array of shape (n,)
+        L, in the units of the features.
+
+    Raises
+    ------
+    ValueError
+        If X is not a table of finite numbers or the norm is unknown.
+
+    References
+    ----------
+    MPBT, Assumption 2.1, has 2‖x‖ for all linear models.
+    """
+    if norm not in NORMS:
+        raise ValueError(f"norm: found {norm!r}, expected one of {', '.join(NORMS)}")
+    table = _table(X)
+    # squares are summed after scaling, so that they neither overflow nor vanish
+    scale = np.abs(table).max(axis=1, keepdims=True)
+    scale[scale == 0] = 1
+    lengths = scale[:, 0] * np.sqrt(np.square(table / scale).sum(axis=1))
+    if binary:
+        return lengths
+    return (2.0 if norm == "largest-row" else np.sqrt(2.0)) * lengths
+
+
+def _scores(scores: Any) -> np.ndarray:
+    table = _array(scores)
+    if table.ndim == 1:
+        return as_numbers(table, "scores").astype(float)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ValueError(
+            f"scores: found shape {table.shape}, expected (n,) or (n, K) with at least two columns"
+        )
+    return as_numbers(table.reshape(-1), "scores").astype(float).reshape(table.shape)
+
+
+def _table(X: Any) -> np.ndarray:
+    table = _array(X)
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(
+            f"X: found shape {table.shape}, expected (n, d) with at least one row and one column"
+        )
+    return as_numbers(as_vector(table.reshape(-1), "X"), "X").astype(float).reshape(table.shape)
+
+
+def _array(values: Any) -> np.ndarray:
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    return np.asarray(values)

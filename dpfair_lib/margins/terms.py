@@ -1,0 +1,129 @@
+"""Bounds on how much a group's accuracy can differ between two models, from one model's margins.
+
+The rows enter through their *relative margins* ρ/L: the distance that the other model must keep at most for the row
+to be judged alike. Every function returns one term for each cell of rows, with empty cells as NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+BLOCK = 1 << 15  # rows at a time: the temporaries stay in the cache
+
+
+def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
+    """Return ρ/L with its sign; infinite where L = 0, as a row of zeros has the same scores under every linear model.
+
+    Parameters
+    ----------
+    rho, lipschitz : array of shape (n,)
+        Margins and constants as `margins` and `margin_lipschitz` return them.
+
+    Returns
+    -------
+    array of shape (n,)
+        Distances between models, in the norm for which L was taken.
+
+    Raises
+    ------
+    ValueError
+        If a row with L = 0 has a margin other than 0, which no linear model has.
+
+    References
+    ----------
+    MPBT, § 3.1, where 0/0 is not defined.
+    """
+    rho, lipschitz = np.asarray(rho, dtype=float), np.asarray(lipschitz, dtype=float)
+    still = lipschitz == 0
+    wrong = still & (rho != 0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"X: found a row of zeros at position {at} with a margin of {rho[at]}, expected 0 there; "
+            "a model with an intercept needs a column of ones"
+        )
+    return np.divide(rho, lipschitz, out=np.full_like(rho, np.inf), where=~still)
+
+
+def cell_counts(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+    """Return, for each cell: its rows, those that can be lost, gained, either, and those that are right now.
+
+    One pass in blocks. A row can be lost (right under h, not under h′) if 0 ≤ ρ/L ≤ radius, and gained if
+    −radius ≤ ρ/L ≤ 0; a tie can be either, and counts as wrong now, as does a row of zeros, where all scores tie. The
+    result has shape (cells, 5).
+    """
+    totals = np.zeros(8 * cells, dtype=np.int64)
+    for start in range(0, len(relative), BLOCK):
+        part = relative[start : start + BLOCK]
+        inside = ((part <= radius) & (part >= -radius)).view(np.int8)
+        kind = (part >= 0).view(np.int8) * inside
+        kind += 2 * (part <= 0).view(np.int8) * inside
+        kind += 4 * ((part > 0) & (part < np.inf)).view(np.int8)
+        index = codes[start : start + BLOCK] * np.intp(8)
+        index += kind
+        totals += np.bincount(index, minlength=8 * cells)
+    table = totals.reshape(cells, 2, 4)
+    right, (_, lost, gained, both) = table[:, 1].sum(axis=1), table.sum(axis=1).T
+    return np.stack([table.sum(axis=(1, 2)), lost + both, gained + both, lost + gained + both, right], axis=1)
+
+
+def exact_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+    """Return P(|ρ|/L ≤ radius) of each cell."""
+    counts = cell_counts(relative, codes, cells, radius)
+    with np.errstate(invalid="ignore"):
+        return counts[:, 3] / counts[:, 0]
+
+
+def signed_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+    """Return P(0 ≤ ρ/L ≤ radius), at most lost, and P(−radius ≤ ρ/L ≤ 0), at most gained; shape (cells, 2)."""
+    counts = cell_counts(relative, codes, cells, radius)
+    with np.errstate(invalid="ignore"):
+        return counts[:, 1:3] / counts[:, :1]
+
+
+def markov_terms(
+    relative: np.ndarray, codes: np.ndarray, cells: int, radius: float, *, truncated: bool = False
+) -> np.ndarray:
+    """Return E[L/|ρ|] · radius of each cell; truncated, only rows with |ρ|/L ≤ radius count."""
+    size = np.abs(relative)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = radius / size
+        if truncated:
+            weights = np.where(size <= radius, weights, 0.0)
+        return np.bincount(codes, weights, minlength=cells) / np.bincount(codes, minlength=cells)
+
+
+def chernoff_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+    """Return inf over t ≥ 0 of E[exp(t (radius − |ρ|/L))] of each cell, each with a t of its own."""
+    size = np.abs(relative)
+    return np.array([chernoff_bound(size[codes == cell], radius) for cell in range(cells)])
+
+
+def chernoff_bound(size: np.ndarray, radius: float) -> float:
+    """Return inf over t ≥ 0 of the mean of exp(t (radius − size)), a convex function of t."""
+    from scipy.optimize import brentq
+
+    if size.size == 0:
+        return np.nan
+    gap = radius - size
+    if gap.mean() >= 0:  # the slope at t = 0, where the mean is 1
+        return 1.0
+    largest = gap.max()
+    if largest <= 0:  # it falls for ever, to the share of rows at the radius itself
+        return float(np.mean(gap == 0))
+    finite = gap[np.isfinite(gap)] / largest
+    share = finite.size / gap.size
+
+    def slope(t: float) -> float:
+        # the factor exp(−t) keeps the exponents at most 0 and does not move the root
+        return float(np.mean(finite * np.exp(t * (finite - 1))))
+
+    if slope(0.0) >= 0:  # only infinite margins made the slope negative: the infimum is approached at t → 0
+        return share
+    upper = 1.0
+    while slope(upper) < 0:
+        upper *= 2
+    t = brentq(slope, 0.0, upper, xtol=1e-14 * upper)
+    return share * float(np.mean(np.exp(t * finite)))
