@@ -19,6 +19,7 @@ from .fairness import mean_equalized_odds_difference as mean_equalized_odds_diff
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .learners import OutputPerturbation as OutputPerturbation
 from .local import FairProjection as FairProjection
 from .local import Randomizer as Randomizer
 from .local import binary_optimum as binary_optimum
@@ -26,6 +27,8 @@ from .local import generalized_randomized_response as generalized_randomized_res
 from .local import optimal_randomizer as optimal_randomizer
 from .local import smallest_error as smallest_error
 from .local import subset_selection as subset_selection
+from .margins.radius import output_perturbation_radius as output_perturbation_radius
+from .margins.radius import strong_convexity as strong_convexity
 from .populations import Population as Population
 from .privacy import AuditResult as AuditResult
 from .privacy import Budget as Budget

@@ -1,0 +1,1 @@
+"""Margins of classifiers, and how far privacy can move predictions (MPBT)."""
