@@ -190,3 +190,27 @@ def changed_prediction_probability(distances: Any, sigma: float) -> np.ndarray:
         at = int(np.argmax(array < 0))
         raise ValueError(f"distances: found {array[at]} at position {at}, expected numbers of at least 0")
     return np.asarray(ndtr(-array / sigma))
+
+
+def refined_margin_lipschitz(X: np.ndarray, difference: np.ndarray) -> np.ndarray:
+    """Return 2·max_y ‖projection of x on h_y − h′_y‖ for each row, the margin's constant for these two.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    difference : ndarray of shape (labels, d)
+        h − h′, a weight vector for each label; the projection on a zero vector is zero.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        At most 2‖x‖.
+
+    References
+    ----------
+    MPBT, Appendix G.3, (38).
+    """
+    norms = np.linalg.norm(difference, axis=1)
+    axes = difference / np.where(norms > 0, norms, 1)[:, None]
+    return np.asarray(2 * abs(X @ axes.T).max(axis=1))
