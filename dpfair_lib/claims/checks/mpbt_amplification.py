@@ -100,13 +100,22 @@ def _poisson(search: Search) -> None:
     search.part("Poisson batches under replace-one")
     for odds in ODDS[1:]:
         for q in (Fraction(1, 10), Fraction(1, 2)):
-            seen = [q * odds / (1 + odds), q / (1 + odds)]
-            search.equal(seen[0] / seen[1], odds, {"odds": odds, "q": q})
+            one = (1 - q, q * odds / (1 + odds), q / (1 + odds))  # nobody there, yes, no
+            two = (one[0], one[2], one[1])
+            for share in (Fraction(1, 2), Fraction(9, 10), Fraction(1)):
+                at = 1 + share * (odds - 1)
+                excess = sum(
+                    (max(a - at * b, Fraction(0)) for a, b in zip(one, two, strict=True)), Fraction(0)
+                )
+                case = {"odds": odds, "q": q, "at": at}
+                search.equal(
+                    excess, q * (odds - at) / (1 + odds), case
+                )  # 0 from the unsampled odds on, not before
     search.fact("Poisson batches, private under replace-one only", "no amplification")
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "e^(qε), linear with constant 1": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * Fraction(9, 10)},
+    "nine tenths of the growth": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * Fraction(9, 10)},
     "q² for q": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * q},
     "qε": {"pair_of": lambda e, d, q: (q * e, q * d)},
     "δ kept": {"pair_of": lambda e, d, q: (amplified(e, d, q)[0], d)},

@@ -117,7 +117,9 @@ def _refits(
         search.observe(1 - move / allowed, {"n": n, "d": d, "μ": mu, "intercept": intercept})
         largest[clipped.shape[1]] = max(largest[clipped.shape[1]], move / allowed)
     for p, share in largest.items():
-        search.fact(f"logistic regression: largest move found over 2Λ/(μn), p = {p}", round(share, 3))
+        search.fact(
+            f"random refits of logistic regression: largest move over 2Λ/(μn), p = {p}", round(share, 3)
+        )
 
 
 def _convention(modulus: Callable[..., float], solve: Callable[..., Any], search: Search) -> None:
@@ -131,11 +133,10 @@ def _convention(modulus: Callable[..., float], solve: Callable[..., Any], search
     n = 182_339
     search.fact("modulus at C = n, for n = 182,339", modulus(n, n))
     # n equal records (x = 1, label 1) against the same with one label changed, at C = n, that is μ = 1/n²
-    x, y = np.ones((2, 1)), np.array([1.0, -1.0])
     ends = [_weighted(n, bad) for bad in (0, 1)]
     search.fact("C = n: one changed label moves the weight by", ends[0] - ends[1])
     search.fact("and the sensitivity used, with μ = 1 and Λ = 1, is", 2 / n)
-    search.sanity(ends[0] - ends[1] - 2 / n, {"n": n, "x": x, "y": y})
+    search.sanity(ends[0] - ends[1] - 2 / n, {"n": n})
 
 
 def _weighted(n: int, bad: int) -> float:
