@@ -15,7 +15,7 @@ from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_delta,
 RECORDS = {"CelebA": 182_339, "folktables": 1_498_050}
 
 
-def log_profile(epsilon: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+def log_profile(epsilon: Any, sigma: Any) -> np.ndarray:
     """Return ln δ(ε) of Gaussian noise of standard deviation σ at sensitivity 1."""
     plus, minus = 0.5 / sigma - epsilon * sigma, -0.5 / sigma - epsilon * sigma
     first = log_ndtr(plus)

@@ -47,7 +47,7 @@ def check(*, changed: Callable[..., np.ndarray] = changed_prediction_probability
     search.part("no margin condition")
     for exponent in (0.1, 0.25, 0.5):
         for records, more in ((10**2, 10**4), (10**2, 10**8), (10**2, 10**16)):
-            case = {"exponent": exponent, "records": records, "more": more}
+            case: dict[str, Any] = {"exponent": exponent, "records": records, "more": more}
             search.against(rate_slack(**case), case, verify=rate_slack, tolerance=1e-9)
     return search.evidence()
 

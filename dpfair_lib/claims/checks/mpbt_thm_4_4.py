@@ -64,7 +64,7 @@ def check(
     search.part("the printed factor L")
     for norm in (0.001, 0.01, 0.1, 1.0):
         for n in (2, 4, 8, 30):
-            case = {"norm": norm, "n": n, "epsilon": 0.5, "delta": 1 / 16, "zeta": 0.01}
+            case: dict[str, Any] = {"norm": norm, "n": n, "epsilon": 0.5, "delta": 1 / 16, "zeta": 0.01}
             search.against(printed_slack(**case), case, verify=printed_slack, tolerance=1e-12)
             search.part("coverage in the same world")
             world = one_point(**case)
