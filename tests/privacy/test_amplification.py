@@ -17,7 +17,8 @@ def test_large_epsilon(epsilon):
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"), [("epsilon", (0, 0, 0.5)), ("delta", (1, 1, 0.5)), ("fraction", (1, 0, 0)), ("fraction", (1, 0, 2))]
+    ("name", "arguments"),
+    [("epsilon", (0, 0, 0.5)), ("delta", (1, 1, 0.5)), ("fraction", (1, 0, 0)), ("fraction", (1, 0, 2))],
 )  # fmt: skip
 def test_bad_arguments_are_named(name, arguments):
     with pytest.raises(ValueError, match=f"{name}: found"):

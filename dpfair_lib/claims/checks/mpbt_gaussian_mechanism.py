@@ -40,12 +40,12 @@ def check(
     """Judge the formula for ε ≤ 1, print it against itself beyond, and judge the calibration that replaces it."""
     search.part("classical formula for ε ≤ 1")
     deltas = np.concatenate([np.logspace(-14, -0.3, 300), 1 - np.logspace(-6, -0.4, 60)])
-    for epsilon in np.concatenate([np.logspace(-3, 0, 280), [1.0]]):
+    for epsilon in [*np.logspace(-3, 0, 280).tolist(), 1.0]:
         sigma = np.array([formula(float(epsilon), float(delta), 1.0) for delta in deltas])
         slack = np.log(deltas) - log_profile(epsilon, sigma)
         search.observe(slack, {"epsilon": float(epsilon), "delta": deltas}, tolerance=1e-9)
     search.part("classical formula beyond")
-    for epsilon in np.linspace(2, 30, 57):
+    for epsilon in np.linspace(2, 30, 57).tolist():
         slack = np.array([classical_slack(float(epsilon), float(delta)) for delta in deltas])
         search.against(
             slack, {"epsilon": float(epsilon), "delta": deltas}, verify=classical_slack, tolerance=1e-9

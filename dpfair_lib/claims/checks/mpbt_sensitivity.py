@@ -133,13 +133,13 @@ def _convention(modulus: Callable[..., float], solve: Callable[..., Any], search
     n = 182_339
     search.fact("modulus at C = n, for n = 182,339", modulus(n, n))
     # n equal records (x = 1, label 1) against the same with one label changed, at C = n, that is μ = 1/n²
-    ends = [_weighted(n, bad) for bad in (0, 1)]
+    ends = [weight_of_one_feature(n, bad) for bad in (0, 1)]
     search.fact("C = n: one changed label moves the weight by", ends[0] - ends[1])
     search.fact("and the sensitivity used, with μ = 1 and Λ = 1, is", 2 / n)
     search.sanity(ends[0] - ends[1] - 2 / n, {"n": n})
 
 
-def _weighted(n: int, bad: int) -> float:
+def weight_of_one_feature(n: int, bad: int) -> float:
     """Minimiser of ‖w‖²/2 + n·Σ log(1 + e^(−yw)) over n − bad labels 1 and bad labels −1, by bisection."""
     low, high = 0.0, 60.0
     for _ in range(200):
