@@ -54,12 +54,12 @@ def check(
     for epsilon in (0.001, 0.1, 0.9, 1.0, 2.5, 6.0, 10.0, 25.0):
         for delta in (1e-12, 1e-9, 1e-5, 1e-2, 0.3):
             case = {"epsilon": epsilon, "delta": delta}
-            sigma = calibrated(epsilon, delta, 1.0, "analytic")
-            found = float(np.exp(log_profile(np.array(epsilon), np.array(sigma))))
+            level = calibrated(epsilon, delta, 1.0, "analytic")
+            found = float(np.exp(log_profile(np.array(epsilon), np.array(level))))
             search.equal(found / delta, 1.0, case, tolerance=1e-5)
-            search.equal(profile(epsilon, sigma, 1.0) / delta, 1.0, case, tolerance=1e-9)
+            search.equal(profile(epsilon, level, 1.0) / delta, 1.0, case, tolerance=1e-9)
             if epsilon <= 1:
-                search.observe(formula(epsilon, delta, 1.0) - sigma, case)
+                search.observe(formula(epsilon, delta, 1.0) - level, case)
     _experiments(formula, calibrated, profile, search)
     return search.evidence()
 
