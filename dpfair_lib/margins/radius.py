@@ -185,11 +185,67 @@ def changed_prediction_probability(distances: Any, sigma: float) -> np.ndarray:
     """
     from scipy.special import ndtr
 
-    array, sigma = as_numbers(distances, "distances").astype(float), positive(sigma, "sigma")
-    if (array < 0).any():
-        at = int(np.argmax(array < 0))
-        raise ValueError(f"distances: found {array[at]} at position {at}, expected numbers of at least 0")
+    array, sigma = _distances(distances), positive(sigma, "sigma")
     return np.asarray(ndtr(-array / sigma))
+
+
+def projection_quantile(zeta: float, slack: float) -> float:
+    """Return t with Φ(−t) = ζs: with probability 1 − ζ at most a share s of records is moved further, against them.
+
+    For each record the noise Z moves the score by Zᵀx ~ N(0, σ²‖x‖²). The expected share of records that it moves by
+    more than tσ‖x‖ towards the other prediction is Φ(−t); Markov's inequality does the rest, in every dimension and
+    however the records depend on one another.
+
+    Parameters
+    ----------
+    zeta : float
+        ζ in (0, 1).
+    slack : float
+        s in (0, 1).
+
+    Returns
+    -------
+    float
+        t.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not in (0, 1).
+    """
+    from scipy.special import ndtri
+
+    return -float(ndtri(inside_unit(zeta, "zeta") * inside_unit(slack, "slack")))
+
+
+def changed_share_bound(distances: Any, sigma: float, *, zeta: float, slack: float) -> float:
+    """Return a bound on the share of predictions that noise on one weight vector changes, at probability 1 − ζ.
+
+    The distances may be those from the boundary of the model without noise, or of the one with noise: a record whose
+    prediction changed although it is further than tσ from either boundary was moved by more than tσ.
+
+    Parameters
+    ----------
+    distances : array of shape (n,)
+        |wᵀx|/‖x‖ of one of the two models, at least 0.
+    sigma : float
+        Standard deviation of the noise in each coordinate.
+    zeta, slack : float
+        As in `projection_quantile`, chosen before the noise is drawn.
+
+    Returns
+    -------
+    float
+        The share of records within tσ, plus the slack, at most 1. The dimension does not enter.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    array, sigma = _distances(distances), positive(sigma, "sigma")
+    near = array <= projection_quantile(zeta, slack) * sigma
+    return min(float(near.mean()) + slack, 1.0)
 
 
 def refined_margin_lipschitz(X: np.ndarray, difference: np.ndarray) -> np.ndarray:
@@ -214,3 +270,11 @@ def refined_margin_lipschitz(X: np.ndarray, difference: np.ndarray) -> np.ndarra
     norms = np.linalg.norm(difference, axis=1)
     axes = difference / np.where(norms > 0, norms, 1)[:, None]
     return np.asarray(2 * abs(X @ axes.T).max(axis=1))
+
+
+def _distances(values: Any) -> np.ndarray:
+    array = as_numbers(values, "distances").astype(float)
+    if (array < 0).any():
+        at = int(np.argmax(array < 0))
+        raise ValueError(f"distances: found {array[at]} at position {at}, expected numbers of at least 0")
+    return array

@@ -10,8 +10,10 @@ import dpfair_lib as dpf
 from dpfair_lib.margins.descent import full_batch_descent_bound, stochastic_descent_bound
 from dpfair_lib.margins.radius import (
     changed_prediction_probability,
+    changed_share_bound,
     noise_norm_squared_bound,
     output_perturbation_sensitivity,
+    projection_quantile,
     refined_margin_lipschitz,
 )
 from dpfair_lib.privacy import gaussian_delta
@@ -97,3 +99,15 @@ def test_descent_bounds():
     assert bound == pytest.approx(0.75**18 * 4 + 3 * sigma**2 / 4 / (1 - 0.75**2))
     with pytest.raises(ValueError, match=r"smoothness: found 0\.1"):
         full_batch_descent_bound(3, strong_convexity=0.5, smoothness=0.1, **common)
+
+
+def test_share_of_changed_predictions():
+    t = projection_quantile(0.01, 1e-4)
+    assert float(mpmath.ncdf(-t)) == pytest.approx(1e-6, rel=1e-10)
+    assert changed_share_bound([0.0, 1.9 * t, 2.1 * t, 5 * t], 2.0, zeta=0.01, slack=1e-4) == pytest.approx(
+        0.5001
+    )
+    assert changed_share_bound([0.0], 1.0, zeta=0.5, slack=0.5) == 1.0
+    for name in ("zeta", "slack"):
+        with pytest.raises(ValueError, match=f"{name}: found 0"):
+            changed_share_bound([1.0], 1.0, **({"zeta": 0.1, "slack": 0.1} | {name: 0}))

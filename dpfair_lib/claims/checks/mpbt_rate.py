@@ -7,11 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import beta
+from scipy.special import gammaln, ndtr
+from scipy.stats import beta, binom
 
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.margins.radius import changed_prediction_probability, output_perturbation_radius
+from dpfair_lib.margins.radius import (
+    changed_prediction_probability,
+    changed_share_bound,
+    output_perturbation_radius,
+    projection_quantile,
+)
 
 RATE = 0.17  # the largest tΦ(−t) is 0.16997
 
@@ -35,10 +40,17 @@ def rate_slack(exponent: float, records: int, more: int) -> float:
     return (math.log(more) / math.log(records)) ** 4 / grown - 1
 
 
-def check(*, changed: Callable[..., np.ndarray] = changed_prediction_probability, search: Search) -> Evidence:
+def check(
+    *,
+    changed: Callable[..., np.ndarray] = changed_prediction_probability,
+    share: Callable[..., float] = changed_share_bound,
+    search: Search,
+) -> Evidence:
     """Judge that one projection decides, the rate without √p, and that without a condition on margins no rate holds."""
     _one_projection(changed, search)
     _rate(changed, search)
+    _orthogonal(share, search)
+    _drawn(share, search)
     search.part("a density at the boundary")
     for sigma in (0.01, 1e-4, 1e-8):
         search.equal(
@@ -89,12 +101,57 @@ def _rate(changed: Callable[..., np.ndarray], search: Search) -> None:
         "delta": 1e-10,
     }
     sigma = output_perturbation_radius(1, **common, zeta=0.01) / math.sqrt(4 * math.log(200))
-    for p in (10, 100, 1000):
+    reach = projection_quantile(0.01, 1e-4) * sigma
+    for p in (10, 38, 1000):
         radius = output_perturbation_radius(p, **common, zeta=0.01)
-        search.fact(f"printed radius over 0.17σ, p = {p}, ζ = 0.01", radius / (RATE * sigma))
+        search.fact(f"printed radius over the reach tσ, p = {p}, ζ = 0.01, slack 0.0001", radius / reach)
+
+
+def _orthogonal(share: Callable[..., float], search: Search) -> None:
+    """N records in orthogonal directions, all at one distance: the number that changes is binomial, exactly.
+
+    Judged at both sides of every threshold that the bound may have, on a fine grid of distances.
+    """
+    search.part("orthogonal records, exact")
+    nearly = 0.0
+    for n in (1, 5, 40):
+        for zeta in (0.01, 0.3):
+            for slack in (0.999 / n, 0.999 * ((n + 1) // 2) / n):
+                edge = projection_quantile(zeta, slack)
+                for distance in (*np.linspace(0, 8, 161).tolist(), edge, math.nextafter(edge, 9)):
+                    bound = share(np.full(n, distance), 1.0, zeta=zeta, slack=slack)
+                    chance = float(binom.sf(math.floor(bound * n), n, ndtr(-distance)))
+                    search.observe(
+                        zeta - chance, {"n": n, "distance": distance, "zeta": zeta, "slack": slack}
+                    )
+                    nearly = max(nearly, chance / zeta)
+    search.fact("share of changed predictions: largest exact failure probability over ζ", nearly)
+
+
+def _drawn(share: Callable[..., float], search: Search) -> None:
+    """Random weights and records, distances from the noisy model: failures are as rare as promised, by exact limits."""
+    search.part("distances from the noisy model")
+    rng, draws = search.rng, 400 * search.effort
+    for p, zeta, slack in ((3, 0.2, 0.05), (30, 0.2, 0.05), (30, 0.5, 0.3)):
+        w, x = rng.normal(size=p), rng.normal(size=(50, p))
+        norms, failures = np.linalg.norm(x, axis=1), 0
+        for noise in 0.7 * rng.normal(size=(draws, p)):
+            after = x @ (w + noise)
+            changed = float((np.sign(after) != np.sign(x @ w)).mean())
+            failures += changed > share(abs(after) / norms, 0.7, zeta=zeta, slack=slack)
+        low = float(beta.ppf(1e-9, failures, draws - failures + 1)) if failures else 0.0
+        search.observe(zeta - low, {"p": p, "zeta": zeta, "slack": slack, "failures": failures})
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "Markov's factor forgotten": {
+        "share": lambda d, sigma, zeta, slack: (
+            changed_share_bound(d, sigma, zeta=zeta, slack=0.9999) - 0.9999 + slack
+        )
+    },
+    "the slack forgotten": {
+        "share": lambda d, sigma, zeta, slack: changed_share_bound(d, sigma, zeta=zeta, slack=slack) - slack
+    },
     "twice the noise": {"changed": lambda d, sigma: changed_prediction_probability(d, 2 * sigma)},
     "two-sided": {"changed": lambda d, sigma: 2 * changed_prediction_probability(d, sigma)},
     "variance for the standard deviation": {
