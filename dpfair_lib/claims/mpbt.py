@@ -252,9 +252,9 @@ CLAIMS: tuple[Claim, ...] = (
         "in the number n of records and p of parameters, for output perturbation and DP-SGD.",
         proof_uses=("mpbt.thm-4.4",),
         verdict="corrected",
-        finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With distances D to "
-        "the boundary of finite E[1/D], at most 0.17σE[1/D] of the predictions change on average, and w.p. 1 − ζ at most "
-        "P(D ≤ tσ) + s, Φ(−t) = ζs: 1/n without √p. For DP-SGD the proof gives no private noise.",
+        finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With "
+        "distances D to the boundary of finite E[1/D], at most 0.17σE[1/D] of the predictions change on average, and "
+        "w.p. 1 − ζ at most P(D ≤ tσ) + s, Φ(−t) = ζs: 1/n without √p. For DP-SGD the proof gives no private noise.",
         chapter="mpbt-output-perturbation",
         check=mpbt_rate.check,
         faults=mpbt_rate.FAULTS,
