@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfair_lib as dpf
 from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
+from dpfair_lib.margins.radius import changed_prediction_probability, changed_share_bound
 
 SETTING = {
     "regularization": 0.1, "feature_bound": 2.0, "epsilon": 1.0, "delta": 1e-6, "noise": "study", "random_state": 0,
@@ -112,3 +114,23 @@ def test_it_is_a_scikit_learn_estimator(rows):
     no_intercept = dpf.OutputPerturbation(**(SETTING | {"fit_intercept": False})).fit(*rows)
     assert no_intercept.coef_.shape == (1, 3)
     assert no_intercept.intercept_.tolist() == [0.0]
+
+
+@parametrize_with_checks([dpf.OutputPerturbation(**(SETTING | {"epsilon": 1e6}))])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_it_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_many_noisy_models_change_as_few_predictions_as_certified(rows):
+    X, y = rows
+    model = dpf.OutputPerturbation(**(SETTING | {"replicates": 600, "fit_intercept": False})).fit(X, y)
+    clipped, _ = bounded_rows(X, 2.0, intercept=False)
+    optimum = minimise(clipped, np.where(y == "yes", 1.0, -1.0), 0.1, 1e-13)
+    scores, norms = clipped @ optimum, np.linalg.norm(clipped, axis=1)
+    changed = (np.sign(model.coef_[:, 0] @ clipped.T) != np.sign(scores)).mean(axis=1)
+    expected = changed_prediction_probability(abs(scores) / norms, model.sigma_).mean()
+    assert changed.mean() == pytest.approx(expected, abs=5 * changed.std() / math.sqrt(600))
+    zeta, slack = 0.2, 0.02
+    certified = changed_share_bound(abs(scores) / norms, model.sigma_, zeta=zeta, slack=slack)
+    assert (changed > certified).mean() < zeta
