@@ -26,6 +26,7 @@ from .fairness import mean_equalized_odds_difference as mean_equalized_odds_diff
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .learners import OutputPerturbation as OutputPerturbation
 from .local import FairProjection as FairProjection
 from .local import Randomizer as Randomizer
 from .local import binary_optimum as binary_optimum
@@ -35,6 +36,8 @@ from .local import smallest_error as smallest_error
 from .local import subset_selection as subset_selection
 from .margins import fairness_certificate as fairness_certificate
 from .margins import margin_lipschitz as margin_lipschitz
+from .margins.radius import output_perturbation_radius as output_perturbation_radius
+from .margins.radius import strong_convexity as strong_convexity
 from .populations import Population as Population
 from .privacy import AuditResult as AuditResult
 from .privacy import Budget as Budget

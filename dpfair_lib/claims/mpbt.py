@@ -4,18 +4,27 @@ Differential Privacy has Bounded Impact on Fairness in Classification.
 """
 
 from dpfair_lib.claims.checks import (
+    mpbt_amplification,
     mpbt_cor_3_3,
     mpbt_example_1,
     mpbt_example_2,
     mpbt_example_3,
     mpbt_example_4,
+    mpbt_g3_refined,
+    mpbt_gaussian_mechanism,
     mpbt_large_margin,
     mpbt_lemma_3_4,
+    mpbt_lemma_4_1,
+    mpbt_lemma_4_2,
     mpbt_margin_lipschitz,
+    mpbt_rate,
     mpbt_remark_b1,
     mpbt_remark_b2,
+    mpbt_remarks,
+    mpbt_sensitivity,
     mpbt_thm_3_1,
     mpbt_thm_3_2,
+    mpbt_thm_4_4,
 )
 from dpfair_lib.claims.ledger import Claim, Erratum
 
@@ -190,18 +199,40 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Output perturbation with σ² = 8Λ² log(1.25/δ)/(μ²n²ε²) gives, w.p. ≥ 1 − ζ, ‖h_priv − "
         "h*‖₂² ≤ 32pΛ² log(1.25/δ) log(2/ζ)/(μ²n²ε²).",
         proof_uses=("mpbt.sensitivity",),
+        verdict="holds",
+        finding="True for every p and ζ, though (12) as printed divides by zero at p = 1 and is false for p "
+        "≥ 2; −(p/2) ln(1 − 1/(2p)) ≤ 1/(4(1 − 1/(2p))) ≤ ½ repairs it. Far from tight: the exact quantile "
+        "gives a radius 3.6 times smaller at p = 38, ζ = 0.01, and every true failure probability examined "
+        "is below ζ/10.",
+        chapter="mpbt-output-perturbation",
+        check=mpbt_lemma_4_1.check,
+        faults=mpbt_lemma_4_1.FAULTS,
     ),
     Claim(
         id="mpbt.sensitivity",
         where="§ 4.1, output perturbation; Appendix E",
         statement="Replacing one of n examples moves the minimiser over a convex H of the mean of "
         "Λ-Lipschitz, μ-strongly convex losses by at most Δ = 2Λ/(μn) in ℓ₂.",
+        verdict="holds",
+        finding="True, with optimality on a convex set in place of (17), under replace-one and public n. If "
+        "each loss is itself strongly convex, 2Λ/(μ(n + 1)) is sharp; with a common regulariser, Λ without "
+        "it, 2Λ/(μn) is. scikit-learn's C gives μ = 1/(Cn): C = n/μ, as run, is modulus μ/n².",
+        chapter="mpbt-output-perturbation",
+        check=mpbt_sensitivity.check,
+        faults=mpbt_sensitivity.FAULTS,
     ),
     Claim(
         id="mpbt.gaussian-mechanism",
         where="§ 2.2; § 4.1, output perturbation; experiments in § 5 and Appendix G.1",
         statement="Adding N(0, 2Δ² log(1.25/δ)/ε²·I_p) to a query of ℓ₂-sensitivity Δ is (ε, δ)-DP: § 2.2 "
         "names no range, § 4.1 asks 0 < ε, δ < 1, the experiments use ε = 1 and ε up to 10.",
+        verdict="corrected",
+        finding="True for ε ≤ 1 and every δ, so in Table 1. For each δ it fails at large ε: at δ = 10⁻² "
+        "from 6.8 on, and at the figures' ε = 10 on CelebA (δ = 1/n²), where the true δ is 1.02 times the "
+        "stated one. The analytic σ is exact at every ε, and 13 % smaller at ε = 1 there.",
+        chapter="mpbt-output-perturbation",
+        check=mpbt_gaussian_mechanism.check,
+        faults=mpbt_gaussian_mechanism.FAULTS,
     ),
     Claim(
         id="mpbt.lemma-4.2",
@@ -209,6 +240,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="T-step DP-SGD with σ² = 64Λ²T² log(3T/δ) log(2/δ)/(n²ε²) is (ε, δ)-DP and, for a smooth "
         "loss with σ*² ≤ σ², has ‖h_priv − h*‖₂² = Õ(pΛ² log(1/δ)²/(ζμ²n²ε²)) w.p. ≥ 1 − ζ.",
         proof_uses=("mpbt.gaussian-mechanism", "cgkm.advanced-composition", "mpbt.amplification"),
+        verdict="corrected",
+        finding="With neither T² nor T is the noise private for all T: at the proof's T, n = 10⁷, δ = 1/n², "
+        "the true δ is 10⁷ times the stated. (30) needs γ ≤ 1/(4β), 4γ²σ*² and 2γ²pσ²; σ*² ≤ σ² fails for "
+        "large n if σ*² stays above 0. Full-batch descent with exact noise has the rate, without σ*.",
+        chapter="mpbt-dp-sgd",
+        check=mpbt_lemma_4_2.check,
+        faults=mpbt_lemma_4_2.FAULTS,
     ),
     Claim(
         id="mpbt.thm-4.4",
@@ -218,6 +256,14 @@ CLAIMS: tuple[Claim, ...] = (
         "log(1/δ))/(√ζ·μnε)).",
         statement_uses=("mpbt.thm-3.2",),
         proof_uses=("mpbt.lemma-4.1", "mpbt.lemma-4.2"),
+        verdict="corrected",
+        finding="The factor L before Λ is one too many: χ contains it, and with features of norm 0.001 the "
+        "printed bound fails with probability 0.46, not 0.01. Without it the theorem holds for output "
+        "perturbation, with either model as h_ref where χ is finite. χ of h* is computed from data and not "
+        "private.",
+        chapter="mpbt-dp-sgd",
+        check=mpbt_thm_4_4.check,
+        faults=mpbt_thm_4_4.FAULTS,
     ),
     Claim(
         id="mpbt.g3-refined",
@@ -226,6 +272,13 @@ CLAIMS: tuple[Claim, ...] = (
         "h′_y‖ in place of L = 2‖x‖₂, and is then much tighter.",
         statement_uses=("mpbt.margin-lipschitz",),
         proof_uses=("mpbt.thm-3.1",),
+        verdict="holds",
+        finding="True; each label's difference has its own projection (the printed chain uses one for all). "
+        "Never larger than 2‖x‖, a fifth of it for random differences and 39 features, but it needs both "
+        "models.",
+        chapter="mpbt-dp-sgd",
+        check=mpbt_g3_refined.check,
+        faults=mpbt_g3_refined.FAULTS,
     ),
     Claim(
         id="mpbt.table-1",
@@ -263,6 +316,13 @@ CLAIMS: tuple[Claim, ...] = (
         id="mpbt.amplification",
         where="§ 2.2",
         statement="An (ε, δ)-DP mechanism applied to a random fraction q of the data is (O(qε), qδ)-DP.",
+        verdict="corrected",
+        finding="Exact is ε′ = ln(1 + q(e^ε − 1)), δ′ = qδ, for a subset of fixed size under replace-one: "
+        "at most 1.72qε for ε ≤ 1, and no multiple of qε for all ε. With Poisson batches a mechanism that "
+        "is private under replace-one only may gain nothing.",
+        chapter="mpbt-output-perturbation",
+        check=mpbt_amplification.check,
+        faults=mpbt_amplification.FAULTS,
     ),
     Claim(
         id="mpbt.remarks",
@@ -271,6 +331,13 @@ CLAIMS: tuple[Claim, ...] = (
         "closed forms; convex fairness regularisers with a squared ℓ₂-norm are strongly convex "
         "and Lipschitz over H.",
         statement_uses=("mpbt.lemma-4.2", "mpbt.thm-4.4"),
+        verdict="corrected",
+        finding="A regulariser made of group means couples the records: replacing one in a group of m moves "
+        "the minimiser by up to 2Λ/(μn) + 2w/(μm), which 2Λ/(μn) does not cover. σ* and ε < 1 can indeed be "
+        "dispensed with, and Rényi accounting does improve σ.",
+        chapter="mpbt-dp-sgd",
+        check=mpbt_remarks.check,
+        faults=mpbt_remarks.FAULTS,
     ),
     Claim(
         id="mpbt.rate",
@@ -278,6 +345,13 @@ CLAIMS: tuple[Claim, ...] = (
         statement="The fairness difference between private and non-private models vanishes at rate Õ(√p/n) "
         "in the number n of records and p of parameters, for output perturbation and DP-SGD.",
         proof_uses=("mpbt.thm-4.4",),
+        verdict="corrected",
+        finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With "
+        "distances D to the boundary of finite E[1/D], at most 0.17σE[1/D] of the predictions change on average, and "
+        "w.p. 1 − ζ at most P(D ≤ tσ) + s, Φ(−t) = ζs: 1/n without √p. For DP-SGD the proof gives no private noise.",
+        chapter="mpbt-output-perturbation",
+        check=mpbt_rate.check,
+        faults=mpbt_rate.FAULTS,
     ),
     Claim(
         id="mpbt.sentences",
@@ -319,5 +393,72 @@ ERRATA: tuple[Erratum, ...] = (
         where="§ 3.2, sketch of the proof",
         printed="|F_k(h′) − F̂_k(h)|, the two models exchanged against the statement",
         correct="|F_k(h) − F̂_k(h′)|",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.1",
+        where="Appendix E, before (11)",
+        printed="the moment generating function of h_j − h*_j is given as (1 − 2tσ²)^(−1/2)",
+        correct="that of (h_j − h*_j)²",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.1",
+        where="Appendix E, (12)",
+        printed="a middle term exp(1/(2(1 − 1/p))), undefined for p = 1 and above exp(1/2) for p ≥ 2",
+        correct="exp(1/(4(1 − 1/(2p)))), which is at most exp(1/2)",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.1",
+        where="Appendix E, (13)",
+        printed="σ in the denominator of the exponent",
+        correct="σ²",
+    ),
+    Erratum(
+        claim="mpbt.sensitivity",
+        where="Appendix E, after (15)",
+        printed="the sum of the two inequalities has the factor μ/2",
+        correct="μ, as (16) then uses",
+    ),
+    Erratum(
+        claim="mpbt.sensitivity",
+        where="Appendix E, (17)",
+        printed="gradients vanish at minimisers over a convex set, and the two losses that differ enter "
+        "without 1/n",
+        correct="the variational inequality of a minimiser over a convex set, and the factor 1/n",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.2",
+        where="Lemma 4.2 and § 4.1 against Appendix F",
+        printed="T² in the noise of the lemma, T in that of its proof, whose rate belongs to T",
+        correct="neither is private for all T; the rate is that of T",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.2",
+        where="Appendix F, (30) and (31)",
+        printed="(4βγ² − 2γ), 2γ²(σ*² + σ²) and γ ≤ 1/(2β)",
+        correct="(8βγ² − 2γ), 4γ²σ*² + 2γ²pσ² and γ ≤ 1/(4β)",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.2",
+        where="Appendix F, (37)",
+        printed="G², which is not defined, without p and with one log(1/δ)",
+        correct="pΛ² and log(1/δ)², as in the lemma",
+    ),
+    Erratum(
+        claim="mpbt.thm-4.4",
+        where="Theorem 4.4, both displays",
+        printed="a factor L beside χ, which contains L",
+        correct="no factor L",
+    ),
+    Erratum(
+        claim="mpbt.thm-4.4",
+        where="Theorem 4.4, second display",
+        printed="the root of log(1/δ), where Lemma 4.2 has log(1/δ)² for the squared distance",
+        correct="log(1/δ)",
+    ),
+    Erratum(
+        claim="mpbt.g3-refined",
+        where="Appendix G.3, fourth line of the chain",
+        printed="x is projected on h_y − h′_y under the maximum over y′",
+        correct="on h_y′ − h′_y′",
     ),
 )

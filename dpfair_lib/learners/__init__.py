@@ -2,5 +2,6 @@
 
 from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.logistic import DPLogisticRegression
+from dpfair_lib.learners.output_perturbation import OutputPerturbation
 
-__all__ = ["DPFermiClassifier", "DPLogisticRegression"]
+__all__ = ["DPFermiClassifier", "DPLogisticRegression", "OutputPerturbation"]

@@ -1,0 +1,250 @@
+"""Logistic regression released with Gaussian noise on its weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import validate_data
+
+from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.margins.radius import output_perturbation_sensitivity
+from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
+from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
+from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise
+
+PUBLIC = ("the number of rows", "the two labels")
+MOST_STEPS = 200
+
+
+class OutputPerturbation(LinearClassifier):
+    """Regularised logistic regression, solved to a known accuracy and released with Gaussian noise.
+
+    What is minimised is the mean logistic loss plus ``regularization``/2 times the squared norm of all parameters.
+    The features of each row are scaled down to norm `feature_bound` where they exceed it, and an intercept is the
+    weight of a constant feature 1, regularised and noised like the others. So the loss of a record is
+    Λ-Lipschitz with Λ = `feature_bound`, or √(`feature_bound`² + 1) with intercept; the objective is strongly convex
+    with modulus μ = `regularization`; and replacing one of n rows moves the minimiser by at most 2Λ/(μn). The solver
+    stops at a gradient of norm at most τΛ/n, hence at most τΛ/(μn) from the minimiser, and the noise is for the
+    sensitivity 2Λ(1 + τ)/(μn).
+
+    The statement protects the rows given to `fit`, under replace-one; it does not cover what was computed from them
+    before, such as a standardisation, or the choice of these parameters. It holds in exact arithmetic; rounding in the
+    solver is far below τ.
+
+    Parameters
+    ----------
+    regularization : float
+        μ > 0. With scikit-learn's C on n rows this is 1/(Cn), see `strong_convexity`.
+    feature_bound : float
+        Norm to which rows are clipped, a public number.
+    epsilon, delta : float
+        ε > 0 and δ in (0, 1).
+    noise_kind : {"analytic", "classical"}, default="analytic"
+        How the standard deviation is calibrated; "classical" is refused from ε = 1 on, where it is not private for
+        all ε.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    tolerance : float, default=0.001
+        τ > 0, the accuracy of the solver.
+    replicates : int, default=1
+        How many noisy copies of the one minimiser to draw, for studies of the mechanism's spread.
+    noise : {"secure", "study"}, default="secure"
+        OpenDP's sampler, or seeded noise in floating point, which protects no real data.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Seed of study noise; refused beside secure noise.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two labels, sorted.
+    coef_ : ndarray of shape (1, d), or (replicates, 1, d) for more than one replicate
+        Weights with noise.
+    intercept_ : ndarray of shape (1,) or (replicates, 1)
+        Intercepts with noise.
+    sensitivity_ : float
+        2Λ(1 + τ)/(μn).
+    sigma_ : float
+        Standard deviation of the noise in each coordinate.
+    privacy_statement_ : PrivacyStatement
+        For each replicate alone.
+
+    References
+    ----------
+    Chaudhuri, Monteleoni and Sarwate (2011); MPBT, § 4.1.
+    """
+
+    def __init__(
+        self, *, regularization: float, feature_bound: float, epsilon: float, delta: float,
+        noise_kind: Literal["analytic", "classical"] = "analytic", fit_intercept: bool = True,
+        tolerance: float = 1e-3, replicates: int = 1, noise: Noise = "secure", random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.regularization = regularization
+        self.feature_bound = feature_bound
+        self.epsilon = epsilon
+        self.delta = delta
+        self.noise_kind = noise_kind
+        self.fit_intercept = fit_intercept
+        self.tolerance = tolerance
+        self.replicates = replicates
+        self.noise = noise
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Minimise the regularised mean loss, and add noise.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Features, finite numbers.
+        y : array of shape (n,)
+            Labels, two different ones.
+
+        Returns
+        -------
+        OutputPerturbation
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
+            at ε ≥ 1; if a seed is given beside secure noise; if X or y is malformed, empty or has one label only; if
+            the solver does not reach its tolerance.
+        """
+        modulus, bound, tolerance = self._check()
+        features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
+        self.classes_, codes = two_labels(labels)
+        rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
+        n, p = rows.shape
+        self.sensitivity_ = (1 + tolerance) * output_perturbation_sensitivity(
+            lipschitz=lipschitz, strong_convexity=modulus, n=n
+        )
+        self.sigma_ = gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
+        optimum = minimise(rows, 2.0 * codes - 1, modulus, tolerance * lipschitz / n)
+        weights = np.stack([self._noisy(optimum, rng) for rng in self._generators()])
+        weights = weights[:, None, :] if self.replicates > 1 else weights
+        end = p - 1 if self.fit_intercept else p
+        self.coef_ = weights[..., :end]
+        self.intercept_ = weights[..., -1] if self.fit_intercept else np.zeros(weights.shape[:-1])
+        note = f"each of {self.replicates} replicates alone; they add up" if self.replicates > 1 else ""
+        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note)
+        self.privacy_statement_: PrivacyStatement = mark_noise(statement, self.noise)
+        return self
+
+    def _check(self) -> tuple[float, float, float]:
+        try:
+            modulus = positive(self.regularization, "regularization")
+        except ValueError:
+            raise ValueError(
+                f"regularization: found {self.regularization!r}, expected a positive finite number: without "
+                "regularisation one record can move the minimiser without limit, and no noise is enough"
+            ) from None
+        positive(self.epsilon, "epsilon")
+        inside_unit(self.delta, "delta")
+        positive_integer(self.replicates, "replicates")
+        one_of(self.noise_kind, "noise_kind", ("analytic", "classical"))
+        one_of(self.noise, "noise", ("secure", "study"))
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
+        if self.noise == "secure" and self.random_state is not None:
+            raise ValueError(
+                "random_state: found a seed beside noise='secure', expected None: it must not be reproducible"
+            )
+        return modulus, positive(self.feature_bound, "feature_bound"), positive(self.tolerance, "tolerance")
+
+    def _generators(self) -> list[np.random.Generator | None]:
+        if self.noise == "secure":
+            return [None] * self.replicates
+        return [np.random.default_rng(seed) for seed in seeds(self.random_state, self.replicates)]
+
+    def _noisy(self, optimum: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+        return add_gaussian_noise(optimum, self.sigma_, noise=self.noise, rng=rng)
+
+
+def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tuple[np.ndarray, float]:
+    """Return the rows clipped to a norm, with a constant feature for the intercept, and the largest norm possible.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, d)
+        Features.
+    bound : float
+        Norm to which each row is scaled down.
+    intercept : bool
+        Whether to append the feature 1.
+
+    Returns
+    -------
+    tuple of ndarray and float
+        Rows, and Λ.
+    """
+    largest = abs(features).max(axis=1, keepdims=True)
+    scale = np.where(largest > 0, largest, 1)
+    norms = scale * np.linalg.norm(features / scale, axis=1, keepdims=True)  # no square overflows
+    rows = features * np.minimum(1, bound / np.where(norms > 0, norms, 1))
+    if not intercept:
+        return rows, bound
+    return np.hstack([rows, np.ones((len(rows), 1))]), math.hypot(bound, 1)
+
+
+def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: float) -> np.ndarray:
+    """Return weights at which the gradient of the regularised mean logistic loss is small.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, p)
+        Features.
+    signs : ndarray of shape (n,)
+        Labels −1 and 1.
+    modulus : float
+        μ: the regulariser is μ‖w‖²/2.
+    accuracy : float
+        Largest norm of the gradient; the weights are then at most accuracy/μ from the minimiser.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Weights.
+
+    Raises
+    ------
+    ValueError
+        If the accuracy is not reached.
+
+    References
+    ----------
+    Newton's method with steps halved until the loss falls.
+    """
+    signed, weights = rows * signs[:, None], np.zeros(rows.shape[1])
+
+    def loss(w: np.ndarray) -> float:
+        return float(np.logaddexp(0, -(signed @ w)).mean() + modulus / 2 * (w @ w))
+
+    def gradient(w: np.ndarray) -> np.ndarray:
+        return np.asarray(modulus * w - signed.T @ expit(-(signed @ w)) / len(signed))
+
+    slope = gradient(weights)
+    for _ in range(MOST_STEPS):
+        if np.linalg.norm(slope) <= accuracy:
+            return weights
+        chance = expit(signed @ weights)
+        curvature = (rows.T * (chance * (1 - chance))) @ rows / len(rows)
+        step = np.linalg.solve(curvature + modulus * np.eye(len(weights)), slope)
+        length = 1.0
+        # near the minimum the loss no longer resolves progress, but the gradient does
+        while length > 1e-12:
+            trial = weights - length * step
+            after = gradient(trial)
+            if loss(trial) <= loss(weights) - length / 4 * (slope @ step) or 2 * np.linalg.norm(
+                after
+            ) <= np.linalg.norm(slope):
+                break
+            length /= 2
+        weights, slope = trial, after
+    raise ValueError(
+        f"tolerance: found a gradient of norm {np.linalg.norm(slope):.3g} after {MOST_STEPS} steps, expected at most "
+        f"{accuracy:.3g}; allow a larger tolerance"
+    )

@@ -1,0 +1,94 @@
+"""How far noisy gradient descent ends from the minimiser, on average."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpfair_lib.privacy._arguments import positive, positive_integer
+from dpfair_lib.privacy.gaussian import gaussian_sigma
+
+
+def stochastic_descent_bound(
+    p: int, *, initial: Any, step: Any, modulus: Any, steps: int, gradient_variance: Any, sigma_squared: Any
+) -> Any:
+    """Return a bound on E‖h_T − h*‖² of projected descent along one record's gradient plus N(0, σ²I_p).
+
+    It holds for losses that are β-smooth one by one and have a μ-strongly convex mean, at steps γ ≤ 1/(4β):
+    (1 − γμ)^T ‖h_0 − h*‖² + γ(4σ*² + 2pσ²)/μ. Fractions stay exact.
+
+    Parameters
+    ----------
+    p : int
+        Dimension.
+    initial : number
+        ‖h_0 − h*‖².
+    step : number
+        γ, at most 1/(4β).
+    modulus : number
+        μ.
+    steps : int
+        T.
+    gradient_variance : number
+        σ*²: mean squared norm of the records' gradients at h*.
+    sigma_squared : number
+        σ².
+
+    Returns
+    -------
+    number
+        The bound.
+
+    References
+    ----------
+    MPBT, Appendix F, (22)–(33), with its constants put right.
+    """
+    floor = step * (4 * gradient_variance + 2 * p * sigma_squared) / modulus
+    return (1 - step * modulus) ** steps * initial + floor
+
+
+def full_batch_descent_bound(
+    p: int, *, lipschitz: float, strong_convexity: float, smoothness: float, n: int, epsilon: float, delta: float,
+    steps: int, initial: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the noise of private full-batch descent, and a bound on E‖h_T − h*‖².
+
+    T steps of length γ = 1/β along the mean gradient plus N(0, σ²I_p), projected on a convex set. All T noisy
+    gradients together are one Gaussian mechanism of sensitivity 2Λ√T/n, so that the analytic σ for it is exact.
+
+    Parameters
+    ----------
+    p : int
+        Dimension.
+    lipschitz : float
+        Λ: bound on the norm of a record's gradient, without the common regulariser.
+    strong_convexity, smoothness : float
+        μ and β ≥ μ, of the mean loss.
+    n : int
+        Number of records, public.
+    epsilon, delta : float
+        The guarantee, under replace-one.
+    steps : int
+        T.
+    initial : float
+        ‖h_0 − h*‖².
+
+    Returns
+    -------
+    tuple of float
+        σ, and (1 − μ/β)^(2T) ‖h_0 − h*‖² + pσ²/(β²(1 − (1 − μ/β)²)).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the smoothness is below the modulus.
+    """
+    modulus, beta = positive(strong_convexity, "strong_convexity"), positive(smoothness, "smoothness")
+    if beta < modulus:
+        raise ValueError(f"smoothness: found {smoothness}, expected at least strong_convexity = {modulus}")
+    count = positive_integer(steps, "steps")
+    sensitivity = 2 * positive(lipschitz, "lipschitz") * math.sqrt(count) / positive_integer(n, "n")
+    sigma = gaussian_sigma(epsilon, delta, sensitivity, "analytic")
+    kept = (1 - modulus / beta) ** 2
+    floor = positive_integer(p, "p") * (sigma / beta) ** 2 / (1 - kept)
+    return sigma, kept**count * positive(initial, "initial") + floor

@@ -1,0 +1,280 @@
+"""How far output perturbation moves a model, and which predictions that changes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from dpfair_lib._validation import as_numbers
+from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
+from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
+
+RadiusKind = Literal["lemma-4.1", "laurent-massart", "exact"]
+NoiseKind = Literal["classical", "analytic"]
+
+
+def strong_convexity(C: float, n: int) -> float:
+    """Return the strong-convexity modulus of scikit-learn's L2-regularised mean loss.
+
+    scikit-learn minimises ‖w‖²/2 + C Σᵢ ℓᵢ(w). Divided by Cn this is the mean loss plus ‖w‖²/(2Cn), and the modulus
+    that belongs to a mean of n losses is 1/(Cn).
+
+    Parameters
+    ----------
+    C : float
+        Inverse weight of the regulariser, a positive finite number; without regulariser (C infinite) there is none.
+    n : int
+        Number of records.
+
+    Returns
+    -------
+    float
+        The modulus, for all coordinates but an intercept that scikit-learn fits itself: it is not regularised.
+
+    Raises
+    ------
+    ValueError
+        If C is not a positive finite number or n not a positive integer.
+
+    References
+    ----------
+    MPBT, § 4 and § 5, where the modulus is said to be 1.
+    """
+    return 1 / (positive(C, "C") * positive_integer(n, "n"))
+
+
+def output_perturbation_sensitivity(*, lipschitz: float, strong_convexity: float, n: int) -> float:
+    """Return how far the minimiser of a mean of n losses moves, in Euclidean norm, if one record is replaced.
+
+    Parameters
+    ----------
+    lipschitz : float
+        Λ: Euclidean Lipschitz constant, in the parameters, of the losses without the common regulariser.
+    strong_convexity : float
+        μ: modulus of the mean loss plus regulariser, see `strong_convexity`.
+    n : int
+        Number of records, public.
+
+    Returns
+    -------
+    float
+        2Λ/(μn).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive.
+
+    References
+    ----------
+    MPBT, § 4.1 and Appendix E; Chaudhuri, Monteleoni and Sarwate (2011).
+    """
+    modulus = positive(strong_convexity, "strong_convexity")
+    return 2 * positive(lipschitz, "lipschitz") / (modulus * positive_integer(n, "n"))
+
+
+def noise_norm_squared_bound(p: int, zeta: float, kind: RadiusKind) -> float:
+    """Return a bound that ‖Z‖² of p independent standard normal numbers exceeds with probability at most ζ.
+
+    Parameters
+    ----------
+    p : int
+        Dimension.
+    zeta : float
+        ζ in (0, 1).
+    kind : {"lemma-4.1", "laurent-massart", "exact"}
+        4p ln(2/ζ); p + 2√(px) + 2x with x = ln(1/ζ); or the quantile of χ² with p degrees of freedom.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    MPBT, Appendix E; Laurent and Massart (2000), Lemma 1.
+    """
+    dimension, zeta = positive_integer(p, "p"), inside_unit(zeta, "zeta")
+    one_of(kind, "kind", ("lemma-4.1", "laurent-massart", "exact"))
+    if kind == "lemma-4.1":
+        return 4 * dimension * math.log(2 / zeta)
+    if kind == "laurent-massart":
+        x = -math.log(zeta)
+        return dimension + 2 * math.sqrt(dimension * x) + 2 * x
+    from scipy.special import gammainccinv
+
+    return 2 * float(gammainccinv(dimension / 2, zeta))
+
+
+def output_perturbation_radius(
+    p: int, *, lipschitz: float, strong_convexity: float, n: int, epsilon: float, delta: float, zeta: float,
+    kind: RadiusKind = "lemma-4.1", noise: NoiseKind = "classical",
+) -> float:  # fmt: skip
+    """Return r with P(‖h_priv − h*‖ > r) ≤ ζ for output perturbation.
+
+    The radius speaks of the noise, whatever it protects: whether the noise is (ε, δ)-private depends on the
+    hypotheses of the sensitivity, and for the classical formula on ε, which must be at most 1. The analytic noise
+    is private for every ε. A projection on a convex set that contains h* brings the two models closer only.
+
+    Parameters
+    ----------
+    p : int
+        Number of parameters that receive noise.
+    lipschitz, strong_convexity, n
+        As in `output_perturbation_sensitivity`.
+    epsilon, delta : float
+        ε > 0 and δ in (0, 1), for which the noise is calibrated.
+    zeta : float
+        ζ in (0, 1): failure probability over the noise.
+    kind : {"lemma-4.1", "laurent-massart", "exact"}
+        The bound on the norm of the noise, each smaller than the one before it.
+    noise : {"classical", "analytic"}
+        The standard deviation: Δ√(2 ln(1.25/δ))/ε, or the smallest that is (ε, δ)-private.
+
+    Returns
+    -------
+    float
+        The radius, in Euclidean norm.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    MPBT, Lemma 4.1, which is ``kind="lemma-4.1", noise="classical"``.
+    """
+    sensitivity = output_perturbation_sensitivity(lipschitz=lipschitz, strong_convexity=strong_convexity, n=n)
+    if one_of(noise, "noise", ("classical", "analytic")) == "classical":
+        sigma = classical_sigma_formula(epsilon, delta, sensitivity)
+    else:
+        sigma = gaussian_sigma(epsilon, delta, sensitivity, "analytic")
+    return sigma * math.sqrt(noise_norm_squared_bound(p, zeta, kind))
+
+
+def changed_prediction_probability(distances: Any, sigma: float) -> np.ndarray:
+    """Return, for each record, the probability that noise on one weight vector changes its prediction.
+
+    The record's score wᵀx becomes wᵀx + Zᵀx with Zᵀx ~ N(0, σ²‖x‖²): one projection of the noise, in which the
+    dimension does not appear.
+
+    Parameters
+    ----------
+    distances : array of shape (n,)
+        |wᵀx|/‖x‖: how far each record lies from the boundary; at least 0.
+    sigma : float
+        Standard deviation of the noise in each coordinate.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Φ(−distance/σ).
+
+    Raises
+    ------
+    ValueError
+        If a distance is negative or not finite, or sigma is not positive.
+    """
+    from scipy.special import ndtr
+
+    array, sigma = _distances(distances), positive(sigma, "sigma")
+    return np.asarray(ndtr(-array / sigma))
+
+
+def projection_quantile(zeta: float, slack: float) -> float:
+    """Return t with Φ(−t) = ζs: with probability 1 − ζ at most a share s of records is moved further, against them.
+
+    For each record the noise Z moves the score by Zᵀx ~ N(0, σ²‖x‖²). The expected share of records that it moves by
+    more than tσ‖x‖ towards the other prediction is Φ(−t); Markov's inequality does the rest, in every dimension and
+    however the records depend on one another.
+
+    Parameters
+    ----------
+    zeta : float
+        ζ in (0, 1).
+    slack : float
+        s in (0, 1).
+
+    Returns
+    -------
+    float
+        t.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not in (0, 1).
+    """
+    from scipy.special import ndtri
+
+    return -float(ndtri(inside_unit(zeta, "zeta") * inside_unit(slack, "slack")))
+
+
+def changed_share_bound(distances: Any, sigma: float, *, zeta: float, slack: float) -> float:
+    """Return a bound on the share of predictions that noise on one weight vector changes, at probability 1 − ζ.
+
+    The distances may be those from the boundary of the model without noise, or of the one with noise: a record whose
+    prediction changed although it is further than tσ from either boundary was moved by more than tσ.
+
+    Parameters
+    ----------
+    distances : array of shape (n,)
+        |wᵀx|/‖x‖ of one of the two models, at least 0.
+    sigma : float
+        Standard deviation of the noise in each coordinate.
+    zeta, slack : float
+        As in `projection_quantile`, chosen before the noise is drawn.
+
+    Returns
+    -------
+    float
+        The share of records within tσ, plus the slack, at most 1. The dimension does not enter.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    array, sigma = _distances(distances), positive(sigma, "sigma")
+    near = array <= projection_quantile(zeta, slack) * sigma
+    return min(float(near.mean()) + slack, 1.0)
+
+
+def refined_margin_lipschitz(X: np.ndarray, difference: np.ndarray) -> np.ndarray:
+    """Return 2·max_y ‖projection of x on h_y − h′_y‖ for each row, the margin's constant for these two.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    difference : ndarray of shape (labels, d)
+        h − h′, a weight vector for each label; the projection on a zero vector is zero.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        At most 2‖x‖.
+
+    References
+    ----------
+    MPBT, Appendix G.3, (38).
+    """
+    norms = np.linalg.norm(difference, axis=1)
+    axes = difference / np.where(norms > 0, norms, 1)[:, None]
+    return np.asarray(2 * abs(X @ axes.T).max(axis=1))
+
+
+def _distances(values: Any) -> np.ndarray:
+    array = as_numbers(values, "distances").astype(float)
+    if (array < 0).any():
+        at = int(np.argmax(array < 0))
+        raise ValueError(f"distances: found {array[at]} at position {at}, expected numbers of at least 0")
+    return array

@@ -1,0 +1,136 @@
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import dpfair_lib as dpf
+from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
+from dpfair_lib.margins.radius import changed_prediction_probability, changed_share_bound
+
+SETTING = {
+    "regularization": 0.1, "feature_bound": 2.0, "epsilon": 1.0, "delta": 1e-6, "noise": "study", "random_state": 0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=400) > 0, "yes", "no")
+
+
+def test_the_minimiser_is_that_of_scikit_learn_at_the_same_modulus(rows):
+    X, y = rows
+    clipped, _ = bounded_rows(X, 2.0, intercept=True)
+    C = 1 / (0.1 * len(X))
+    assert dpf.strong_convexity(C, len(X)) == pytest.approx(0.1)
+    known = LogisticRegression(C=C, fit_intercept=False, tol=1e-12, max_iter=10_000).fit(clipped, y)
+    found = minimise(clipped, np.where(y == "yes", 1.0, -1.0), 0.1, 1e-13)
+    assert found == pytest.approx(known.coef_[0], abs=1e-7)
+
+
+def test_sensitivity_sigma_and_statement(rows):
+    model = dpf.OutputPerturbation(**SETTING).fit(*rows)
+    assert model.sensitivity_ == pytest.approx(1.001 * 2 * math.sqrt(5) / (0.1 * 400))
+    assert dpf.gaussian_delta(1.0, model.sigma_, model.sensitivity_) == pytest.approx(1e-6, rel=1e-6)
+    statement = model.privacy_statement_
+    assert (statement.epsilon, statement.delta, statement.relation) == (1.0, 1e-6, "replace-one")
+    assert not statement.guarantee  # study noise
+    assert (
+        dpf.OutputPerturbation(**(SETTING | {"noise": "secure", "random_state": None}))
+        .fit(*rows)
+        .privacy_statement_.guarantee
+    )
+
+
+def test_replacing_a_record_moves_the_unreleased_model_by_less_than_the_sensitivity(rows):
+    X, y = rows
+    tiny = SETTING | {"epsilon": 1e8, "noise_kind": "analytic", "replicates": 1}
+    one = dpf.OutputPerturbation(**tiny).fit(X[:20], y[:20])
+    other = X[:20].copy()
+    other[0] *= -100
+    two = dpf.OutputPerturbation(**tiny).fit(other, y[:20])
+    moved = np.linalg.norm(np.append(one.coef_ - two.coef_, one.intercept_ - two.intercept_))
+    assert 0 < moved < one.sensitivity_
+
+
+def test_replicates_have_the_noise_of_the_mechanism(rows):
+    model = dpf.OutputPerturbation(**(SETTING | {"replicates": 4000})).fit(*rows)
+    assert model.coef_.shape == (4000, 1, 3)
+    assert model.intercept_.shape == (4000, 1)
+    spread = np.append(model.coef_[:, 0].std(axis=0), model.intercept_.std())
+    assert spread == pytest.approx(np.full(4, model.sigma_), rel=0.06)  # five standard errors
+    assert "4000 replicates" in model.privacy_statement_.note
+    assert model.predict(rows[0][:5]).shape == (4000, 5)
+
+
+def test_rows_are_clipped_whatever_their_size():
+    X = np.array([[3.0, 4.0], [0.0, 0.0], [1e300, 1e300], [0.1, 0.0]])
+    clipped, lipschitz = bounded_rows(X, 2.0, intercept=False)
+    assert np.linalg.norm(clipped, axis=1) == pytest.approx([2, 0, 2, 0.1])
+    assert lipschitz == 2.0
+    extended, lipschitz = bounded_rows(X, 2.0, intercept=True)
+    assert (extended[:, -1] == 1).all()
+    assert lipschitz == pytest.approx(math.sqrt(5))
+
+
+def test_separable_labels_and_weak_regularisation_are_solved():
+    x = np.linspace(-1, 1, 50)[:, None]
+    weights = minimise(x, np.sign(x[:, 0]), 1e-9, 1e-12)
+    assert np.isfinite(weights).all()
+    assert weights[0] > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("regularization", 0), ("regularization", None), ("regularization", math.inf), ("feature_bound", 0),
+        ("epsilon", 0), ("delta", 0), ("delta", 1.0), ("tolerance", 0), ("replicates", 0), ("noise_kind", "laplace"),
+        ("noise", "none"), ("fit_intercept", "yes"), ("random_state", -1),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(rows, name, value):
+    with pytest.raises(ValueError, match=f"{name}: found"):
+        dpf.OutputPerturbation(**(SETTING | {name: value})).fit(*rows)
+
+
+def test_settings_in_which_the_formula_fails_are_refused(rows):
+    with pytest.raises(ValueError, match="without regularisation"):
+        dpf.OutputPerturbation(**(SETTING | {"regularization": 0.0})).fit(*rows)
+    with pytest.raises(ValueError, match=r"epsilon: found 1\.0, expected a number below 1"):
+        dpf.OutputPerturbation(**(SETTING | {"noise_kind": "classical"})).fit(*rows)
+    with pytest.raises(ValueError, match="random_state: found a seed"):
+        dpf.OutputPerturbation(**(SETTING | {"noise": "secure"})).fit(*rows)
+    with pytest.raises(ValueError, match="tolerance: found a gradient"):
+        dpf.OutputPerturbation(**(SETTING | {"tolerance": 1e-30})).fit(*rows)
+
+
+def test_it_is_a_scikit_learn_estimator(rows):
+    model = clone(dpf.OutputPerturbation(**SETTING))
+    assert model.get_params()["regularization"] == 0.1
+    no_intercept = dpf.OutputPerturbation(**(SETTING | {"fit_intercept": False})).fit(*rows)
+    assert no_intercept.coef_.shape == (1, 3)
+    assert no_intercept.intercept_.tolist() == [0.0]
+
+
+@parametrize_with_checks([dpf.OutputPerturbation(**(SETTING | {"epsilon": 1e6}))])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_it_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_many_noisy_models_change_as_few_predictions_as_certified(rows):
+    X, y = rows
+    model = dpf.OutputPerturbation(**(SETTING | {"replicates": 600, "fit_intercept": False})).fit(X, y)
+    clipped, _ = bounded_rows(X, 2.0, intercept=False)
+    optimum = minimise(clipped, np.where(y == "yes", 1.0, -1.0), 0.1, 1e-13)
+    scores, norms = clipped @ optimum, np.linalg.norm(clipped, axis=1)
+    changed = (np.sign(model.coef_[:, 0] @ clipped.T) != np.sign(scores)).mean(axis=1)
+    expected = changed_prediction_probability(abs(scores) / norms, model.sigma_).mean()
+    assert changed.mean() == pytest.approx(expected, abs=5 * changed.std() / math.sqrt(600))
+    zeta, slack = 0.2, 0.02
+    certified = changed_share_bound(abs(scores) / norms, model.sigma_, zeta=zeta, slack=slack)
+    assert (changed > certified).mean() < zeta
