@@ -139,10 +139,11 @@ def subgroups(name: str, data: str) -> Experiment:
 
 
 FIGURES = {
+    "adult": ("adult-gender", "adult-race", "adult-race-gender"),
+    "lsac": ("lsac-gender", "lsac-family-income"),
+    # once more on their own: with the signs of the differences
     "adult-gender": ("adult-gender",),
     "lsac-gender": ("lsac-gender",),
-    "adult": ("adult-race", "adult-race-gender"),
-    "lsac": ("lsac-family-income",),
 }
 
 # name → how to make the experiment of that name

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from dpfair_lib.experiments.randomised_training import LEVELS
-from dpfair_lib.experiments.training_summary import GAPS, Configuration, Contrast, Terms, Trials, contrast
+from dpfair_lib.experiments.randomised_training import LEVELS, SIGNED
+from dpfair_lib.experiments.training_summary import (
+    GAPS,
+    Configuration,
+    Contrast,
+    Terms,
+    Trials,
+    contrast,
+)
+from dpfair_lib.local.subsets import subset_size
 
 Kind = Literal["smaller", "alike"]
 Outcome = Literal["borne out", "in part", "not seen", "contradicted"]
 
 BINARY = ("adult-gender", "lsac-gender")
+GROUPS = {
+    "adult-gender": 2,
+    "lsac-gender": 2,
+    "adult-race": 5,
+    "lsac-family-income": 5,
+    "adult-race-gender": 10,
+}
 LARGER = ("adult-race", "lsac-family-income", "adult-race-gender")
 UTILITY = 0.01  # "little to no effect": within one point of accuracy or F1
 SIMILAR = 0.02  # "similarly": gaps within two points
@@ -51,12 +67,14 @@ def _each(
     settings: tuple[str, ...], measures: tuple[str, ...], levels: tuple[float, ...], others: tuple[str, ...],
     *, method: str = "OPT", factor: float = 1.0,
 ) -> tuple[tuple[str, Terms], ...]:  # fmt: skip
+    """Every comparison once: SS stands beside GRR only where its reports are sets, and is GRR elsewhere."""
     return tuple(
         (measure, _less(setting, method, epsilon, other, factor))
         for setting in settings
         for measure in measures
         for epsilon in levels
         for other in others
+        if other != "SS" or subset_size(GROUPS[setting], math.exp(epsilon)) > 1
     )
 
 
@@ -69,18 +87,18 @@ def _widening(levels: tuple[float, ...]) -> Iterator[tuple[str, Terms]]:
 
 
 def _larger_groups() -> Iterator[tuple[str, Terms]]:
-    """The gap for fewer groups less that for more, on Adult with the attribute as it is."""
-    for few, more in (("adult-gender", "adult-race"), ("adult-race", "adult-race-gender")):
-        for measure in GAPS:
-            yield measure, ((1.0, Configuration(few, "none")), (-1.0, Configuration(more, "none")))
+    """The gap for two groups less that for ten, on Adult with the attribute as it is: what tends to be, end to end."""
+    for measure in GAPS:
+        yield measure, ((1.0, Configuration(BINARY[0], "none")), (-1.0, Configuration(LARGER[-1], "none")))
 
 
 def _on_average(
-    setting: str, levels: tuple[float, ...], others: tuple[str, ...], *, factor: float = 1.0
-) -> tuple[tuple[str, Terms], ...]:
+    setting: str, levels: tuple[float, ...], others: tuple[str, ...], *, measures: tuple[str, ...] = GAPS,
+    factor: float = 1.0,
+) -> tuple[tuple[str, Terms], ...]:  # fmt: skip
     """The mean over levels of OPT's gap, less a multiple of the other's."""
     found: list[tuple[str, Terms]] = []
-    for measure in GAPS:
+    for measure in measures:
         for other in others:
             pairs = [_less(setting, "OPT", epsilon, other, factor) for epsilon in levels]
             terms = tuple((weight / len(levels), named) for pair in pairs for weight, named in pair)
@@ -89,7 +107,7 @@ def _on_average(
 
 
 def _threshold(levels: tuple[float, ...], method: str) -> tuple[tuple[str, Terms], ...]:
-    return _each(LARGER, GAPS, levels, ("GRR", "SS"), method=method)
+    return _each(LARGER, GAPS, levels, ("GRR",), method=method)
 
 
 _SMALLER = "OPT's gaps are smaller than those of GRR, SS and no LDP, at every ε."
@@ -99,6 +117,7 @@ def sentences(levels: tuple[float, ...] = LEVELS) -> tuple[Sentence, ...]:
     """Return the sentences, as contrasts at these ε, ascending."""
     small = tuple(level for level in levels if level <= 1)
     large = tuple(level for level in levels if level >= 8)
+    middle = tuple(level for level in levels if 1 < level < 8)
     return (
         Sentence("utility, two groups", "§ 5.7.2, Figures 5.1, 5.3",
                  "At every ε OPT's accuracy and F1 are nearly those of GRR, of SS and of no LDP.",
@@ -111,29 +130,40 @@ def sentences(levels: tuple[float, ...] = LEVELS) -> tuple[Sentence, ...]:
                  "smaller", _each(BINARY, GAPS, small, ("GRR", "SS"))),
         Sentence("widening", "§ 5.7.2", "The larger ε, the further OPT's gaps are below those of GRR.",
                  "smaller", tuple(_widening(levels))),
+        Sentence("less than none, LSAC, signed", "§ 5.7.2",
+                 "OPT's gaps are smaller than with no LDP for large ε (on average), differences with their sign.",
+                 "smaller", _on_average("lsac-gender", large, ("none",), measures=SIGNED)),
+        Sentence("almost half, LSAC, signed", "§ 5.7.2", "The next sentence, differences with their sign.",
+                 "smaller", _on_average("lsac-gender", large, ("GRR", "none"), measures=SIGNED, factor=FACTOR)),
         Sentence("almost half, LSAC", "§ 5.7.2", "For large ε (from 8, on average) OPT's gaps are half of the others'.",
-                 "smaller", _on_average("lsac-gender", large, ("GRR", "SS", "none"), factor=FACTOR)),
+                 "smaller", _on_average("lsac-gender", large, ("GRR", "none"), factor=FACTOR)),
         Sentence("2 %, Adult, in points", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more, read as points.",
                  "smaller", _on_average("adult-gender", large, ("none",)), -POINTS),
         Sentence("2 %, Adult, in proportion", "§ 5.7.2", "For large ε OPT's gaps are lower by 2 % or more of the gap.",
                  "smaller", _on_average("adult-gender", large, ("none",), factor=1 - POINTS)),
+        Sentence("no convergence", "§ 5.7.2", "At the largest ε OPT's gaps are still below those without LDP.",
+                 "smaller", _each(BINARY, GAPS, levels[-1:], ("none",))),
         Sentence("utility, more groups", "§ 5.7.3, Figures 5.5, 5.7, 5.9",
-                 "Accuracy and F1 are nearly the same for OPT, GRR and SS.",
-                 "alike", _each(LARGER, ("accuracy", "f1"), levels, ("GRR", "SS")), UTILITY),
+                 "Accuracy and F1 are nearly the same for OPT, GRR, SS and no LDP.",
+                 "alike", _each(LARGER, ("accuracy", "f1"), levels, ("GRR", "SS", "none")), UTILITY),
         Sentence("similar for small ε", "§ 5.7.3", "For small ε (up to 1) OPT's gaps are like those of GRR and SS.",
                  "alike", _each(LARGER, GAPS, small, ("GRR", "SS")), SIMILAR),
         Sentence("beyond a threshold", "§ 5.7.3, Figures 5.6, 5.8, 5.10",
                  "From some ε on (here from 8) OPT's gaps are smaller than those of GRR and SS; ζ is ζ_min itself.",
                  "smaller", _threshold(large, "OPT")),
+        Sentence("beyond a threshold, middle ε", "§ 5.7.3", "The same between 1 and 8.",
+                 "smaller", _threshold(middle, "OPT")),
         Sentence("beyond a threshold, ζ to hundredths", "§ 5.7.3", "The same with ζ_min rounded up to hundredths.",
                  "smaller", _threshold(large, "OPT, ζ to hundredths")),
         Sentence("beyond a threshold, ζ to tenths", "§ 5.7.3", "The same with ζ_min rounded up to tenths.",
                  "smaller", _threshold(large, "OPT, ζ to tenths")),
-        Sentence("more groups, larger gaps", "§ 5.7.3", "On Adult gaps grow with the number of groups, 2, 5, 10.",
+        Sentence("more groups, larger gaps", "§ 5.7.3", "On Adult gaps are larger for ten groups than for two.",
                  "smaller", tuple(_larger_groups())),
         Sentence("effective for ten groups", "§ 5.7.3",
-                 "For race and gender together OPT has smaller gaps than no LDP (here up to ε = 2).",
-                 "smaller", _each(("adult-race-gender",), GAPS, tuple(one for one in levels if one <= 2), ("none",))),
+                 "For race and gender together OPT has smaller gaps than no LDP, at every ε.",
+                 "smaller", _each(("adult-race-gender",), GAPS, levels, ("none",))),
+        Sentence("effective for five groups", "§ 5.7.3", "For race and family income too.",
+                 "smaller", _each(("adult-race", "lsac-family-income"), GAPS, levels, ("none",))),
         Sentence("against leaving out", "ours",
                  "OPT's gaps are smaller than those of a classifier that never sees the attribute.",
                  "smaller", _each((*BINARY, *LARGER), GAPS, levels, ("left out",))),

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from dpfair_lib.experiments.intervals import mean_interval
+from dpfair_lib.experiments.randomised_training import SIGNED
 
 MEASURES = ("accuracy", "f1", "parity", "opportunity")
 GAPS = ("parity", "opportunity")
+ALL_MEASURES = (*MEASURES, *SIGNED)
 OVERLAP = 1 / 4  # test rows over training rows
 
 
@@ -29,7 +31,7 @@ Trials = Mapping[tuple[str, Configuration], np.ndarray]
 
 
 def by_configuration(rows: pd.DataFrame) -> Trials:
-    """Return every measure of every configuration, an array over the seeds in ascending order.
+    """Return every measure of every configuration that has it, an array over the seeds in ascending order.
 
     Parameters
     ----------
@@ -50,7 +52,8 @@ def by_configuration(rows: pd.DataFrame) -> Trials:
             lines = lines.sort_values("seed")
             if lines["seed"].tolist() != seeds:
                 raise ValueError(f"rows: found {len(lines)} trials of {named}, expected one for each seed")
-            found |= {(measure, named): lines[measure].to_numpy() for measure in MEASURES}
+            there = [name for name in ALL_MEASURES if name in lines and lines[name].notna().all()]
+            found |= {(measure, named): lines[measure].to_numpy(dtype=float) for measure in there}
     return found
 
 
@@ -70,7 +73,7 @@ def contrast(trials: Trials, measure: str, terms: Terms, *, comparisons: int = 1
     trials : mapping
         Of `by_configuration`. A seed splits the rows of a data set in one way, whatever the attribute.
     measure : str
-        One of `MEASURES`.
+        One of `ALL_MEASURES`.
     terms : sequence of pairs
         Weights and configurations of one data set; weights 1 and −1 give a difference.
     comparisons : int

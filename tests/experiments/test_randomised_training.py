@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from dpfair_lib.experiments import randomised_training as training
+from dpfair_lib.experiments import training_summary as summary
 from dpfair_lib.experiments.randomised_training import coded_table, mechanisms, run_trial
 from dpfair_lib.experiments.training_sentences import Sentence, judge_sentence, sentences
 from dpfair_lib.experiments.training_summary import Configuration, by_configuration, contrast, means
@@ -170,6 +171,71 @@ def test_every_sentence_speaks_of_what_is_run():
     for sentence in (*sentences(), *sentences(training.TUNED_LEVELS)):
         assert sentence.contrasts
         for measure, terms in sentence.contrasts:
-            assert measure in ("accuracy", "f1", "parity", "opportunity")
+            assert measure in summary.ALL_MEASURES
             assert {(named.setting, named.method) for _, named in terms} <= run
             assert sum(abs(weight) for weight, _ in terms) > 1
+
+
+SMALL = {"setting": "lsac-gender", "seed": 3, "levels": (1.0,), "tuned": False, "standin": 3_000}
+
+
+def test_a_trial_measures_what_it_says_recomputed_from_the_table():
+    """Another way from the stand-in to every number: pandas, LightGBM and scikit-learn, group by group."""
+    from lightgbm import LGBMClassifier
+    from sklearn.metrics import f1_score
+    from sklearn.model_selection import train_test_split
+
+    found = pd.DataFrame(run_trial(SMALL)).set_index(["method", "epsilon"])
+    coded = coded_table("lsac-gender", 3_000)
+    train, test = train_test_split(np.arange(3_000), test_size=0.2, random_state=3, stratify=coded.y)
+    settings = {"n_jobs": 1, "verbose": -1, "deterministic": True, "force_row_wise": True, "random_state": 3}
+
+    def predicted(indicators):
+        X = np.column_stack([coded.X[train], indicators])
+        model = LGBMClassifier(**settings).fit(pd.DataFrame(X), coded.y[train])
+        own = np.column_stack([coded.a[test] == 0, coded.a[test] == 1]).astype(np.float32)
+        return model.predict(pd.DataFrame(np.column_stack([coded.X[test], own])))
+
+    p = np.bincount(coded.a[train]) / len(train)
+    p1 = np.array([coded.y[train][coded.a[train] == group].mean() for group in (0, 1)])
+    reports = mechanisms(p, p1, 1.0)["OPT"].apply(coded.a[train], np.random.default_rng([3, 0]))
+    seen = {
+        ("none", np.nan): np.column_stack([coded.a[train] == 0, coded.a[train] == 1]),
+        ("left out", np.nan): np.zeros((len(train), 2)),
+        ("OPT", 1.0): np.column_stack([reports == 0, reports == 1]),
+    }
+    for (method, epsilon), indicators in seen.items():
+        pred = predicted(indicators.astype(np.float32))
+        y, a = coded.y[test], coded.a[test]
+        rates = [[pred[(a == group) & (y >= least)].mean() for group in (0, 1)] for least in (0, 1)]
+        line = found.xs(method).loc[[epsilon]].iloc[0] if epsilon == epsilon else found.xs(method).iloc[0]
+        assert line["accuracy"] == pytest.approx((pred == y).mean(), abs=1e-7)
+        assert line["f1"] == pytest.approx(f1_score(y, pred), abs=1e-7)
+        assert line["parity signed"] == pytest.approx(rates[0][1] - rates[0][0], abs=1e-7)
+        assert line["opportunity signed"] == pytest.approx(rates[1][1] - rates[1][0], abs=1e-7)
+        assert line["parity"] == pytest.approx(abs(rates[0][1] - rates[0][0]), abs=1e-7)
+        assert line["opportunity"] == pytest.approx(abs(rates[1][1] - rates[1][0]), abs=1e-7)
+    assert found.xs("OPT")["truth"].iloc[0] == pytest.approx((reports == coded.a[train]).mean(), abs=1e-7)
+
+
+def test_the_tuned_classifier_is_another(monkeypatch):
+    monkeypatch.setitem(training.TUNED, "lsac", {"n_estimators": 3})
+    usual, tuned = (pd.DataFrame(run_trial(SMALL | {"tuned": tuned})) for tuned in (False, True))
+    assert not usual["accuracy"].equals(tuned["accuracy"])
+
+
+def test_channels_are_made_for_the_rates_of_the_training_rows(monkeypatch):
+    asked = []
+
+    def watched(p, p1, epsilon):
+        asked.append((p, p1, epsilon))
+        return {"GRR": training.Randomizer(np.eye(len(p)))}
+
+    monkeypatch.setattr(training, "mechanisms", watched)
+    run_trial(SMALL)
+    coded = coded_table("lsac-gender", 3_000)
+    shares = np.bincount(coded.a) / 3_000
+    rates = np.bincount(coded.a, weights=coded.y) / np.bincount(coded.a)
+    assert np.abs(asked[0][0] - shares).max() < 0.02
+    assert np.abs(asked[0][1] - rates).max() < 0.02
+    assert asked[0][2] == 1.0

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import pandas as pd
+from scipy.stats import t
 
 from dpfair_lib.claims.checks.projection_records import trials as projection_trials
 from dpfair_lib.claims.checks.training_records import collected, exact_outcome
@@ -19,22 +20,29 @@ from dpfair_lib.experiments.training_sentences import Judged, judge_sentence, se
 from dpfair_lib.experiments.training_summary import Contrast, contrast
 
 AGREEMENT = 1e-9
+FALLS = {"demographic_parity": 0.03, "mean_equalized_odds": 0.04}
+"""By how much more than this OPT's gaps on COMPAS are said to fall."""
 OUTCOMES = {
     "utility, two groups": ("borne out", "borne out"),
     "gaps, Adult": ("in part", "in part"),
     "gaps, LSAC": ("not seen", "not seen"),
     "gaps, small ε": ("in part", "not seen"),
     "widening": ("in part", "in part"),
+    "less than none, LSAC, signed": ("not seen", "not seen"),
+    "almost half, LSAC, signed": ("not seen", "not seen"),
     "almost half, LSAC": ("not seen", "not seen"),
     "2 %, Adult, in points": ("contradicted", "not seen"),
     "2 %, Adult, in proportion": ("borne out", "borne out"),
+    "no convergence": ("in part", "in part"),
     "utility, more groups": ("borne out", "borne out"),
     "similar for small ε": ("in part", "in part"),
     "beyond a threshold": ("not seen", "not seen"),
+    "beyond a threshold, middle ε": ("not seen", "not seen"),
     "beyond a threshold, ζ to hundredths": ("not seen", "not seen"),
     "beyond a threshold, ζ to tenths": ("in part", "not seen"),
-    "more groups, larger gaps": ("contradicted", "contradicted"),
+    "more groups, larger gaps": ("borne out", "borne out"),
     "effective for ten groups": ("in part", "not seen"),
+    "effective for five groups": ("in part", "not seen"),
     "against leaving out": ("contradicted", "contradicted"),
     "plain response of OPT's truth": ("in part", "in part"),
 }
@@ -42,11 +50,12 @@ OUTCOMES = {
 TUNED = OUTCOMES | {
     "gaps, small ε": ("not seen", "not seen"),
     "widening": ("in part", "not seen"),
+    "less than none, LSAC, signed": ("borne out", "not seen"),
     "2 %, Adult, in points": ("not seen", "not seen"),
     "2 %, Adult, in proportion": ("borne out", "in part"),
     "utility, more groups": ("borne out", "in part"),
     "similar for small ε": ("in part", "not seen"),
-    "more groups, larger gaps": ("contradicted", "in part"),
+    "more groups, larger gaps": ("borne out", "in part"),
     "effective for ten groups": ("not seen", "not seen"),
     "plain response of OPT's truth": ("not seen", "not seen"),
 }
@@ -98,7 +107,7 @@ def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> N
         contrasts += len(exact)
         search.agree(outcome, (TUNED if tuned else OUTCOMES)[sentence.name][new_data], case)
         if sentence.where != "ours" and not new_data:
-            for place, (mean, half, _) in enumerate(found.found):
+            for place, (mean, half, _) in enumerate(exact):
                 side = mean if sentence.kind == "smaller" else abs(mean)
                 search.against(
                     sentence.margin - side + half,
@@ -144,22 +153,28 @@ def _projection(matched: Callable[..., Matched], search: Search) -> None:
         )
         ahead += found.difference > found.half_width
         behind += -found.difference > found.half_width
-        # "slightly surpasses": never clearly ahead, and never behind by more than a quarter of a point
-        search.observe(found.half_width - found.difference, {"table": line["table"], "ε": line["level"]})
-        search.observe(
-            found.difference + found.half_width + 0.0025, {"table": line["table"], "ε": line["level"]}
-        )
+        case = {"table": line["table"], "ε": line["level"]}
+        search.observe(found.half_width - found.difference, case)  # nowhere clearly ahead
     search.agree((ahead, behind > 0), (0, True), {"what": "comparisons with OPT clearly ahead, or behind"})
     search.fact(
         "OPT against Fair Projection at equal gaps", f"ahead in {ahead}, behind in {behind} of {count}"
     )
-    for notion, least in (("demographic_parity", 0.03), ("mean_equalized_odds", 0.04)):
-        line = next(x for x in lines if (x["data"], x["notion"], x["level"]) == ("compas", notion, 0.2))
-        change = change_beside_printed(projection_trials("compas"), pd.Series(line), "gap")
+    for notion, least in FALLS.items():
+        mean, half = fall(notion)
+        # borne out for parity, as far as the interval goes; contradicted for the other gap
+        search.agree(mean + half < least, notion == "mean_equalized_odds", {"of": notion})
         search.fact(
-            f"COMPAS, ε = 0.2, {notion}: said to fall by more than {least:g}",
-            f"{-change.ours:.4f} ± {1.984 * change.error:.4f}",
+            f"COMPAS, ε = 0.2, {notion}: said to fall by more than {least:g}", f"{mean:.4f} ± {half:.4f}"
         )
+
+
+def fall(notion: str) -> tuple[float, float]:
+    """Return by how much OPT's gap on COMPAS at ε = 0.2 is below Non-Fair's, and the half-width."""
+    line = next(x for x in _opt_lines() if (x["data"], x["notion"], x["level"]) == ("compas", notion, 0.2))
+    rows = projection_trials("compas")
+    change = change_beside_printed(rows, pd.Series(line), "gap")
+    quantile = t.ppf(1 - 0.025 / len(FALLS), rows["split"].nunique() - 1)
+    return -change.ours, float(quantile * change.error)
 
 
 def _one_by_one(trials: Any, sentence: Any, **options: Any) -> Judged:

@@ -11,18 +11,22 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from dpfair_lib.experiments.randomised_training import SIGNED
 from dpfair_lib.experiments.records import read_record
 from dpfair_lib.experiments.training_sentences import Sentence
 from dpfair_lib.experiments.training_summary import Configuration, Contrast, Terms, Trials, by_configuration
 
 DATA = ("adult", "lsac")
+KEY = ["setting", "seed", "method", "epsilon"]
 
 
 @cache
 def trials(*, tuned: bool = False) -> pd.DataFrame:
-    """Return all recorded trials."""
+    """Return all recorded trials; of two groups the signed differences too, from records of their own."""
     suffix = "-tuned" if tuned else ""
-    return pd.concat([read_record(f"thesis-figures-{data}{suffix}")[0] for data in DATA], ignore_index=True)
+    every = pd.concat([read_record(f"thesis-figures-{data}{suffix}")[0] for data in DATA], ignore_index=True)
+    signed = pd.concat([read_record(f"thesis-figures-{data}-gender{suffix}")[0] for data in DATA])
+    return every.merge(signed[[*KEY, *SIGNED]], on=KEY, how="left", validate="one_to_one")
 
 
 @cache
