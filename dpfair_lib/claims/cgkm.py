@@ -293,7 +293,7 @@ CLAIMS: tuple[Claim, ...] = (
         proof_uses=("cgkm.lemma-4", "cgkm.post-processing"),
         verdict="corrected",
         finding="The auditor reads the data and the oracle the features, both without noise: one record's features "
-        "show with δ close to ½ at the printed T and m, and two data sets that differ in one label turn ε = 1 into 43 "
+        "show with δ close to ½ at the printed T and m; at T = 20 and m = 1, one changed label turns ε = 1 into 43 "
         "at δ = 10⁻⁶. Private: counts noised once, or the loss and the auditor's choice of each round.",
         chapter="cgkm-fairnr",
         check=cgkm_fairnr_privacy.check,

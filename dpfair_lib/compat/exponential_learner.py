@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths
 from dpfair_lib.compat.learner_law import Rule, inverse_scale, printed_delta, pure_slope, shift
@@ -35,7 +36,9 @@ class ExponentialFairLearner(BaseEstimator):
     ----------
     hypotheses : sequence of callables
         Each maps ``(X, sensitive_features)`` to the chances of the label 1, an array of shape (n,) in [0, 1]. They must
-        have been fixed without a look at the data.
+        have been fixed without a look at the data, and the value for a row must depend on that row alone: one that
+        standardises X, or looks for its largest entry, would void the guarantee. `fit` asks for halves of the rows too,
+        and refuses a hypothesis that then answers otherwise; it cannot find every such one.
     epsilon : float
         ε of each of the two steps, as printed.
     delta : float or "printed"
@@ -100,9 +103,11 @@ class ExponentialFairLearner(BaseEstimator):
         Raises
         ------
         ValueError
-            If there are no hypotheses, one of them returns anything but n numbers in [0, 1], an argument is out of its
-            range, or a group is unknown; with ``repair=False`` also if a group has fewer than two positives.
+            If there are no hypotheses, one of them returns anything but n numbers in [0, 1], or others for a row when
+            it is asked for half of the rows, an argument is out of its range, or a group is unknown; with
+            ``repair=False`` also if a group has fewer than two positives.
         """
+        self.__dict__.pop("noisy_count_", None)  # of an earlier fit: the pure learner has none
         labels = as_binary(y, "y")
         epsilon, statement = positive(self.epsilon, "epsilon"), self._statement(len(labels))
         codes = self._codes(sensitive_features)
@@ -117,6 +122,7 @@ class ExponentialFairLearner(BaseEstimator):
 
     def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
         """Return the chances of the labels 0 and 1 under the chosen hypothesis, an array of shape (n, 2)."""
+        check_is_fitted(self, "hypothesis_")
         chances = _values(self.hypothesis_, X, sensitive_features, self.index_)
         return np.column_stack([1 - chances, chances])
 
@@ -153,7 +159,7 @@ class ExponentialFairLearner(BaseEstimator):
         else:
             delta = printed_delta(n) if self.delta == "printed" else below_one(self.delta, "delta")
             shift(1.0, delta)  # refuses δ = 0
-        public = ("number of rows", "the hypotheses", "the two group labels")
+        public = ("number of rows", "the hypotheses, each a function of one row", "the two group labels")
         if self.repair:
             return mark_noise(PrivacyStatement(epsilon, delta, "replace-one", public=public), self.noise)
         statement = PrivacyStatement(
@@ -171,6 +177,13 @@ class ExponentialFairLearner(BaseEstimator):
             rows.append(_values(hypothesis, X, sensitive_features, place))
             if len(rows[-1]) != n:
                 raise ValueError(f"hypotheses[{place}]: found {len(rows[-1])} values, expected {n}")
+            for half in (np.arange(n // 2), np.arange(n // 2, n)):
+                part = _safe_indexing(X, half), _safe_indexing(sensitive_features, half)
+                if len(half) and not np.array_equal(_values(hypothesis, *part, place), rows[-1][half]):
+                    raise ValueError(
+                        f"hypotheses[{place}]: found other values for the same rows when asked for half of them, "
+                        "expected a function of each row alone: privacy rests on that"
+                    )
         return np.array(rows)
 
     def _codes(self, sensitive_features: Any) -> np.ndarray:

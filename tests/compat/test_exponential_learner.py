@@ -138,3 +138,66 @@ def test_lengths_that_differ_are_named(sample):
     x, y, group = sample
     with pytest.raises(ValueError, match="lengths differ"):
         learner().fit(x, y, sensitive_features=group[:-1])
+
+
+@pytest.mark.parametrize("noise", ["study", "secure"])
+def test_the_count_gets_the_noise_that_the_statement_promises(sample, noise, monkeypatch):
+    from dpfair_lib.compat import exponential_learner as module
+    from dpfair_lib.compat.learner_law import shift
+
+    asked = []
+    usual = module.add_laplace_noise
+
+    def watched(values, scale, **options):
+        asked.append((list(values), scale, options["noise"], options["rng"] is None))
+        return usual(values, scale, **options)
+
+    monkeypatch.setattr(module, "add_laplace_noise", watched)
+    x, y, group = sample
+    smallest = min(int(y[group == a].sum()) for a in (0, 1))
+    state = None if noise == "secure" else 0
+    drawn = [
+        learner(noise=noise, random_state=state if state is None else at)
+        .fit(x, y, sensitive_features=group)
+        .noisy_count_
+        for at in range(200)
+    ]
+    assert asked == [([smallest], 1 / 0.7, noise, noise == "secure")] * 200
+    # half of a Laplace law lies within ln 2 scales of its centre
+    near = np.abs(np.array(drawn) + shift(0.7, 1e-3, "repaired") - smallest) < np.log(2) / 0.7
+    assert binomtest(int(near.sum()), 200, 0.5).pvalue > 1e-7
+
+
+@pytest.mark.parametrize(
+    "peeking",
+    [
+        lambda x, _: np.full(len(x), float(np.max(x) > 10)),
+        lambda x, _: (x > np.mean(x)).astype(float),
+        lambda x, _: np.linspace(0, 1, len(x)),
+    ],
+)
+def test_hypotheses_that_look_at_other_rows_are_refused(sample, peeking):
+    x, y, group = sample
+    x = np.where(np.arange(60) == 7, 11, x)
+    with pytest.raises(
+        ValueError, match=r"hypotheses\[1\]: found other values .* function of each row alone"
+    ):
+        ExponentialFairLearner([RULES[0], peeking], epsilon=1.0, delta=1e-3).fit(
+            x, y, sensitive_features=group
+        )
+
+
+def test_a_second_fit_forgets_the_noisy_count(sample):
+    x, y, group = sample
+    fitted = learner().fit(x, y, sensitive_features=group)
+    assert fitted.noisy_count_
+    fitted.set_params(repair="pure", delta=0).fit(x, y, sensitive_features=group)
+    assert not hasattr(fitted, "noisy_count_")
+
+
+def test_predicting_before_fitting_says_so(sample):
+    from sklearn.exceptions import NotFittedError
+
+    x, _, group = sample
+    with pytest.raises(NotFittedError):
+        learner().predict(x, sensitive_features=group)

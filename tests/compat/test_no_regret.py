@@ -133,3 +133,95 @@ def test_grids():
     wide = pd.DataFrame(np.zeros((1, 25), int))
     with pytest.raises(ValueError, match="more than 1000000 cells"):
         cell_of(wide, {}, "X")
+
+
+def watch(monkeypatch, module, name):
+    """Record what a sampler is asked for, and let it draw."""
+    asked, usual = [], getattr(module, name)
+
+    def watched(values, scale, *, noise, rng):
+        asked.append((np.array(values, dtype=float), scale, noise, rng is None))
+        return usual(values, scale, noise=noise, rng=rng)
+
+    monkeypatch.setattr(module, name, watched)
+    return asked
+
+
+@pytest.mark.parametrize("noise", ["study", "secure"])
+def test_noisy_counts_are_noised_once_and_the_data_used_nowhere_else(noise, monkeypatch):
+    from dpfair_lib.compat import no_regret as module
+    from dpfair_lib.compat.fair_dynamics import rho_for
+
+    X, y, S = rows(400)
+    counts = watch(monkeypatch, module, "add_gaussian_noise")
+    played = []
+
+    def game(table, *_):
+        played.append(np.array(table))
+        return "the game"
+
+    def play(of, **_):
+        played.append(of)
+        return np.zeros(6)
+
+    monkeypatch.setattr(module, "game_from_counts", game)
+    monkeypatch.setattr(module, "no_regret_dynamics", play)
+    state = None if noise == "secure" else 0
+    model(noise=noise, random_state=state).fit(X, y, sensitive_features=S)
+    ((asked, scale, kind, unseeded),) = counts
+    assert asked.sum() == 400
+    assert scale == pytest.approx(1 / np.sqrt(rho_for(1.0, 1e-6)), rel=1e-9)
+    assert (kind, unseeded) == (noise, noise == "secure")
+    table, of = played
+    assert of == "the game"
+    assert np.abs(table.ravel() - asked).min() > 0  # no count is left as it was
+    assert (table.ravel() - asked).std() == pytest.approx(scale, rel=0.35)
+
+
+@pytest.mark.parametrize("noise", ["study", "secure"])
+def test_every_round_noises_its_loss_and_the_auditors_scores(noise, monkeypatch):
+    from dpfair_lib.compat import fair_dynamics as module
+    from dpfair_lib.compat.fair_dynamics import round_noise
+
+    X, y, S = rows(400)
+    losses = watch(monkeypatch, module, "add_gaussian_noise")
+    scores = watch(monkeypatch, module, "add_laplace_noise")
+    state = None if noise == "secure" else 0
+    fitted = model(release="rounds", rounds=7, noise=noise, random_state=state)
+    fitted.fit(X, y, sensitive_features=S)
+    asked = round_noise(1.0, 1e-6, 400, rounds=7, dual_bound=fitted.dual_bound)
+    assert [(scale, kind, unseeded) for _, scale, kind, unseeded in losses] == [
+        (asked.sigma, noise, noise == "secure")
+    ] * 7
+    assert [(scale, kind, unseeded) for _, scale, kind, unseeded in scores] == [
+        (asked.audit_scale, noise, noise == "secure")
+    ] * 7
+    assert all(len(values) == 2 * len(GROUPS) + 1 for values, *_ in scores)
+
+
+def test_an_auditor_drowned_in_noise_names_anyone():
+    from dpfair_lib.compat.fair_dynamics import RoundNoise, no_regret_dynamics
+
+    named = []
+
+    class Rows:
+        shape = (3, 2)
+
+        def __getitem__(self, at):
+            named.append(int(at))
+            return np.zeros(2)
+
+    class Game:
+        error, violation = np.zeros(2), Rows()
+
+        def violations(self, _):
+            return np.array([0.4, 0.0, 0.0])
+
+    noise = RoundNoise(sigma=1e-9, audit_scale=1e6, rho=1.0)
+    no_regret_dynamics(
+        Game(), rounds=3000, samples=1, dual_bound=1.0, tolerance=0.0,
+        rng=np.random.default_rng(0), private=noise, noise="study",
+    )  # fmt: skip
+    # seven answers, of which two are each subgroup's
+    counts = np.bincount(named, minlength=3)
+    assert np.abs(counts - 3000 * 2 / 7).max() < 5 * np.sqrt(3000 * 2 / 7)
