@@ -48,5 +48,6 @@ from .privacy import dp_sgd_epsilon as dp_sgd_epsilon
 from .privacy import dp_sgd_noise as dp_sgd_noise
 from .privacy import gaussian_delta as gaussian_delta
 from .privacy import gaussian_sigma as gaussian_sigma
+from .svm import EqualizedOddsPostprocessor as EqualizedOddsPostprocessor
 
 __version__: str
