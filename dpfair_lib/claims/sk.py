@@ -1,7 +1,9 @@
 """Entries of the ledger: SK, Differentially Private Fair Support Vector Machines (2024)."""
 
 from dpfair_lib.claims.checks import (
+    sk_alg_1_privacy,
     sk_claim_a1,
+    sk_comparison,
     sk_guarantees,
     sk_jagielski_baseline,
     sk_lemma_a2_1,
@@ -9,6 +11,8 @@ from dpfair_lib.claims.checks import (
     sk_lemma_a2_3,
     sk_lemma_a2_4,
     sk_lemma_a2_5,
+    sk_linf_bound,
+    sk_scaling,
 )
 from dpfair_lib.claims.ledger import Claim, Erratum
 
@@ -19,6 +23,14 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Adding Lap(2/(kε)) to each of the k support vectors and Lap(2/(mε)) to each q̂_ay, then "
         "solving the linear program, makes the output (p̃*, Ŷ) ε-DP.",
         proof_uses=("cgkm.laplace", "sk.claim-a1"),
+        verdict="refuted",
+        finding="No noise on them helps: their number k and their labels go out, and one replaced record changes "
+        "both: δ = 1. At the same k, ε is (k/2)·‖change‖₁ times the printed one. For A alone, with Ŷ free of "
+        "A, the noise cancels in the rates, δ ≥ 0.996 at every ε. ε-DP for A: noise on all cells of q̂, the "
+        "generic algorithm.",
+        chapter="sk-alg-1",
+        check=sk_alg_1_privacy.check,
+        faults=sk_alg_1_privacy.FAULTS,
     ),
     Claim(
         id="sk.linf-bound",
@@ -27,6 +39,14 @@ CLAIMS: tuple[Claim, ...] = (
         "|A| groups, m points and k support vectors: the sum of the two perturbations' tails.",
         statement_uses=("sk.alg-1-privacy",),
         proof_uses=("cgkm.laplace", "sk.claim-a1", "sk.scaling"),
+        verdict="corrected",
+        finding="Noise on a vector is no noise on the law: it can move by nearly 1 with probability nearly 1. True: 2"
+        " ln(4|A|/β)/(mε) plus the share, in one cell, that a linear machine's noise can flip at β/2. Were "
+        "the noise added to two outputs, both tails would hold at 1 − 2β only, but their sum fails with less "
+        "than β.",
+        chapter="sk-linf-bound",
+        check=sk_linf_bound.check,
+        faults=sk_linf_bound.FAULTS,
     ),
     Claim(
         id="sk.comparison",
@@ -35,6 +55,14 @@ CLAIMS: tuple[Claim, ...] = (
         "contradiction for β ∈ [0, 1], k ≤ m: it is always strictly worse, and so are the "
         "guarantees built on it.",
         statement_uses=("sk.linf-bound", "sk.jagielski-baseline"),
+        verdict="corrected",
+        finding="The equivalence is right; at β = 1, k = m the two are equal, else the printed SVM bound is the "
+        "larger. That compares formulas: the printed one is no bound. The proved bound is the generic one "
+        "plus the flippable share, and with more than β/2 spent on the cells it is smaller where nothing can "
+        "flip.",
+        chapter="sk-linf-bound",
+        check=sk_comparison.check,
+        faults=sk_comparison.FAULTS,
     ),
     Claim(
         id="sk.claim-a1",
@@ -168,6 +196,13 @@ CLAIMS: tuple[Claim, ...] = (
         "probability.",
         statement_uses=("sk.alg-1-privacy",),
         proof_uses=("cgkm.laplace",),
+        verdict="corrected",
+        finding="At the same number and labels the list moves by up to kR per feature of range R, nearly attained; "
+        "2/k has no unit. Features in millionths: 997 of 1000 records flip with probability near ½; in "
+        "millions nothing flips, and ε is 10⁶ times larger. Noise has to be in the unit of the features.",
+        chapter="sk-alg-1",
+        check=sk_scaling.check,
+        faults=sk_scaling.FAULTS,
     ),
     Claim(
         id="sk.sentences",
@@ -221,5 +256,11 @@ ERRATA: tuple[Erratum, ...] = (
         where="Appendix A, last display",
         printed="ΔT̂P_a(Ŷ_p̂*) ≤ γ + 8 ln(4|A|/β)/(min{q̂_a1, q̂_01}…) + 8 ln(2/β)/(min{q̃_a1, q̃_01}…)",
         correct="ΔT̂P_a(Ŷ_p̃*), with ln(2|A|/β), q̂ in both denominators, and 4L multiplied by mε and by kε",
+    ),
+    Erratum(
+        claim="sk.comparison",
+        where="§ 5, last line",
+        printed="β ∈ [0, 1] … >",
+        correct="0 < β < 1 …, or ≥: at β = 1 and k = m the two are equal; at β = 0 neither is defined",
     ),
 )
