@@ -66,9 +66,10 @@ def check(
     search.against(slack_there, TURNED, verify=probability_slack)
     search.fact(
         "chance, at least, of an excess error above 24|A|L, β = 1/20",
-        TURNED["beta"] - slack_there,
+        float(TURNED["beta"] - slack_there),
     )
-    search.fact("difference reached, printed bound", _reached(**EDGE))
+    for name, value in zip(("difference reached", "printed bound there"), _reached(**EDGE), strict=True):
+        search.fact(name, value)
     return search.evidence()
 
 

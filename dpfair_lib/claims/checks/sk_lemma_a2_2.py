@@ -60,7 +60,8 @@ def check(
         half = noisy_cells_failure(beta / (2 * groups), groups)
         search.sanity(beta / 2 - half, case)
     search.fact(
-        "chance of failure at the condition, |A| = 2, β = 1/20", failure(Fraction(1, 80) ** int(power), 2)
+        "chance of failure at the condition, |A| = 2, β = 1/20",
+        float(failure(Fraction(1, 80) ** int(power), 2)),
     )
     return search.evidence()
 

@@ -46,7 +46,8 @@ def check(*, deviation: Callable[[Any, Any], Any] = rate_deviation, search: Sear
                 search.equal(bound, largest, {"counts": (one, other), "radius": radius})
     count = ((LARGEST + 1) ** 2 - 1) * (3**2 + 5**2 + 7**2) * 2
     search.exhausts(f"two counts of at most {LARGEST}, all whole noises of at most 3", cases=count)
-    search.fact("noisy rates as printed, though q̂ > 2η: smallest, largest", (min(raw), max(raw)))
+    search.fact("smallest noisy rate as printed, though q̂ > 2η", min(raw))
+    search.fact("largest noisy rate as printed, though q̂ > 2η", max(raw))
     search.part("the printed probability")
     search.against(probability_slack(**TURNED), TURNED, verify=probability_slack)
     return search.evidence()
