@@ -60,9 +60,9 @@ def check(
     for m, groups in SIZES[:5]:
         cells = list(itertools.product((0, 1), range(groups), (0, 1)))
         for rows in itertools.combinations_with_replacement(cells, m):
-            for other in cells:
-                laws = [law(*zip(*table, strict=True), groups) for table in (rows, (other, *rows[1:]))]
-                search.observe(Fraction(2, m) - abs(laws[1] - laws[0]).sum(), {"rows": rows, "other": other})
+            for cell in cells:
+                laws = [law(*zip(*table, strict=True), groups) for table in (rows, (cell, *rows[1:]))]
+                search.observe(Fraction(2, m) - abs(laws[1] - laws[0]).sum(), {"rows": rows, "other": cell})
     search.fact("largest ℓ₁ change, m = 3, if the classifier was trained on A", _trained_on_groups())
     return search.evidence()
 
