@@ -82,9 +82,10 @@ def prepared(name: str, standin: int | None = None) -> Prepared:
     rows = np.asarray(dataset.X, dtype=float)
     rows = rows * (BOUND[name] / np.linalg.norm(rows, axis=1))[:, None]
     groups, codes = np.unique(dataset.sensitive_features.to_numpy(), return_inverse=True)
+    labels = np.asarray(dataset.y)
     train, test = train_test_split(np.arange(len(rows)), test_size=TEST_SHARE, random_state=SPLIT_SEED)
     return Prepared(
-        rows[train], 2.0 * dataset.y[train] - 1, rows[test], np.asarray(dataset.y[test]), codes[test],
+        rows[train], 2.0 * labels[train] - 1, rows[test], labels[test], codes[test],
         tuple(groups.tolist()), BOUND[name],
     )  # fmt: skip
 
@@ -243,7 +244,7 @@ def moves(task: dict[str, Any]) -> list[dict[str, Any]]:
     Parameters
     ----------
     task : dict
-        ``data``; ``fit``, one of `FITS`; ``n``; ``seed`` of the labels that are changed at random; ``standin``, optional.
+        ``data``; ``fit``, one of `FITS`; ``n``; ``seed`` of the drawn labels; ``standin``, optional.
 
     Returns
     -------
@@ -302,11 +303,12 @@ def figure_rows(task: dict[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For every point and cell ``problem, axis, n, epsilon, sigma, label, group, rows, right``; counts of rows
-        ``within`` Lemma 4.1's radius, ``late`` (the same with δ of the largest n, as run), within the ``empirical`` radius,
-        the 0.99 quantile of the private models' distances; rows whose score the ``first`` private model, and the ``farthest``
-        of them, moves by at least its size; ``near``, rows within the reach of one projection; ``private``, a list: rows that
-        each private model has right. ``radius, late radius, empirical radius, first distance, farthest distance``.
+        For every point and cell ``problem, axis, n, epsilon, sigma, label, group, rows, right``, and counts of rows:
+        ``within`` Lemma 4.1's radius; ``late``, the same with δ of the largest n, as run; within the ``empirical``
+        radius, the 0.99 quantile of the private models' distances; ``first`` and ``farthest``, rows whose score that
+        private model moves by at least its size; ``near``, rows within the reach of one projection. ``private`` is
+        a list: rows that each private model has right. ``radius, late radius, empirical radius, first distance,
+        farthest distance`` are Euclidean.
     """
     data = prepared(task["data"], task.get("standin"))
     rng = np.random.default_rng(task["seed"])
