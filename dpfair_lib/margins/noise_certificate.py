@@ -12,7 +12,7 @@ from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certifi
 from dpfair_lib.margins.margins import margin_lipschitz, margins
 from dpfair_lib.margins.projections import local_reach, markov_reach, simulated_reach
 from dpfair_lib.margins.terms import relative_margins
-from dpfair_lib.privacy._arguments import one_of
+from dpfair_lib.privacy._arguments import inside_unit, one_of
 
 WIDE_SHARE = 0.1  # of ζ, for the reach over all rows that tells which of them matter
 Reach = Literal["markov", "simulated", "local"]
@@ -68,6 +68,7 @@ def noise_certificate(
     """
     check_notion(notion)
     one_of(reach, "reach", ("local", "simulated", "markov"))
+    zeta = inside_unit(zeta, "zeta")
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     if reach == "markov":
