@@ -42,7 +42,7 @@ def failure_from_optimum(groups, slack, radius, notion="accuracy_parity"):
         y,
         X=X,
         sensitive_features=s,
-        notion="accuracy_parity",
+        notion=notion,
         radius=radius,
         bound="signed",
         slack=slack,
