@@ -212,7 +212,7 @@ EXPERIMENTS = {
     },
     **{
         f"mpbt-{what}-{data}": functools.partial(run, data=data)
-        for data in ("celeba",)
+        for data in ("celeba", "acs-income")
         for what, run in (("table", bound_table), ("moves", bound_moves), ("figures", bound_figures))
     },
     "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),

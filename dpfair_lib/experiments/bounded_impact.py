@@ -66,7 +66,8 @@ def prepared(name: str, standin: int | None = None) -> Prepared:
     Parameters
     ----------
     name : str
-        "celeba": 38 attributes of −1 and 1, every row scaled to norm 6.
+        "celeba": 38 attributes of −1 and 1, every row scaled to norm 6. "acs-income": 9 columns of codes, standardised
+        over all rows, the test rows among them; rows longer than 3 are shortened to 3.
     standin : int, optional
         Number of rows of the stand-in; by default the data themselves.
 
@@ -79,8 +80,11 @@ def prepared(name: str, standin: int | None = None) -> Prepared:
     from dpfair_lib.experiments.sources import Source
 
     dataset = Source(name, standin).dataset()
-    rows = np.asarray(dataset.X, dtype=float)
-    rows = rows * (BOUND[name] / np.linalg.norm(rows, axis=1))[:, None]
+    rows = np.array(dataset.X, dtype=float)
+    if name == "acs-income":
+        rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    length = np.linalg.norm(rows, axis=1)
+    rows *= (BOUND[name] / (length if name == "celeba" else np.maximum(length, BOUND[name])))[:, None]
     groups, codes = np.unique(dataset.sensitive_features.to_numpy(), return_inverse=True)
     labels = np.asarray(dataset.y)
     train, test = train_test_split(np.arange(len(rows)), test_size=TEST_SHARE, random_state=SPLIT_SEED)
