@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ COLUMNS = ("equal_opportunity", "equalized_odds", "demographic_parity", "accurac
 GROUPINGS = ("as run", "as stated")
 LABELS, GROUPS = 2, 2
 DESIRABLE = np.array([0, 1])
+COUNTS = ("right", "within", "late", "empirical", "first", "farthest", "near")
+DISTANCES = ("sigma", "radius", "late radius", "empirical radius", "first distance", "farthest distance")
 
 
 def cell_table(rows: pd.DataFrame, column: str) -> np.ndarray:
@@ -39,6 +42,53 @@ def cell_table(rows: pd.DataFrame, column: str) -> np.ndarray:
     if len(cells) != CELLS or cells.duplicated(["label", "group"]).any():
         raise ValueError(f"rows: found {len(cells)} cells, expected one for each of {CELLS}")
     return cells[column].to_numpy(dtype=float).reshape(LABELS, GROUPS)
+
+
+@dataclass(frozen=True)
+class FigurePoint:
+    """A point of the figures: counts by label and group.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (2, 2)
+        Test rows.
+    counts : dict of ndarrays of shape (2, 2)
+        The recorded counts, by column.
+    private : ndarray of shape (models, 2, 2)
+        Rows that each private model has right.
+    distances : dict
+        The recorded radii and distances, and ``sigma``.
+    """
+
+    rows: np.ndarray
+    counts: dict[str, np.ndarray]
+    private: np.ndarray
+    distances: dict[str, float]
+
+
+def figure_points(rows: pd.DataFrame) -> dict[tuple[str, str, int, float], FigurePoint]:
+    """Return the points of a record of the figures by problem, axis, n and ε.
+
+    Raises
+    ------
+    ValueError
+        If its rows are not four cells for each point, always in the same order.
+    """
+    shape = (-1, LABELS, GROUPS)
+    order = list(zip(rows["label"], rows["group"], strict=True))
+    if len(rows) % CELLS or order != sorted(set(order[:CELLS])) * (len(rows) // CELLS):
+        raise ValueError(f"rows: found {len(rows)}, expected {CELLS} cells for every point, in one order")
+    counts = {name: rows[name].to_numpy(dtype=float).reshape(shape) for name in ("rows", *COUNTS)}
+    private = np.array(rows["private"].tolist(), dtype=float).reshape(*counts["rows"].shape, -1)
+    keys = list(zip(rows["problem"], rows["axis"], rows["n"].tolist(), rows["epsilon"].tolist(), strict=True))
+    distances = rows[list(DISTANCES)].to_dict("records")
+    return {
+        keys[CELLS * at]: FigurePoint(
+            counts["rows"][at], {name: counts[name][at] for name in COUNTS}, np.moveaxis(private[at], -1, 0),
+            {str(name): float(value) for name, value in distances[CELLS * at].items()},
+        )
+        for at in range(len(private))
+    }  # fmt: skip
 
 
 def column_bounds(rows: np.ndarray, shares: np.ndarray, *, grouping: str) -> dict[str, float]:
@@ -189,16 +239,6 @@ def equal_records_move(bound: float, n: int, modulus: float) -> float:
         return float(brentq(slope, -bound / modulus, bound / modulus, xtol=1e-14, rtol=1e-14))
 
     return weight(0) - weight(1)
-
-
-def spread(levels: np.ndarray, level: float) -> float:
-    """Return how far the farthest of some levels is from another."""
-    return float(np.abs(levels - level).max())
-
-
-def slope(x: Any, y: Any) -> float:
-    """Return the least-squares slope of log y against log x."""
-    return float(np.polyfit(np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float)), 1)[0])
 
 
 def rounded(value: float) -> float:

@@ -7,8 +7,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from dpfair_lib.experiments.bounded_impact_summary import FigurePoint, figure_points
 from dpfair_lib.experiments.records import RESULTS, read_record
 
 Cells = dict[tuple[str, str], Fraction]  # label and group
@@ -33,11 +35,27 @@ def provenance(what: str, data: str) -> dict[str, Any]:
 
 
 @cache
-def points(data: str) -> dict[tuple[str, str, int, float], pd.DataFrame]:
-    """Return the four cells of every point of the figures, by problem, axis, n and ε."""
-    keys = ["problem", "axis", "n", "epsilon"]
-    found = recorded("figures", data).groupby(keys, sort=False)
-    return dict(iter(found))  # type: ignore[arg-type]
+def points(data: str) -> dict[tuple[str, str, int, float], FigurePoint]:
+    """Return the points of the figures, by problem, axis, n and ε."""
+    return figure_points(recorded("figures", data))
+
+
+@cache
+def exact_point(
+    data: str, key: tuple[str, str, int, float], model: int, grouping: str
+) -> dict[str, dict[str, Fraction]]:
+    """Return, for a point of the figures, levels of h* and of one private model, and the bounds, in fractions."""
+    point = points(data)[key]
+    rows = _cells(point.rows)
+    return {
+        "right": exact_levels(rows, _cells(point.counts["right"]), grouping),
+        "private": exact_levels(rows, _cells(point.private[model]), grouping),
+        "within": exact_bounds(rows, _cells(point.counts["within"]), grouping),
+    }
+
+
+def _cells(table: np.ndarray) -> Cells:
+    return {(str(y), str(s)): Fraction(int(table[y, s])) for y, s in np.ndindex(*table.shape)}
 
 
 def table_of(data: str, fit: str, n: int) -> pd.DataFrame:
