@@ -25,6 +25,7 @@ from dpfair_lib.experiments import (
     randomised_training,
     subgroup_fairness,
     tables,
+    waterfall,
 )
 from dpfair_lib.experiments.printed import GROUP_EPSILON
 from dpfair_lib.experiments.recording import Experiment, record
@@ -172,6 +173,13 @@ def _impact() -> dict[str, Any]:
     return {name.lower(): getattr(bounded_impact, name) for name in names}
 
 
+def down_to_the_noise(name: str, data: str) -> Experiment:
+    """Bounds from Table 1 down to what the noise does, a task per trained model."""
+    parameters = {"draws": 10_000, "seed": 0}
+    tasks = [{"data": data, "fit": fit, **parameters} for fit in waterfall.FITS]
+    return Experiment(name, _pinned(data), parameters, waterfall.run_fit, tasks)
+
+
 FIGURES = {
     "adult": ("adult-gender", "adult-race", "adult-race-gender"),
     "lsac": ("lsac-gender", "lsac-family-income"),
@@ -209,6 +217,7 @@ EXPERIMENTS = {
         for what, run in (("table", bound_table), ("moves", bound_moves), ("figures", bound_figures))
     },
     "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),
+    "mpbt-waterfall-celeba": functools.partial(down_to_the_noise, data="celeba"),
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)
