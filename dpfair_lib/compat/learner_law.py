@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dpfair_lib.privacy._arguments import below_one, number, one_of, positive, positive_integer
+from dpfair_lib.privacy.finite_laws import smallest_epsilon
 
 Rule = Literal["printed", "repaired"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -231,16 +232,6 @@ def learner_epsilon(
         for loss, count in zip(losses, smallest, strict=True)
     )
     return smallest_epsilon(first, second, to)
-
-
-def smallest_epsilon(first: np.ndarray, second: np.ndarray, to: float) -> Any:
-    """Return the smallest ε′ ≥ 0 with P(S) ≤ e^ε′ P′(S) + δ′ for all S, for laws of shape (..., k)."""
-    low, high = np.zeros(first.shape[:-1]), np.full(first.shape[:-1], 700.0)
-    for _ in range(60):
-        middle = (low + high) / 2
-        enough = np.maximum(first - np.exp(middle)[..., None] * second, 0).sum(axis=-1) <= to
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high[()]
 
 
 _ORDER = 12

@@ -27,9 +27,10 @@ from dpfair_lib.compat.fair_dynamics import (
     round_noise,
 )
 from dpfair_lib.compat.printed_leaks import MEMBERS as FLIP_MEMBERS
-from dpfair_lib.compat.printed_leaks import feature_leak, flip_counts, flip_law, hockey_stick
+from dpfair_lib.compat.printed_leaks import feature_leak, flip_counts, flip_law
 from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts
 from dpfair_lib.privacy import zcdp_delta
+from dpfair_lib.privacy.finite_laws import hockey_stick, smallest_epsilon
 
 BOUND = 10  # the dual bound C
 CLASSIFIERS = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
@@ -173,28 +174,18 @@ def _output(law: Callable[..., np.ndarray], search: Search) -> None:
                 search.equal(float(found[played]), float(by_paths[played]), case, tolerance=1e-7)
     size, chosen = FLIP["size"], {"dual_bound": BOUND, **PROMISED}
     one, two = (law(size, neighbour=which, rounds=6, **chosen) for which in (False, True))
-    excess = PROMISED["delta"] - hockey_stick(one, two, 1.0)
+    excess = PROMISED["delta"] - float(hockey_stick(one, two, math.e))
     search.against(excess, {"rounds": 6}, verify=output_slack, tolerance=1e-6)
     one, two = (law(size, neighbour=which, rounds=FLIP["rounds"], **chosen) for which in (False, True))
-    search.fact("real δ at ε = 1", hockey_stick(one, two, 1.0))
-    search.fact("real ε at δ = 10⁻⁶", real_epsilon(one, two, 1e-6))
+    search.fact("real δ at ε = 1", float(hockey_stick(one, two, math.e)))
+    search.fact("real ε at δ = 10⁻⁶", max(smallest_epsilon(one, two, 1e-6), smallest_epsilon(two, one, 1e-6)))
     search.fact("records, rounds of that pair", (600 * FLIP["size"], FLIP["rounds"]))
 
 
 def output_slack(rounds: int) -> float:
     """Return δ less the real δ at ε = 1, by all paths of so few rounds and by numerical integration."""
     one, two = (paths_law(FLIP["size"], neighbour, rounds) for neighbour in (False, True))
-    return PROMISED["delta"] - hockey_stick(one, two, 1.0)
-
-
-def real_epsilon(one: np.ndarray, two: np.ndarray, delta: float) -> float:
-    """Return the least ε, to six digits, at which neither order of two laws needs more than δ."""
-    low, high = 0.0, 700.0
-    while high - low > 1e-7:
-        middle = (low + high) / 2
-        worst = max(hockey_stick(one, two, middle), hockey_stick(two, one, middle))
-        low, high = (low, middle) if worst <= delta else (middle, high)
-    return high
+    return PROMISED["delta"] - float(hockey_stick(one, two, math.e))
 
 
 def paths_law(size: int, neighbour: bool, rounds: int) -> np.ndarray:
