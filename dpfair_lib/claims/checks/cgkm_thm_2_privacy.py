@@ -58,7 +58,7 @@ def _known(release: Callable[..., Any], search: Search) -> None:
     """With one hypothesis the pair tells what M tells; and it never tells less than h alone."""
     search.part("M and h together")
     for epsilon, part in itertools.product(EPSILONS, (0.0, 0.9, 1.5)):
-        settings = {"at": part * epsilon, "epsilon": epsilon, "delta": 1e-3}
+        settings: dict[str, Any] = {"at": part * epsilon, "epsilon": epsilon, "delta": 1e-3}
         expected = LaplaceMechanism(1 / epsilon, 1.0).delta(part * epsilon)
         found = release(([0.3], [0.7]), (3, 2), 20, **settings)
         search.equal(float(found), float(expected), settings, tolerance=1e-12)
@@ -264,16 +264,17 @@ def _without_shift(*arguments: Any, delta: float, **settings: Any) -> Any:
 
 def _third_of_the_scale(losses: Any, *rest: Any, **settings: Any) -> Any:
     # exponents three times as large, the noisy count as it was
-    return release_delta(tuple(3 * np.asarray(loss) for loss in losses), *rest, **settings)
+    first, second = (3 * np.asarray(loss) for loss in losses)
+    return release_delta((first, second), *rest, **settings)
 
 
 def _count_noise(factor: float) -> Callable[..., Any]:
     """The noise of the count has the scale factor/ε; the shift, and the choice once M is drawn, are as they were."""
 
     def release(losses: Any, *rest: Any, epsilon: float, delta: float, **settings: Any) -> Any:
-        scaled = tuple(factor * np.asarray(loss) for loss in losses)
+        first, second = (factor * np.asarray(loss) for loss in losses)
         level = (2 * delta) ** (1 / factor) / 2
-        return release_delta(scaled, *rest, epsilon=epsilon / factor, delta=level, **settings)
+        return release_delta((first, second), *rest, epsilon=epsilon / factor, delta=level, **settings)
 
     return release
 
