@@ -13,6 +13,7 @@ import torch
 
 from benchmarks import (
     dp_sgd,
+    dynamics,
     fairness,
     gpu,
     growth,
@@ -31,7 +32,7 @@ from dpfair_lib.timings import RECORD, read_timings
 SUITES = {
     "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
     "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
-    "sensitivity": sensitivity,
+    "sensitivity": sensitivity, "dynamics": dynamics,
 }  # fmt: skip
 REPEATS = 5
 
