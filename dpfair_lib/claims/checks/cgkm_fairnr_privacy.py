@@ -162,9 +162,10 @@ def _features(leak: Callable[..., float], search: Search) -> None:
 def feature_slack(delta: float, classifiers: int) -> Fraction:
     """Return δ less a lower bound on the real δ at ε = 1, for one classifier per cell and a record alone in one.
 
-    It is chosen with probability p > ½ where the record is. On the neighbour, whose record lies in another cell, all
-    but that cell's classifier are equal, and however ties are broken, one of the others is chosen with probability at
-    most (1 − p)/(k − 1) < ½/(k − 1). And e < 3.
+    All other people live outside these cells, where every classifier rejects, so that their costs decide nothing. The
+    cell's classifier is chosen with probability p > ½ where the record is. On the neighbour, whose record lies in
+    another cell, all but that cell's classifier are equal, and however ties are broken, one of the others is chosen
+    with probability at most (1 − p)/(k − 1) < ½/(k − 1). And e < 3.
     """
     return Fraction(delta) - Fraction(1, 2) * (1 - Fraction(3, classifiers - 1))
 

@@ -20,7 +20,7 @@ from dpfair_lib.experiments.printed import printed_projections
 from dpfair_lib.experiments.projection_summary import Matched, at_equal_gap, change_beside_printed
 from dpfair_lib.experiments.randomised_training import LEVELS, TUNED_LEVELS
 from dpfair_lib.experiments.training_sentences import Judged, Sentence, judge_sentence, sentences
-from dpfair_lib.experiments.training_summary import Contrast, contrast
+from dpfair_lib.experiments.training_summary import Contrast, Terms, contrast
 
 AGREEMENT = 1e-9
 FALLS = {"demographic_parity": 0.03, "mean_equalized_odds": 0.04}
@@ -226,9 +226,10 @@ def _one_by_one(trials: Any, sentence: Any, **options: Any) -> Judged:
     return judge_sentence(trials, sentence, of=lambda *place, **_: contrast(*place), **options)
 
 
-def _changed(**how: Callable[..., Any]) -> Callable[..., tuple[Sentence, ...]]:
+def _changed(
+    measure: Callable[[str], str] = str, terms: Callable[[Terms], Terms] = tuple
+) -> Callable[..., tuple[Sentence, ...]]:
     """The list with something done to the measure or the terms of every contrast."""
-    measure, terms = how.get("measure", lambda of: of), how.get("terms", lambda pairs: pairs)
 
     def listed(levels: tuple[float, ...] = LEVELS) -> tuple[Sentence, ...]:
         return tuple(
