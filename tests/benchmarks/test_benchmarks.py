@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import dp_sgd, gpu, local, solver_growth
+from benchmarks import dp_sgd, dynamics, gpu, local, solver_growth
 from benchmarks.record import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
@@ -188,3 +188,12 @@ def test_targets_of_local_reports_count_what_is_there():
     assert local.targets(found)[-1] == {
         "what": "multi-freq-ldpy, grr loop, over GRR", "ratio": pytest.approx(9), "least": 10, "met": False
     }  # fmt: skip
+
+
+def test_the_dynamics_have_as_many_subgroups_as_asked_for_and_both_releases():
+    named = dynamics.groups(250)
+    assert len({tuple(sorted(group.items())) for group in named}) == 250
+    for contender in dynamics.contenders(rows=200, subgroups=10, rounds=3).values():
+        fitted = contender.call()
+        assert fitted.privacy_statement_.guarantee
+        assert len(fitted.selection_) == 27
