@@ -160,9 +160,9 @@ def _integral(laws: _Laws, cuts: np.ndarray) -> np.ndarray:
     reached = (laws.most_ahead(places) > -1e-9).any(axis=1)
     places, half = places[reached], half[reached]
     log, ahead = laws.logs(places)
-    above = np.asarray(ahead > 0)
+    above: np.ndarray = np.asarray(ahead > 0)
     inner = np.exp(log[:, 1:-1]) * -np.expm1(-np.maximum(ahead[:, 1:-1], 0))
-    smooth = above.all(axis=1) | ~above.any(axis=1)
+    smooth: np.ndarray = np.asarray(above.all(axis=1) | ~above.any(axis=1))
     panels = np.tensordot(weights, inner, axes=([0], [1])) * half[:, None, None]
     total = np.where(smooth, panels, 0).sum(axis=(0, 2))
 

@@ -75,7 +75,7 @@ def _least_printed(search: Search) -> None:
     for rho, n, least in itertools.product(
         (Fraction(0), Fraction(1, 10), Fraction(1)), SIZES, (Fraction(1, 4), Fraction(3, 100))
     ):
-        case = {"rho": rho, "n": n, "least": least}
+        case: dict[str, Any] = {"rho": rho, "n": n, "least": least}
         level = float(printed_discrimination_bound(float(rho), n, (least, least)))
         search.sanity(level * (1 + 1e-12) - float(1 - printed_level_slack(**case)), case)
         search.against(printed_level_slack(**case), case, verify=printed_level_slack)
