@@ -21,7 +21,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import one_of
-from dpfair_lib.privacy.sampling import Noise, noise_generator
+from dpfair_lib.privacy.sampling import Noise, study_generator
 
 _PUBLIC = {
     "replace-within-group": "group sizes of the rows given to fit, the two group labels",
@@ -113,7 +113,7 @@ class PrivateFairPostprocessor(RandomFlips):
         """
         epsilons = noise_levels(self.epsilon)
         statement = self._statement(epsilons)
-        rng = noise_generator(self.noise, self.random_state)
+        rng = study_generator(self.noise, self.random_state)
         y_pred, levels, codes = self._rows(y_pred, sensitive_features)
         self.groups_, divisors = self._divisors(levels.tolist(), np.bincount(codes))
 

@@ -160,8 +160,3 @@ def flip_law(
         return laplace_sum_tail(differing, (costs[1] - costs[0]) / scale)
 
     return play_law(second_chance, (answers[0][0], answers[1][0]), rounds=rounds)
-
-
-def hockey_stick(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
-    """Return the smallest δ with P(S) ≤ e^ε P′(S) + δ for all events S, for two laws on the same finite set."""
-    return float(np.maximum(first - math.exp(epsilon) * second, 0).sum())

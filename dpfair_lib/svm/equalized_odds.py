@@ -20,7 +20,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
-from dpfair_lib.privacy.sampling import Noise, noise_generator
+from dpfair_lib.privacy.sampling import Noise, study_generator
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
     COUNT_SENSITIVITY,
@@ -148,7 +148,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         self._check_switch()
         inside_unit(self.failure, "failure")
         one_of(self.mechanism, "mechanism", MECHANISMS)
-        rng = noise_generator(self.noise, self.random_state)
+        rng = study_generator(self.noise, self.random_state)
         codes, truth = self._rows(y_pred, y, sensitive_features, y_true)
         exact = np.zeros((2, len(self.groups_), 2), dtype=np.int64)
         np.add.at(exact, (truth[0], codes, truth[1]), 1)

@@ -14,7 +14,7 @@ from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.compat.leader_laws import bit_chance
 from dpfair_lib.compat.leader_privacy import loss_epsilon, round_epsilons
 from dpfair_lib.privacy.composition import optimal_composition_delta
-from dpfair_lib.privacy.finite_laws import leak
+from dpfair_lib.privacy.finite_laws import hockey_stick
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
 
 EPSILONS = (0.05, 0.3, 1.0, 3.0, 10.0)
@@ -141,7 +141,7 @@ def printed_slack(rounds: int, multiple: int, ratio: Fraction) -> Fraction:
     here, there = plays(rounds, ratio)
     x = Fraction(multiple**2, rounds)
     series = sum((x**i / math.factorial(i) for i in range(12)), Fraction(0))
-    return 1 / series - Fraction(leak(np.array(here), np.array(there), ratio**-multiple))
+    return 1 / series - Fraction(hockey_stick(np.array(here), np.array(there), ratio**-multiple))
 
 
 def bits_delta(rounds: int, step: float, at: float) -> float:
@@ -151,7 +151,7 @@ def bits_delta(rounds: int, step: float, at: float) -> float:
         lower = math.exp(-t * step) / 2
         here = np.concatenate([here / 2, here / 2])
         there = np.concatenate([there * lower, there * (1 - lower)])
-    return max(float(leak(a, b, math.exp(at))) for a, b in ((here, there), (there, here)))
+    return max(float(hockey_stick(a, b, math.exp(at))) for a, b in ((here, there), (there, here)))
 
 
 def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None:
