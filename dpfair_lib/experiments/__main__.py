@@ -20,6 +20,7 @@ from dpfair_lib.experiments import (
     postprocessing,
     preparation,
     private_postprocessing,
+    private_svms,
     projection_tables,
     randomised_training,
     subgroup_fairness,
@@ -138,6 +139,18 @@ def subgroups(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), parameters, subgroup_fairness.run_trial, tasks)
 
 
+def svms(name: str, data: str) -> Experiment:
+    """Support vector machines, private and not, and equalized odds, a task per split with redrawn test rows."""
+    parameters = {
+        "trials": SPLITS, "seed": 0, "gamma": private_svms.GAMMA, "delta": private_svms.DELTA,
+        "test_share": private_svms.TEST_SHARE, "svc_rows": private_svms.SVC_ROWS,
+        "largest_weights": private_svms.LARGEST_WEIGHTS, "sgd": private_svms.SGD,
+    }  # fmt: skip
+    tasks = [{"source": Source(data), "split": at, "seed": 0} for at in range(SPLITS)]
+    function = functools.partial(on_data, private_svms.run_trial)
+    return Experiment(name, _origin(data), parameters, function, tasks)
+
+
 FIGURES = {
     "adult": ("adult-gender", "adult-race", "adult-race-gender"),
     "lsac": ("lsac-gender", "lsac-family-income"),
@@ -170,6 +183,8 @@ EXPERIMENTS = {
         for suffix, tuned in (("", False), ("-tuned", True))
     },
     "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),
+    "sk-private-svms-adult": functools.partial(svms, data="adult"),
+    "sk-private-svms-compas": functools.partial(svms, data="compas"),
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)
