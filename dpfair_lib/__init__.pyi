@@ -49,6 +49,7 @@ from .privacy import dp_sgd_epsilon as dp_sgd_epsilon
 from .privacy import dp_sgd_noise as dp_sgd_noise
 from .privacy import gaussian_delta as gaussian_delta
 from .privacy import gaussian_sigma as gaussian_sigma
+from .svm import EqualizedOddsPostprocessor as EqualizedOddsPostprocessor
 from .svm import SupportVectorPerturbation as SupportVectorPerturbation
 from .svm import generic_linf_bound as generic_linf_bound
 from .svm import svm_linf_bound as svm_linf_bound

@@ -15,8 +15,8 @@ from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check
 from dpfair_lib.compat.learner_law import Rule, inverse_scale, printed_delta, pure_slope, shift
 from dpfair_lib.compat.losses import SampleLosses, sample_losses
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
-from dpfair_lib.privacy._arguments import below_one, one_of, positive
-from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy._arguments import below_one, positive
+from dpfair_lib.privacy.sampling import Noise, noise_generator
 
 Hypothesis = Callable[[Any, Any], Any]
 
@@ -113,7 +113,7 @@ class ExponentialFairLearner(BaseEstimator):
         codes = self._codes(sensitive_features)
         check_lengths(y=labels, sensitive_features=codes)
         losses = sample_losses(self._predictions(X, sensitive_features, len(labels)), labels, codes)
-        rng = self._generator()
+        rng = noise_generator(self.noise, self.random_state)
         slope = self._slope(losses, epsilon, statement.delta, len(labels), rng)
         self.index_ = _draw(-slope * losses.total, self.noise, rng)
         self.hypothesis_: Hypothesis = self.hypotheses[self.index_]
@@ -197,18 +197,6 @@ class ExponentialFairLearner(BaseEstimator):
                 f"sensitive_features: found group {stranger!r}, expected one of {list(self.groups)}"
             )
         return (found == self.groups[1]).astype(np.int64)
-
-    def _generator(self) -> np.random.Generator | None:
-        if one_of(self.noise, "noise", ("secure", "study")) == "secure":
-            if self.random_state is not None:
-                raise ValueError(
-                    f"random_state: found {self.random_state!r} beside noise='secure', expected None: "
-                    "noise that protects people must not be reproducible"
-                )
-            return None
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
 
 
 def _values(hypothesis: Any, X: Any, sensitive_features: Any, place: int) -> np.ndarray:

@@ -166,6 +166,40 @@ def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
     )
 
 
+def noise_generator(noise: Noise, random_state: Any) -> np.random.Generator | None:
+    """Return the generator that an estimator's ``random_state`` stands for; None for secure noise, which has none.
+
+    Parameters
+    ----------
+    noise : {"secure", "study"}
+        The noise asked for.
+    random_state : int, Generator, RandomState or None
+        Seed of study noise; must be None for secure noise.
+
+    Returns
+    -------
+    numpy.random.Generator or None
+        What the functions above take as ``rng``.
+
+    Raises
+    ------
+    ValueError
+        If the kind of noise is unknown, or a seed comes with secure noise.
+    """
+    if one_of(noise, "noise", _KINDS) == "secure":
+        if random_state is not None:
+            raise ValueError(
+                f"random_state: found {random_state!r} beside noise='secure', expected None: "
+                "noise that protects people must not be reproducible"
+            )
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    from sklearn.utils import check_random_state
+
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+
+
 _KINDS = ("secure", "study")
 
 
