@@ -19,7 +19,7 @@ GAMMA = 0.01
 TEST_SHARE = 0.2
 LARGEST_WEIGHTS = 10.0
 """B, a guess at the norm of good weights on rows in the unit ball; the regularisation follows from it."""
-SGD = {"sample_rate": 0.05, "steps": 200, "learning_rate": 5.0}
+SGD: dict[str, Any] = {"sample_rate": 0.05, "steps": 200, "learning_rate": 5.0}
 """Chosen on the stand-ins, as B was, which cost no privacy."""
 SVC_ROWS = 4_000
 """Training rows on which an SVC is fitted, whose time grows like their square or more: the first ones of the split."""
@@ -60,9 +60,9 @@ METHODS = {
 def unit_ball(dataset: Dataset) -> np.ndarray:
     """Return the features scaled by public numbers, so that no row has a norm above 1.
 
-    Numeric columns are clipped to `RANGES` and mapped to [−1, 1]; of the columns that stand for one category exactly one
-    is 1. With c columns before the coding, a row then has norm √c at most, by which it is divided. The categories'
-    columns add up to a constant, so that a model needs no intercept.
+    Numeric columns are clipped to `RANGES` and mapped to [−1, 1]; of the columns that stand for one categorical column
+    exactly one is 1. With c columns before the coding, a row then has norm √c at most, by which it is divided. The
+    categories' columns add up to a constant, so that a model needs no intercept.
 
     Parameters
     ----------
@@ -166,15 +166,17 @@ def _methods(
     for epsilon in EPSILONS:
         for name, chances in _printed(svc, few, test, epsilon, rng):
             yield name, epsilon, chances
-        for name, options in (("", {}), (" without slack", {"relaxed": False})):
-            fair = _after_program(svm, train, test, rng, epsilon=epsilon, **options)
+        for name, relaxed in (("", True), (" without slack", False)):
+            fair = _after_program(svm, train, test, rng, epsilon=epsilon, relaxed=relaxed)
             yield f"SVM, noisy program{name}", epsilon, fair
         for name in PRIVATE:
             private = private_svm(name, train, epsilon, rng)
             yield name, epsilon, private.predict(test.features).astype(float)
             half = private_svm(name, train, epsilon / 2, rng)
-            options = {"epsilon": epsilon / 2, "relation": "replace-one", "relaxed": False}
-            yield f"{name}, noisy program", epsilon, _after_program(half, train, test, rng, **options)
+            fair = _after_program(
+                half, train, test, rng, epsilon=epsilon / 2, relation="replace-one", relaxed=False
+            )
+            yield f"{name}, noisy program", epsilon, fair
 
 
 def private_svm(name: str, train: Rows, epsilon: float, rng: np.random.Generator) -> Any:
