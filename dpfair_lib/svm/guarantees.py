@@ -87,18 +87,19 @@ def rate_deviation(radius: Any, rows: Any) -> Any:
 
     Parameters
     ----------
-    radius : float
+    radius : float or Fraction
         η ≥ 0, in rows.
-    rows : float or array
+    rows : float, Fraction or array
         n ≥ 0: rows with the one true label in the group, in either table (negative counts set to 0).
 
     Returns
     -------
-    float or ndarray
+    float, Fraction or ndarray
         1 for n = 0.
     """
-    rows = np.asarray(rows, dtype=float)
-    return np.minimum(radius / np.where(rows > 0, rows, np.inf), 1) + (rows <= 0)
+    rows = np.asarray(rows)
+    present = rows > 0
+    return np.where(present, np.minimum(radius / np.where(present, rows, 1), 1), 1)[()]
 
 
 def slack(rows: np.ndarray, pairs: tuple[tuple[int, int], ...], radius: Any) -> np.ndarray:
@@ -121,3 +122,31 @@ def slack(rows: np.ndarray, pairs: tuple[tuple[int, int], ...], radius: Any) -> 
     each = rate_deviation(radius, rows)
     first, second = (list(groups) for groups in zip(*pairs, strict=True))
     return each[:, first] + each[:, second]
+
+
+def gap_excess(rows: Any, radius: Any) -> Any:
+    """Return what the printed noisy program adds to γ at most: 4η/(μ − 2η), for μ > 2η.
+
+    There negative counts stay, the limits get 2η/μ̃ with μ̃ the smaller noisy number of rows of the two groups, and a
+    rule's difference moves by 2η/μ̃ more; and μ̃ ≥ μ − 2η.
+
+    Parameters
+    ----------
+    rows : float or Fraction
+        μ: the smaller true number of rows with the one label, of the two groups; or its share.
+    radius : float or Fraction
+        η ≥ 0, in rows; or as a share.
+
+    Returns
+    -------
+    float or Fraction
+        With η = 2ℓ/ε and μ in rows, 8ℓ/(με − 4ℓ), as SK, § 5, prints it.
+
+    Raises
+    ------
+    ValueError
+        If μ ≤ 2η: then nothing is known of the noisy rates.
+    """
+    if not rows > 2 * radius:
+        raise ValueError(f"rows: found {rows}, expected more than twice the radius {radius}")
+    return 4 * radius / (rows - 2 * radius)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import positive, positive_integer
+from dpfair_lib.privacy._arguments import nonnegative, positive, positive_integer
 
 
 def list_change(first: Any, second: Any) -> Any:
@@ -113,3 +113,30 @@ def _power(base: Any, over: int, under: int) -> Any:
     if over % under == 0:
         return 1 / base ** (over // under)
     return float(base) ** (-over / under)
+
+
+def gap_noise_tail(t: float, scale: float) -> float:
+    """Return P(V − V′ ≥ t) for two independent Laplace numbers of one scale b: (1 + t/(2b)) e^(−t/b) / 2.
+
+    With one support vector of each class, α their dual coefficient, the noise moves the score at x by α(V − V′)x on the
+    line; so it changes the prediction with this probability at t = |score|/(α|x|).
+
+    Parameters
+    ----------
+    t : float
+        At least 0.
+    scale : float
+        b > 0.
+
+    Returns
+    -------
+    float
+        The probability, at most ½.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    ratio = nonnegative(t, "t") / positive(scale, "scale")
+    return (1 + ratio / 2) * math.exp(-ratio) / 2
