@@ -21,6 +21,7 @@ from dpfair_lib.experiments import (
     postprocessing,
     preparation,
     private_postprocessing,
+    private_svms,
     projection_tables,
     randomised_training,
     subgroup_fairness,
@@ -180,6 +181,18 @@ def down_to_the_noise(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), parameters, waterfall.run_fit, tasks)
 
 
+def svms(name: str, data: str) -> Experiment:
+    """Support vector machines, private and not, and equalized odds, a task per split with redrawn test rows."""
+    parameters = {
+        "trials": SPLITS, "seed": 0, "gamma": private_svms.GAMMA, "delta": private_svms.DELTA,
+        "test_share": private_svms.TEST_SHARE, "svc_rows": private_svms.SVC_ROWS,
+        "largest_weights": private_svms.LARGEST_WEIGHTS, "sgd": private_svms.SGD,
+    }  # fmt: skip
+    tasks = [{"source": Source(data), "split": at, "seed": 0} for at in range(SPLITS)]
+    function = functools.partial(on_data, private_svms.run_trial)
+    return Experiment(name, _origin(data), parameters, function, tasks)
+
+
 FIGURES = {
     "adult": ("adult-gender", "adult-race", "adult-race-gender"),
     "lsac": ("lsac-gender", "lsac-family-income"),
@@ -218,6 +231,8 @@ EXPERIMENTS = {
     },
     "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),
     "mpbt-waterfall-celeba": functools.partial(down_to_the_noise, data="celeba"),
+    "sk-private-svms-adult": functools.partial(svms, data="adult"),
+    "sk-private-svms-compas": functools.partial(svms, data="compas"),
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)
