@@ -151,7 +151,7 @@ class SupportVectorPerturbation(BaseEstimator):
         if (cells == 0).any():
             a, label = np.argwhere(cells == 0)[0]
             raise ValueError(
-                f"sensitive_features: found nobody of group {groups[a]!r} with label {self.svc.classes_[label]!r}, "
+                f"sensitive_features: found nobody of group {groups[a]} with label {self.svc.classes_[label]}, "
                 "expected every group with both labels"
             )
         noisy = cells / m + as_generator(rng, "rng").laplace(
@@ -182,7 +182,7 @@ def joint_counts(
         unknown = ~np.isin(array, classes)
         if unknown.any():
             raise ValueError(
-                f"{name}: found {array[unknown][0]!r}, expected one of {np.asarray(classes).tolist()}"
+                f"{name}: found {array[unknown][0]}, expected one of {np.asarray(classes).tolist()}"
             )
         at.append((array == classes[1]).astype(int))
     check_lengths(predicted=at[0], y=at[1], sensitive_features=codes)
