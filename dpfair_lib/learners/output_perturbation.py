@@ -17,6 +17,7 @@ from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise
 
 PUBLIC = ("the number of rows", "the two labels")
 MOST_STEPS = 200
+SUMMED = 1 << 14  # rows whose gradients are summed at a time
 
 
 class OutputPerturbation(LinearClassifier):
@@ -27,12 +28,12 @@ class OutputPerturbation(LinearClassifier):
     weight of a constant feature 1, regularised and noised like the others. So the loss of a record is
     Λ-Lipschitz with Λ = `feature_bound`, or √(`feature_bound`² + 1) with intercept; the objective is strongly convex
     with modulus μ = `regularization`; and replacing one of n rows moves the minimiser by at most 2Λ/(μn). The solver
-    stops at a gradient of norm at most τΛ/n, hence at most τΛ/(μn) from the minimiser, and the noise is for the
-    sensitivity 2Λ(1 + τ)/(μn).
+    stops at a gradient of norm at most τΛ/n, rounding included, hence at most τΛ/(μn) from the minimiser, and the
+    noise is for the sensitivity 2Λ(1 + τ)/(μn). Where rounding could be more than half of τ, `fit` refuses.
 
     The statement protects the rows given to `fit`, under replace-one; it does not cover what was computed from them
-    before, such as a standardisation, or the choice of these parameters. It holds in exact arithmetic; rounding in the
-    solver is far below τ.
+    before, such as a standardisation, or the choice of these parameters. Rows have equal weights: there are no sample
+    weights, with which the sensitivity would be another. `fit` clips, `predict` does not.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ class OutputPerturbation(LinearClassifier):
         ValueError
             If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
             at ε ≥ 1; if a seed is given beside secure noise; if X or y is malformed, empty or has one label only; if
-            the solver does not reach its tolerance.
+            the solver does not reach its tolerance, or rounding could exceed half of it.
         """
         modulus, bound, tolerance = self._check()
         features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
@@ -123,7 +124,15 @@ class OutputPerturbation(LinearClassifier):
             lipschitz=lipschitz, strong_convexity=modulus, n=n
         )
         self.sigma_ = gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
-        optimum = minimise(rows, 2.0 * codes - 1, modulus, tolerance * lipschitz / n)
+        accuracy = tolerance * lipschitz / n
+        rounding = gradient_rounding(n, p, lipschitz=lipschitz, modulus=modulus, accuracy=accuracy)
+        if rounding > accuracy / 2:  # decided by public numbers alone
+            least = 2 * rounding * n / lipschitz
+            raise ValueError(
+                f"tolerance: found {tolerance}, expected at least {least:.2g} for {n:,} rows of norm {lipschitz:.3g} "
+                f"and regularization {modulus:.3g}, where rounding could exceed half of it"
+            )
+        optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding)
         weights = np.stack([self._noisy(optimum, rng) for rng in self._generators()])
         weights = weights[:, None, :] if self.replicates > 1 else weights
         end = p - 1 if self.fit_intercept else p
@@ -190,6 +199,34 @@ def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tupl
     return np.hstack([rows, np.ones((len(rows), 1))]), math.hypot(bound, 1)
 
 
+def gradient_rounding(n: int, p: int, *, lipschitz: float, modulus: float, accuracy: float) -> float:
+    """Return a bound on the rounding error of the gradient in `minimise` at the weights where it stops.
+
+    The minimiser has norm at most √(2 ln 2/μ), as the loss there is at most that of no weights, and at most Λ/μ; the
+    weights are at most accuracy/μ further. A sum of m products has a relative error of m/2 times the machine's
+    precision, and the sigmoid hands on at most a quarter of a score's error.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and parameters.
+    lipschitz : float
+        Λ, the largest norm of a row.
+    modulus : float
+        μ.
+    accuracy : float
+        Norm of the gradient there, at most.
+
+    Returns
+    -------
+    float
+        The bound; it may be infinite.
+    """
+    reach = min(math.sqrt(2 * math.log(2) / modulus), lipschitz / modulus) + accuracy / modulus
+    terms = min(n, SUMMED) + n // SUMMED + p * lipschitz * reach / 4 + 12
+    return float(np.finfo(float).eps) / 2 * lipschitz * terms
+
+
 def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: float) -> np.ndarray:
     """Return weights at which the gradient of the regularised mean logistic loss is small.
 
@@ -224,7 +261,11 @@ def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: floa
         return float(np.logaddexp(0, -(signed @ w)).mean() + modulus / 2 * (w @ w))
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        return np.asarray(modulus * w - signed.T @ expit(-(signed @ w)) / len(signed))
+        pulls = expit(-(signed @ w))
+        # in parts, so that rounding does not grow with the number of rows
+        starts = range(0, len(signed), SUMMED)
+        total = sum(signed[start : start + SUMMED].T @ pulls[start : start + SUMMED] for start in starts)
+        return np.asarray(modulus * w - total / len(signed))
 
     slope = gradient(weights)
     for _ in range(MOST_STEPS):
