@@ -16,6 +16,8 @@ Loss = Literal["logistic", "huberised-hinge"]
 LOSSES = ("logistic", "huberised-hinge")
 HALF_WIDTH = 0.5
 """h, the usual one (Chaudhuri, Monteleoni and Sarwate, 2011, § 3.4.2)."""
+LARGEST_CURVATURE = {"logistic": 0.25, "huberised-hinge": 1 / (2 * HALF_WIDTH)}
+"""Loss → the largest ℓ″."""
 
 
 def loss_values(margins: np.ndarray, loss: Loss) -> np.ndarray:
@@ -69,7 +71,7 @@ def curvature(margins: np.ndarray, loss: Loss) -> np.ndarray:
     Returns
     -------
     ndarray
-        At most ¼ for the logistic loss, and 1/(2h).
+        At most `LARGEST_CURVATURE`.
     """
     share = descent(margins, loss)
     if loss == "logistic":

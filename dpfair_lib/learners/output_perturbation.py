@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_labels
-from dpfair_lib.learners.losses import LOSSES, Loss, curvature, descent, loss_values
+from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
 from dpfair_lib.margins.radius import output_perturbation_sensitivity
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
@@ -18,6 +18,7 @@ from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_n
 PUBLIC = ("the number of rows", "the two labels")
 MOST_STEPS = 200
 NOISE_KINDS = ("analytic", "classical", "laplace")
+SUMMED = 1 << 14  # rows whose gradients are summed at a time
 
 
 class OutputPerturbation(LinearClassifier):
@@ -29,12 +30,12 @@ class OutputPerturbation(LinearClassifier):
     weight of a constant feature 1, regularised and noised like the others. So the loss of a record is
     Λ-Lipschitz with Λ = `feature_bound`, or √(`feature_bound`² + 1) with intercept; the objective is strongly convex
     with modulus μ = `regularization`; and replacing one of n rows moves the minimiser by at most 2Λ/(μn). The solver
-    stops at a gradient of norm at most τΛ/n, hence at most τΛ/(μn) from the minimiser, and the noise is for the
-    sensitivity 2Λ(1 + τ)/(μn).
+    stops at a gradient of norm at most τΛ/n, rounding included, hence at most τΛ/(μn) from the minimiser, and the
+    noise is for the sensitivity 2Λ(1 + τ)/(μn). Where rounding could be more than half of τ, `fit` refuses.
 
     The statement protects the rows given to `fit`, under replace-one; it does not cover what was computed from them
-    before, such as a standardisation, or the choice of these parameters. It holds in exact arithmetic; rounding in the
-    solver is far below τ.
+    before, such as a standardisation, or the choice of these parameters. Rows have equal weights: there are no sample
+    weights, with which the sensitivity would be another. `fit` clips, `predict` does not.
 
     Parameters
     ----------
@@ -123,7 +124,8 @@ class OutputPerturbation(LinearClassifier):
         ValueError
             If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
             at ε ≥ 1; if Laplace noise is asked for at δ > 0, or another at δ = 0; if a seed is given beside secure
-            noise; if X or y is malformed, empty or has one label only; if the solver does not reach its tolerance.
+            noise; if X or y is malformed, empty or has one label only; if the solver does not reach its tolerance, or
+            rounding could exceed half of it.
         """
         modulus, bound, tolerance = self._check()
         features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
@@ -134,7 +136,17 @@ class OutputPerturbation(LinearClassifier):
             lipschitz=lipschitz, strong_convexity=modulus, n=n
         )
         self.sigma_ = self._sigma(p)
-        optimum = minimise(rows, 2.0 * codes - 1, modulus, tolerance * lipschitz / n, self.loss)
+        accuracy = tolerance * lipschitz / n
+        rounding = gradient_rounding(
+            n, p, lipschitz=lipschitz, modulus=modulus, accuracy=accuracy, loss=self.loss
+        )
+        if rounding > accuracy / 2:  # decided by public numbers alone
+            least = 2 * rounding * n / lipschitz
+            raise ValueError(
+                f"tolerance: found {tolerance}, expected at least {least:.2g} for {n:,} rows of norm {lipschitz:.3g} "
+                f"and regularization {modulus:.3g}, where rounding could exceed half of it"
+            )
+        optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding, self.loss)
         weights = np.stack([self._noisy(optimum, rng) for rng in self._generators()])
         weights = weights[:, None, :] if self.replicates > 1 else weights
         end = p - 1 if self.fit_intercept else p
@@ -217,6 +229,39 @@ def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tupl
     return np.hstack([rows, np.ones((len(rows), 1))]), math.hypot(bound, 1)
 
 
+def gradient_rounding(
+    n: int, p: int, *, lipschitz: float, modulus: float, accuracy: float, loss: Loss = "logistic"
+) -> float:
+    """Return a bound on the rounding error of the gradient in `minimise` at the weights where it stops.
+
+    The minimiser has norm at most √(2ℓ(0)/μ), as the loss there is at most that of no weights, and at most Λ/μ; the
+    weights are at most accuracy/μ further. A sum of m products has a relative error of m/2 times the machine's
+    precision, and ℓ′ hands on at most a score's error times the largest curvature.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and parameters.
+    lipschitz : float
+        Λ, the largest norm of a row.
+    modulus : float
+        μ.
+    accuracy : float
+        Norm of the gradient there, at most.
+    loss : {"logistic", "huberised-hinge"}
+        ℓ.
+
+    Returns
+    -------
+    float
+        The bound; it may be infinite.
+    """
+    at_zero = float(loss_values(np.zeros(1), loss)[0])
+    reach = min(math.sqrt(2 * at_zero / modulus), lipschitz / modulus) + accuracy / modulus
+    terms = min(n, SUMMED) + n // SUMMED + p * lipschitz * reach * LARGEST_CURVATURE[loss] + 12
+    return float(np.finfo(float).eps) / 2 * lipschitz * terms
+
+
 def minimise(
     rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: float, loss: Loss = "logistic"
 ) -> np.ndarray:
@@ -256,7 +301,11 @@ def minimise(
         return float(loss_values(signed @ w, loss).mean() + modulus / 2 * (w @ w))
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        return np.asarray(modulus * w - signed.T @ descent(signed @ w, loss) / len(signed))
+        pulls = descent(signed @ w, loss)
+        # in parts, so that rounding does not grow with the number of rows
+        starts = range(0, len(signed), SUMMED)
+        total = sum(signed[start : start + SUMMED].T @ pulls[start : start + SUMMED] for start in starts)
+        return np.asarray(modulus * w - total / len(signed))
 
     slope = gradient(weights)
     for _ in range(MOST_STEPS):

@@ -17,7 +17,7 @@ from dpfair_lib.fairness.linear_form import (
     group_names,
     members,
 )
-from dpfair_lib.margins.margins import margin_lipschitz, margins
+from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.terms import cell_counts, chernoff_terms, markov_terms, relative_margins
 
 BOUNDS = ("markov", "chernoff", "exact", "signed")
@@ -108,8 +108,8 @@ def fairness_certificate(
     Raises
     ------
     ValueError
-        If an argument is malformed, a group lacks a label, or a row of zeros has a score. A margin of 0 is allowed; it
-        makes Markov's bound infinite.
+        If an argument is malformed, a group lacks a label, a row of zeros has a score, or the scores have a constant
+        term that X has no column for. A margin of 0 is allowed; it makes Markov's bound infinite.
 
     Notes
     -----
@@ -143,8 +143,10 @@ def fairness_certificate(
             f"sensitive_features: found no row of group {levels.tolist()[at % len(levels)]!r} with label "
             f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
         )
+    relative = relative_margins(rho, lipschitz)
+    _check_intercept(plain_array(scores), plain_array(X))
     return certify(
-        relative_margins(rho, lipschitz),
+        relative,
         codes,
         labels=labels,
         levels=levels,
@@ -253,6 +255,26 @@ def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.nd
     # a coefficient of 0 times an infinite term is 0: the group does not enter
     rise, fall = np.maximum(matrix, 0), np.maximum(-matrix, 0)
     return _weighted(rise, lost) + _weighted(fall, gained), _weighted(rise, gained) + _weighted(fall, lost)
+
+
+def _check_intercept(scores: np.ndarray, X: np.ndarray) -> None:
+    """Raise if the scores of the first rows are linear in the features and a constant, but not in the features alone.
+
+    The constant then changes with the model too, and the margins' constants do not know of it.
+    """
+    rows = 4 * X.shape[1] + 100
+    table, values = X[:rows].astype(float), scores[:rows].astype(float)
+    if len(table) < 2 * X.shape[1] + 4:  # too few to tell
+        return
+
+    def left_over(features: np.ndarray) -> float:
+        return float(abs(values - features @ np.linalg.lstsq(features, values)[0]).max())
+
+    without = left_over(table)
+    if without > 1e-6 * abs(values).max() and left_over(np.insert(table, 0, 1.0, axis=1)) < 1e-3 * without:
+        raise ValueError(
+            "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
+        )
 
 
 def _weighted(weights: np.ndarray, terms: np.ndarray) -> np.ndarray:

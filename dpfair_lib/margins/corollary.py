@@ -31,12 +31,13 @@ def theorem_constants(joint: np.ndarray, means: np.ndarray, notion: str, desirab
     Raises
     ------
     ValueError
-        If the notion is unknown, or demographic parity meets a third label.
+        If an entry of ``joint`` is not positive, the notion is unknown, or demographic parity meets a third label.
 
     References
     ----------
     MPBT, Theorem 3.2.
     """
+    _check_joint(joint)
     _, matrix = form_coefficients(joint, notion, desirable)
     if notion == "accuracy":
         grouped = np.asarray((joint * means).sum((-2, -1)))[..., None]
@@ -63,13 +64,14 @@ def corollary_constants(joint: np.ndarray, means: np.ndarray, notion: str, desir
     Raises
     ------
     ValueError
-        If the notion is unknown.
+        If an entry of ``joint`` is not positive, or the notion is unknown.
 
     References
     ----------
     MPBT, Corollary 3.3.
     """
     check_notion(notion)
+    _check_joint(joint)
     overall = np.asarray((joint * means).sum((-2, -1)))[..., None]
     if notion == "accuracy":
         return overall
@@ -83,3 +85,9 @@ def corollary_constants(joint: np.ndarray, means: np.ndarray, notion: str, desir
         if notion == "equal_opportunity":
             constants = constants * np.asarray(desirable)[:, None]
     return constants.reshape(*joint.shape[:-2], -1)
+
+
+def _check_joint(joint: np.ndarray) -> None:
+    if not (joint > 0).all():
+        at = np.argwhere(~(joint > 0))[0].tolist()
+        raise ValueError(f"joint: found {joint[tuple(at)]} at {at}, expected every label in every group")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dpfair_lib.privacy._arguments import positive, positive_integer
 from dpfair_lib.privacy.gaussian import gaussian_sigma
+
+ROUNDING = 1e-12  # of a step at its limit
 
 
 def stochastic_descent_bound(
@@ -39,10 +43,24 @@ def stochastic_descent_bound(
     number
         The bound.
 
+    Raises
+    ------
+    ValueError
+        If the dimension or the number of steps is not a positive integer, the modulus not positive, or the step not
+        above 0 and at most 1/(4μ), which 1/(4β) never exceeds.
+
     References
     ----------
     MPBT, Appendix F, (22)–(33), with its constants put right.
     """
+    positive_integer(p, "p")
+    positive_integer(steps, "steps")
+    if not np.all(modulus > 0):
+        raise ValueError(f"modulus: found {modulus}, expected positive numbers")
+    if not np.all((step > 0) & (4 * step * modulus <= 1 + ROUNDING)):
+        raise ValueError(
+            f"step: found {step}, expected a number above 0, at most 1/(4β) ≤ {1 / (4 * modulus)}"
+        )
     floor = step * (4 * gradient_variance + 2 * p * sigma_squared) / modulus
     return (1 - step * modulus) ** steps * initial + floor
 

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._validation import as_count, as_numbers
+from dpfair_lib.privacy._arguments import inside_unit, positive, positive_integer
+
 
 class SamplingTerms(NamedTuple):
     """What Lemma 3.4's proof adds for the sample: |F_k − F̂_k| ≤ coefficients + Σ_k′ |Ĉ_k^k′| · accuracies_k′."""
@@ -24,11 +27,16 @@ def smallest_sample(shares: Any, delta: float) -> float:
     delta : float
         Chance of failure, in (0, 1).
 
+    Raises
+    ------
+    ValueError
+        If a share is not in (0, 1], or δ not in (0, 1).
+
     References
     ----------
     MPBT, Lemma 3.4.
     """
-    shares = np.asarray(shares, dtype=float)
+    shares, delta = _shares(shares), inside_unit(delta, "delta")
     return float(8 * np.log((2 * len(shares) + 1) / delta) / shares.min())
 
 
@@ -47,7 +55,7 @@ def sampling_terms(
     Parameters
     ----------
     n : int
-        Rows, at least `smallest_sample`.
+        Rows. Below `smallest_sample` the terms are no bound: a group may then have too few of them.
     shares : array of shape (K,)
         P(D_k).
     delta : float
@@ -64,14 +72,29 @@ def sampling_terms(
     SamplingTerms
         α_C and the α_k′ of the proof.
 
+    Raises
+    ------
+    ValueError
+        If a share is not in (0, 1], δ not in (0, 1), or n, b3, b4 or the dimension not positive.
+
     References
     ----------
     MPBT, Appendix D; the printed lemma leaves α_C out.
     """
-    shares = np.asarray(shares, dtype=float)
+    shares, delta, n = _shares(shares), inside_unit(delta, "delta"), positive_integer(n, "n")
+    b3, b4, labels = positive(b3, "b3"), positive(b4, "b4"), as_count(labels, "labels", 2)
     parts = 2 * len(shares) + 1
     coefficients = float(np.sqrt(np.log(b3 * parts / delta) / (b4 * n)))
     if dimension is None:
         return SamplingTerms(coefficients, np.sqrt(np.log(2 * parts / delta) / (n * shares)))
-    growth = dimension * (np.log(n * shares / 2) + 2 * np.log(labels))
+    growth = positive(dimension, "dimension") * (np.log(n * shares / 2) + 2 * np.log(labels))
     return SamplingTerms(coefficients, np.sqrt(64 * (growth + np.log(8 * parts / delta)) / (n * shares)))
+
+
+def _shares(values: Any) -> np.ndarray:
+    shares = as_numbers(values, "shares").astype(float)
+    bad = (shares <= 0) | (shares > 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"shares: found {shares[at]} at position {at}, expected numbers above 0, at most 1")
+    return shares

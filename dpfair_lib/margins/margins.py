@@ -100,7 +100,7 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
 
 
 def _scores(scores: Any) -> np.ndarray:
-    table = _array(scores)
+    table = plain_array(scores)
     if table.ndim == 1:
         return as_numbers(table, "scores").astype(float)
     if table.ndim != 2 or table.shape[1] < 2:
@@ -112,7 +112,7 @@ def _scores(scores: Any) -> np.ndarray:
 
 def table_of_numbers(values: Any, name: str) -> np.ndarray:
     """Return a table of finite floats, with at least one row and one column."""
-    table = _array(values)
+    table = plain_array(values)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
             f"{name}: found shape {table.shape}, expected two axes with at least one row and one column"
@@ -120,7 +120,8 @@ def table_of_numbers(values: Any, name: str) -> np.ndarray:
     return as_numbers(as_vector(table.reshape(-1), name), name).astype(float, copy=False).reshape(table.shape)
 
 
-def _array(values: Any) -> np.ndarray:
+def plain_array(values: Any) -> np.ndarray:
+    """Return NumPy, pandas, torch or list input as an array."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     return np.asarray(values)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._validation import as_numbers, check_lengths
+
 BLOCK = 1 << 15  # rows at a time: the temporaries stay in the cache
 
 
@@ -29,13 +31,18 @@ def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a row with L = 0 has a margin other than 0, which no linear model has.
+        If a margin is not a number, a constant is negative or not finite, the lengths differ, or a row with L = 0 has a
+        margin other than 0, which no linear model has.
 
     References
     ----------
     MPBT, § 3.1, where 0/0 is not defined.
     """
-    rho, lipschitz = np.asarray(rho, dtype=float), np.asarray(lipschitz, dtype=float)
+    rho, lipschitz = as_numbers(rho, "rho").astype(float), as_numbers(lipschitz, "lipschitz").astype(float)
+    check_lengths(rho=rho, lipschitz=lipschitz)
+    if (lipschitz < 0).any():
+        at = int(np.argmax(lipschitz < 0))
+        raise ValueError(f"lipschitz: found {lipschitz[at]} at position {at}, expected numbers of at least 0")
     still = lipschitz == 0
     wrong = still & (rho != 0)
     if wrong.any():

@@ -1,5 +1,6 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,7 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfair_lib as dpf
-from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
+from dpfair_lib.learners import output_perturbation
+from dpfair_lib.learners.output_perturbation import bounded_rows, gradient_rounding, minimise
 from dpfair_lib.margins.radius import changed_prediction_probability, changed_share_bound
 
 SETTING = {
@@ -104,8 +106,9 @@ def test_settings_in_which_the_formula_fails_are_refused(rows):
         dpf.OutputPerturbation(**(SETTING | {"noise_kind": "classical"})).fit(*rows)
     with pytest.raises(ValueError, match="random_state: found a seed"):
         dpf.OutputPerturbation(**(SETTING | {"noise": "secure"})).fit(*rows)
-    with pytest.raises(ValueError, match="tolerance: found a gradient"):
-        dpf.OutputPerturbation(**(SETTING | {"tolerance": 1e-30})).fit(*rows)
+    for tight in ({"tolerance": 1e-30}, {"regularization": 1e-30}, {"feature_bound": 1e200}):
+        with pytest.raises(ValueError, match=r"tolerance: found .*, expected at least .* rounding"):
+            dpf.OutputPerturbation(**(SETTING | tight)).fit(*rows)
 
 
 def test_it_is_a_scikit_learn_estimator(rows):
@@ -134,3 +137,91 @@ def test_many_noisy_models_change_as_few_predictions_as_certified(rows):
     zeta, slack = 0.2, 0.02
     certified = changed_share_bound(abs(scores) / norms, model.sigma_, zeta=zeta, slack=slack)
     assert (changed > certified).mean() < zeta
+
+
+def _exact_gradient(signed, weights, modulus):
+    with mpmath.workdps(60):
+        slope = [modulus * mpmath.mpf(float(w)) for w in weights]
+        for row in signed:
+            score = mpmath.fsum(
+                mpmath.mpf(float(x)) * mpmath.mpf(float(w)) for x, w in zip(row, weights, strict=True)
+            )
+            pull = 1 / (1 + mpmath.exp(score)) / len(signed)
+            slope = [a - pull * mpmath.mpf(float(x)) for a, x in zip(slope, row, strict=True)]
+        return mpmath.sqrt(mpmath.fsum(a * a for a in slope))
+
+
+@pytest.mark.parametrize("modulus", [1.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("share", [2.0, 10.0, 1e4])
+def test_the_gradient_where_the_solver_stops_is_as_small_as_said_rounding_included(rows, modulus, share):
+    X, y = rows
+    clipped, lipschitz = bounded_rows(X[:60] * 50, 2.0, intercept=True)
+    signs = np.where(y[:60] == "yes", 1.0, -1.0)
+    accuracy = share * gradient_rounding(60, 4, lipschitz=lipschitz, modulus=modulus, accuracy=1e-12)
+    rounding = gradient_rounding(60, 4, lipschitz=lipschitz, modulus=modulus, accuracy=accuracy)
+    weights = minimise(clipped, signs, modulus, accuracy - rounding)
+    assert _exact_gradient(clipped * signs[:, None], weights, modulus) <= accuracy
+
+
+def test_rounding_does_not_grow_with_the_rows_and_is_refused_by_public_numbers_only(rows):
+    known = {"lipschitz": 3.0, "modulus": 1.0, "accuracy": 1e-9}
+    assert gradient_rounding(10**8, 9, **known) < 3 * gradient_rounding(
+        output_perturbation.SUMMED, 9, **known
+    )
+    assert gradient_rounding(1_664_500, 9, **known) < 1e-3 * 3 / 1_664_500 / 100  # ACSIncome, at the default
+    X, y = rows
+    messages = []
+    for features in (X, np.zeros_like(X)):
+        with pytest.raises(ValueError, match="rounding") as caught:
+            dpf.OutputPerturbation(**(SETTING | {"tolerance": 1e-14})).fit(features, y)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_sums_in_parts_are_the_sum(rows, monkeypatch):
+    X, y = rows
+    signs = np.where(y == "yes", 1.0, -1.0)
+    whole = minimise(X, signs, 0.1, 1e-13)
+    monkeypatch.setattr(output_perturbation, "SUMMED", 7)
+    assert minimise(X, signs, 0.1, 1e-13) == pytest.approx(whole, abs=1e-13)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_worst_replacements_move_the_unreleased_model_by_less_than_the_sensitivity(intercept):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(6, 2)) * 3, np.array([0, 1, 0, 1, 0, 1])
+    modulus, bound, loose = 0.5, 1.0, 0.3
+    rows, lipschitz = bounded_rows(X, bound, intercept=intercept)
+    allowed = (1 + loose) * 2 * lipschitz / (modulus * 6)
+    first = minimise(rows, 2.0 * y - 1, modulus, loose * lipschitz / 6)
+    worst = 0.0
+    for angle in np.linspace(0, 2 * np.pi, 40):
+        for label in (0, 1):
+            other, labels = X.copy(), y.copy()
+            other[0], labels[0] = 1e6 * np.array([np.cos(angle), np.sin(angle)]), label
+            changed, _ = bounded_rows(other, bound, intercept=intercept)
+            second = minimise(changed, 2.0 * labels - 1, modulus, loose * lipschitz / 6)
+            worst = max(worst, float(np.linalg.norm(second - first)))
+    assert allowed / 20 < worst < allowed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.zeros(400)}, "y: found one class"),
+        ({"y": np.arange(400) % 3}, "y: found 3 classes"),
+        ({"y": np.linspace(0, 1, 400)}, "Unknown label type: continuous"),
+        ({"X": np.full((400, 3), np.nan)}, "Input X contains NaN"),
+        ({"X": np.full((400, 3), np.inf)}, "Input X contains infinity"),
+        ({"X": np.zeros((0, 3)), "y": []}, "0 sample"),
+    ],
+)
+def test_bad_rows_and_labels_are_named(rows, change, message):
+    X, y = rows
+    with pytest.raises(ValueError, match=message):
+        dpf.OutputPerturbation(**SETTING).fit(change.get("X", X), change.get("y", y))
+
+
+def test_sample_weights_are_refused(rows):
+    with pytest.raises(TypeError, match="sample_weight"):
+        dpf.OutputPerturbation(**SETTING).fit(*rows, sample_weight=np.ones(400))

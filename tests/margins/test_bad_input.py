@@ -1,0 +1,201 @@
+"""What every function of the room does with margins of 0, rows of zeros, numbers out of range, and intercepts."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfair_lib as dpf
+from dpfair_lib.margins.certificate import BOUNDS
+from dpfair_lib.margins.corollary import corollary_constants, theorem_constants
+from dpfair_lib.margins.descent import full_batch_descent_bound, stochastic_descent_bound
+from dpfair_lib.margins.finite_sample import sampling_terms, smallest_sample
+from dpfair_lib.margins.radius import (
+    changed_prediction_probability,
+    changed_share_bound,
+    noise_norm_squared_bound,
+    output_perturbation_radius,
+)
+from dpfair_lib.margins.terms import cell_counts, relative_margins
+
+NOT_IN_UNIT = (0, 1, 0.0, 1.0, -0.1, 1.5, math.nan, math.inf, None, "0.1", True)
+
+
+def people(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+    return X, y, rng.integers(0, 2, size=n), np.array([1.0, 0.3, -0.2])
+
+
+def certificate(scores, y, X, s, **changes):
+    call = {"notion": "equalized_odds", "radius": 0.1, "bound": "exact"} | changes
+    return dpf.fairness_certificate(scores, y, X=X, sensitive_features=s, **call)
+
+
+@pytest.mark.parametrize("value", NOT_IN_UNIT)
+@pytest.mark.parametrize("name", ["delta", "zeta"])
+def test_delta_and_zeta_are_inside_the_unit_interval(name, value):
+    given = {"lipschitz": 1.0, "strong_convexity": 1.0, "n": 100, "epsilon": 1.0, "delta": 1e-5, "zeta": 0.1}
+    with pytest.raises(ValueError, match=f"{name}: found"):
+        output_perturbation_radius(3, **(given | {name: value}))
+    if name == "zeta":
+        for call in (
+            lambda: noise_norm_squared_bound(3, value, "exact"),
+            lambda: changed_share_bound([1.0], 1.0, zeta=value, slack=0.1),
+        ):
+            with pytest.raises(ValueError, match="zeta: found"):
+                call()
+    else:
+        for call in (
+            lambda: smallest_sample([0.5, 0.5], value),
+            lambda: sampling_terms(100, [0.5, 0.5], value, b3=2, b4=0.5),
+        ):
+            with pytest.raises(ValueError, match="delta: found"):
+                call()
+
+
+@pytest.mark.parametrize("modulus", [0, -1.0, math.inf, math.nan, None])
+def test_without_regularisation_there_is_no_radius(modulus):
+    with pytest.raises(ValueError, match="strong_convexity: found"):
+        output_perturbation_radius(
+            3, lipschitz=1.0, strong_convexity=modulus, n=100, epsilon=1.0, delta=1e-5, zeta=0.1
+        )
+    with pytest.raises(ValueError, match="C: found"):
+        dpf.strong_convexity(math.inf, 100)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_margins_of_zero_can_go_either_way_and_rows_of_zeros_never_move(bound):
+    X, y, s, w = people()
+    usual = certificate(X @ w, y, X, s, bound=bound)
+    tied = X.copy()
+    tied[0] -= (tied[0] @ w) / (w @ w) * w  # now orthogonal to w, up to rounding
+    scores = tied @ w
+    scores[0] = 0.0
+    cell = 2 * y[0] + s[0]
+    made = certificate(scores, y, tied, s, bound=bound).deviation
+    assert math.isinf(made[cell]) == (bound == "markov")
+    if bound in ("exact", "signed"):
+        assert made[cell] >= usual.deviation[cell]
+    still = X.copy()
+    still[0] = 0.0
+    assert np.isfinite(certificate(still @ w, y, still, s, bound=bound).deviation).all()
+    nothing = certificate(np.zeros(200), y, np.zeros((200, 3)), s, bound=bound)
+    assert nothing.deviation.tolist() == [0, 0, 0, 0]
+    assert nothing.fairness.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_an_intercept_needs_its_column_of_ones(scale):
+    X, y, s, w = people()
+    for scores in (X @ w + 0.3, np.stack([X @ w + 0.1, X @ -w], axis=1)):
+        with pytest.raises(ValueError, match="X: found no column of ones, but scores with a constant term"):
+            certificate(scale * scores, y, X, s)
+    with_ones = np.hstack([X, np.ones((200, 1))])
+    assert np.isfinite(certificate(scale * (X @ w + 0.3), y, with_ones, s).deviation).all()
+    assert np.isfinite(certificate(scale * (X @ w).astype(np.float32).astype(float), y, X, s).deviation).all()
+
+
+def test_a_row_of_zeros_with_a_score_is_refused():
+    X, y, s, w = people()
+    X[7] = 0.0
+    scores = X @ w
+    scores[7] = 0.5
+    with pytest.raises(ValueError, match="row of zeros at position 7 with a margin"):
+        certificate(scores, y, X, s)
+
+
+def test_a_group_without_a_label_is_named():
+    X, y, s, w = people()
+    for label in (0, 1):
+        groups = np.where(y == label, 1, s)
+        with pytest.raises(ValueError, match=f"no row of group 0 with label {label}, expected every label"):
+            certificate(X @ w, y, X, groups)
+
+
+@pytest.mark.parametrize(
+    ("rho", "lipschitz", "message"),
+    [
+        ([math.nan], [1.0], "rho: found nan"),
+        ([1.0], [math.inf], "lipschitz: found inf"),
+        ([1.0], [-1.0], r"lipschitz: found -1\.0 at position 0"),
+        ([1.0, 2.0], [1.0], "lengths differ"),
+    ],
+)
+def test_margins_and_constants_are_checked(rho, lipschitz, message):
+    with pytest.raises(ValueError, match=message):
+        relative_margins(rho, lipschitz)
+
+
+def test_counts_at_radius_zero_and_at_the_edges():
+    relative = np.array([0.0, -0.0, 0.5, -0.5, 0.2, -0.2, np.inf, -np.inf])
+    codes = np.zeros(8, dtype=int)
+    assert cell_counts(relative, codes, 1, 0.0).tolist() == [[8, 2, 2, 2, 2]]
+    assert cell_counts(relative, codes, 1, 0.2).tolist() == [[8, 3, 3, 4, 2]]
+    assert cell_counts(relative, codes, 1, 0.5).tolist() == [[8, 4, 4, 6, 2]]
+
+
+@pytest.mark.parametrize("constants", [theorem_constants, corollary_constants])
+@pytest.mark.parametrize("entry", [0.0, -0.1, math.nan])
+def test_constants_need_every_label_in_every_group(constants, entry):
+    joint = np.array([[0.5, entry], [0.25, 0.25]])
+    with pytest.raises(ValueError, match=r"joint: found .* at \[0, 1\], expected every label in every group"):
+        constants(joint, np.ones((2, 2)), "equalized_odds", None)
+    exact = np.array([[Fraction(1, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(1, 4)]])
+    assert constants(exact, exact, "accuracy", None).tolist() == [Fraction(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shares": [0.0, 1.0]}, "shares: found 0.0"),
+        ({"shares": [math.nan, 1.0]}, "shares: found nan"),
+        ({"shares": [1.5]}, "shares: found 1.5"),
+        ({"n": 0}, "n: found 0"),
+        ({"b3": 0}, "b3: found 0"),
+        ({"b4": -1}, "b4: found -1"),
+        ({"dimension": -1}, "dimension: found -1"),
+        ({"labels": 1}, "labels: found 1"),
+    ],
+)
+def test_terms_of_a_sample_are_checked(change, message):
+    given = {"n": 100, "shares": [0.5, 0.5], "delta": 0.1, "b3": 2, "b4": 0.5} | change
+    with pytest.raises(ValueError, match=message):
+        sampling_terms(given.pop("n"), given.pop("shares"), given.pop("delta"), **given)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step": 0}, "step: found 0"),
+        ({"step": 0.26}, r"step: found 0\.26, expected a number above 0, at most 1/\(4β\) ≤ 0\.25"),
+        ({"step": math.nan}, "step: found nan"),
+        ({"modulus": 0}, "modulus: found 0"),
+        ({"steps": 0}, "steps: found 0"),
+    ],
+)
+def test_descent_beyond_its_step_length_is_refused(change, message):
+    given = {"initial": 1.0, "step": 0.25, "modulus": 1.0, "steps": 3, "gradient_variance": 1.0} | change
+    with pytest.raises(ValueError, match=message):
+        stochastic_descent_bound(3, sigma_squared=1.0, **given)
+
+
+@pytest.mark.parametrize("delta", NOT_IN_UNIT)
+def test_private_descent_needs_a_delta(delta):
+    with pytest.raises(ValueError, match="delta: found"):
+        full_batch_descent_bound(
+            3, lipschitz=1.0, strong_convexity=1.0, smoothness=2.0, n=10, epsilon=1.0, delta=delta, steps=3,
+            initial=1.0,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("sigma", [0, -1.0, math.nan, math.inf, None])
+def test_noise_needs_a_scale(sigma):
+    for call in (
+        lambda: changed_prediction_probability([1.0], sigma),
+        lambda: changed_share_bound([1.0], sigma, zeta=0.1, slack=0.1),
+    ):
+        with pytest.raises(ValueError, match="sigma: found"):
+            call()
