@@ -52,8 +52,8 @@ record: $(READY)  ## run the long experiments on the real data and refresh resul
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks
 
-bench-gpu: $(READY)  ## time a thousand DP-SGD runs on a GPU, if there is one
-	$(BIN)/python -m benchmarks gpu
+bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
+	$(BIN)/python -m benchmarks gpu gpu_coverage
 
 verify: export DPFAIR_LEDGER :=
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances

@@ -12,12 +12,15 @@ from typing import Any
 import torch
 
 from benchmarks import (
+    coverage,
     dp_sgd,
     dynamics,
     fairness,
     gpu,
+    gpu_coverage,
     growth,
     local,
+    margins,
     postprocessing,
     privacy,
     randomize,
@@ -32,8 +35,9 @@ from dpfair_lib.timings import RECORD, read_timings
 SUITES = {
     "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
     "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
-    "sensitivity": sensitivity, "dynamics": dynamics,
+    "sensitivity": sensitivity, "margins": margins, "coverage": coverage, "dynamics": dynamics,
 }  # fmt: skip
+GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage}
 REPEATS = 5
 
 
@@ -77,12 +81,12 @@ def tell(line: str) -> None:
     sys.stdout.flush()
 
 
-def measure_gpu(repeats: int) -> dict[str, Any]:
-    """Run the benchmark of the GPU."""
+def measure_gpu(suite: ModuleType, repeats: int) -> dict[str, Any]:
+    """Run one benchmark of the GPU."""
     before = load_average()
     section = {
-        "title": gpu.TITLE, "measured": True, "unit": gpu.UNIT, **provenance(torch.get_num_threads()),
-        "repeats": repeats, **gpu.measure(torch.device("cuda"), repeats),
+        "title": suite.TITLE, "measured": True, "unit": suite.UNIT, **provenance(torch.get_num_threads()),
+        "repeats": repeats, **suite.measure(torch.device("cuda"), repeats),
     }  # fmt: skip
     return {**section, "load": [before, load_average()]}
 
@@ -102,9 +106,9 @@ def measure_solver(repeats: int) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the benchmarks named, by default all that take seconds and no GPU; each section is written when done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    known = (*SUITES, "solver_growth", "gpu")
+    known = (*SUITES, "solver_growth", *GPU_SUITES)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last two"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last three"
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of every timing, after one to warm up")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to write")
@@ -124,13 +128,20 @@ def main(arguments: list[str] | None = None) -> None:
             write_sections({name: measure(SUITES[name], given.repeats)}, given.record)
     if "solver_growth" in given.names:
         write_sections({"solver_growth": measure_solver(given.repeats)}, given.record)
-    if "gpu" in given.names and torch.cuda.is_available():
-        write_sections({"gpu": measure_gpu(given.repeats)}, given.record)
-    elif "gpu" in given.names:
-        tell("gpu: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is")
-    if not given.record.exists() or "gpu" not in read_timings(given.record):
-        missing = {"title": gpu.TITLE, "measured": False, "why": "no GPU on the machine of the benchmarks"}
-        write_sections({"gpu": missing}, given.record)
+    for name, suite in GPU_SUITES.items():
+        if name in given.names and torch.cuda.is_available():
+            write_sections({name: measure_gpu(suite, given.repeats)}, given.record)
+        elif name in given.names:
+            tell(
+                f"{name}: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is"
+            )
+        if not given.record.exists() or name not in read_timings(given.record):
+            missing = {
+                "title": suite.TITLE,
+                "measured": False,
+                "why": "no GPU on the machine of the benchmarks",
+            }
+            write_sections({name: missing}, given.record)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Data sets: found or fetched, verified against pinned checksums, prepared; and their stand-ins.
 
-A data set is one module with a `Spec` (`adult`, `adult_26k`, `celeba`, `compas`, `credit`, `lsac`), entered in
-`loading.SPECS`, and its pins and facts in the two TOML files, which `record` computes.
+A data set is one module with a `Spec` (`acs_income`, `adult`, `adult_26k`, `celeba`, `compas`, `credit`, `lsac`),
+entered in `loading.SPECS`, and its pins and facts in the two TOML files, which `record` computes.
 """
 
 from dpfair_lib.datasets.loading import load, load_table

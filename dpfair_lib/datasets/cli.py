@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from dpfair_lib.datasets.find import find, obtain
+from dpfair_lib.datasets.find import Found, find, obtain
 from dpfair_lib.datasets.loading import SPECS, spec_of
 from dpfair_lib.datasets.pins import Pins
 from dpfair_lib.datasets.pins import pinned as pins_recorded
@@ -69,7 +69,7 @@ def _list(root: str | None, specs: Mapping[str, Spec], pins: Mapping[str, Pins])
             print(f"{'':<10}wrong: {error}")
             status = 1
         else:
-            print(f"{'':<10}found in {found.kind}, verified: {found.where}")
+            print(f"{'':<10}found in {found.kind}, {_state(found)}: {found.where}")
     return status
 
 
@@ -80,5 +80,9 @@ def _fetch(name: str, root: str | None, specs: Mapping[str, Spec], pins: Mapping
     except (FileNotFoundError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{name}: {len(table):,} rows, verified, from {found.kind}: {found.where}")
+    print(f"{name}: {len(table):,} rows, {_state(found)}, from {found.kind}: {found.where}")
     return 0
+
+
+def _state(found: Found) -> str:
+    return "verified" if found.verified else "not verified (no checksum is recorded for this form)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,10 +28,13 @@ class Found:
     kind: str
     folder: Path
     layout: Layout
+    verified: bool  # whether the checksum of such a table is recorded
 
     @property
     def where(self) -> str:
         """The files, with their folder."""
+        if len(self.layout) > 3:
+            return f"{self.folder}: {_short(self.layout)}"
         return " + ".join(str(self.folder / file.name) for file in self.layout)
 
 
@@ -97,16 +101,16 @@ def find(spec: Spec, *, root: str | Path | None = None, cache: Path | None = Non
     """
     for kind, folder in places(spec, root=root, cache=cache):
         partly: tuple[list[str], list[str]] | None = None
-        for layout in spec.layouts:
+        for layout in (*spec.layouts, *spec.unpinned):
             have = [file.name for file in layout if (folder / file.name).is_file()]
             if len(have) == len(layout):
-                return Found(kind, folder, layout)
+                return Found(kind, folder, layout, verified=layout in spec.layouts)
             if have:
                 partly = have, [file.name for file in layout if file.name not in have]
         if partly:
             raise FileNotFoundError(
                 f"{spec.name}: {folder} has {', '.join(partly[0])} but not {', '.join(partly[1])}; "
-                f"put both there, or remove what is there to have it looked for elsewhere. {_remedy(spec)}"
+                f"put all there, or remove what is there to have it looked for elsewhere. {_remedy(spec)}"
             )
     return None
 
@@ -156,9 +160,13 @@ def obtain(
         return fetch(spec, pins, root=root, cache=cache)
     try:
         table = read_layout(spec, found.layout, found.folder)
-        verify(spec, table, pins, found.where)
+        if found.verified:
+            verify(spec, table, pins, found.where)
     except DataError as error:
         raise DataError(f"{error} ({_sources(spec)})") from error
+    if not found.verified:
+        told = "no checksum is recorded for this form, so nothing says that the table is the right one"
+        warnings.warn(f"{spec.name}: {found.where}: {told}; {len(table):,} rows were read", stacklevel=4)
     return table, found
 
 
@@ -214,7 +222,7 @@ def fetch(
         table = read_layout(spec, layout, staging)
         verify(spec, table, pins, " + ".join(file.url or file.name for file in layout))
         _move(staging, cache / spec.name)
-    return table, Found("download", cache / spec.name, layout)
+    return table, Found("download", cache / spec.name, layout, verified=True)
 
 
 def _download(file: File, target: Path) -> None:
@@ -255,12 +263,23 @@ def _existing(what: str, folder: str | Path) -> Path:
 
 def _absent(spec: Spec, root: str | Path | None, cache: Path) -> str:
     looked = [f"{folder} ({kind})" for kind, folder in places(spec, root=root, cache=cache)]
-    forms = " or ".join(" + ".join(file.name for file in layout) for layout in spec.layouts)
+    forms = " or ".join(_short(layout) for layout in (*spec.layouts, *spec.unpinned))
     return f"{spec.name}: found no {forms} in {', '.join(looked)}. "
 
 
 def _sources(spec: Spec) -> str:
+    if spec.unpinned:  # then the form that is pinned is not the publisher's
+        return f"{_short(spec.unpinned[0])} from {spec.homepage}"
     return ", ".join(f"{file.name} from {file.url or spec.homepage}" for file in spec.layouts[0])
+
+
+def _short(layout: Layout) -> str:
+    names = [file.name for file in layout]
+    return (
+        " + ".join(names)
+        if len(names) < 4
+        else f"{names[0]} + {names[1]} + … + {names[-1]} ({len(names)} files)"
+    )
 
 
 def _remedy(spec: Spec, cache: Path | None = None) -> str:

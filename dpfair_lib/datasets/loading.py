@@ -9,15 +9,23 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.datasets import adult, adult_26k, celeba, compas, credit, lsac
+from dpfair_lib.datasets import acs_income, adult, adult_26k, celeba, compas, credit, lsac
 from dpfair_lib.datasets.find import obtain
-from dpfair_lib.datasets.pins import Pins, pinned
+from dpfair_lib.datasets.pins import Pins, measure, pinned
 from dpfair_lib.datasets.spec import DataCard, Dataset, Spec, card
 
 SPECS: Mapping[str, Spec] = MappingProxyType(
     {
         spec.name: spec
-        for spec in (adult.SPEC, adult_26k.SPEC, credit.SPEC, compas.SPEC, lsac.SPEC, celeba.SPEC)
+        for spec in (
+            adult.SPEC,
+            adult_26k.SPEC,
+            credit.SPEC,
+            compas.SPEC,
+            lsac.SPEC,
+            celeba.SPEC,
+            acs_income.SPEC,
+        )
     }
 )
 
@@ -44,6 +52,9 @@ def load(
 ) -> Dataset:
     """Load a data set, verified against its pinned checksum.
 
+    A form of the table whose checksum is not recorded (``"acs-income"`` as the Census Bureau gives it out) is read
+    with a warning, and its card says that nothing was verified.
+
     The files are looked for in ``root/name`` and ``root``, then in ``$DPFAIR_DATA/name``, then in the user's
     cache, and are then downloaded from the publisher into the cache. The first place that has the files is
     used; if they are wrong there, that is an error. Rows keep the publisher's order.
@@ -57,8 +68,9 @@ def load(
     name : str
         ``"adult"`` (45,222 complete rows, label income above 50,000 dollars), ``"adult-26k"`` (45,849 rows, label
         income above 26,000 dollars), ``"credit"`` (30,000 rows, label default on the next payment), ``"compas"``
-        (5,278 rows, label a new charge recorded), ``"lsac"`` (20,427 rows, label passed the bar examination) or
-        ``"celeba"`` (202,599 rows, label smiling).
+        (5,278 rows, label a new charge recorded), ``"lsac"`` (20,427 rows, label passed the bar examination),
+        ``"celeba"`` (202,599 rows, label smiling) or ``"acs-income"`` (1,369,838 rows, label income above 50,000
+        dollars).
     sensitive : str, sequence of str or None
         The sensitive column, or several, whose combined values ("Male & White") are then the groups. By
         default sex (gender, Male); for COMPAS race.
@@ -143,10 +155,10 @@ def load_spec(
     """
     chosen = _chosen(spec, sensitive)  # before anything is read or downloaded
     table, found = obtain(spec, pins, root=root, download=download, cache=cache)
+    checksum = pins.table if found.verified else measure(spec, table).table
     table = spec.clean(table)
-    return prepare(
-        table, spec, chosen, categories_of(table, spec), card(spec, checksum=pins.table, source=found.kind)
-    )
+    data_card = card(spec, checksum=checksum, source=found.kind, verified=found.verified)
+    return prepare(table, spec, chosen, categories_of(table, spec), data_card)
 
 
 def categories_of(table: pd.DataFrame, spec: Spec) -> dict[str, list[int | str]]:

@@ -20,8 +20,8 @@ class File:
     ----------
     name : str
         Its name in a folder.
-    rows : int
-        The rows that it must have.
+    rows : int or None
+        The rows that it must have; None where that is not recorded.
     read : callable
         Reads it into a frame with the file's own column names, in the file's order, whatever the types.
     url : str or None
@@ -29,7 +29,7 @@ class File:
     """
 
     name: str
-    rows: int
+    rows: int | None
     read: Callable[[Path], pd.DataFrame]
     url: str | None = None
 
@@ -65,6 +65,8 @@ class Spec:
         Columns that may be chosen as sensitive, all of them categorical; the first is the default.
     layouts : tuple of Layout
         The accepted forms of the table; the first is the publisher's.
+    unpinned : tuple of Layout
+        Further forms, of tables whose checksum is not recorded; looked for after the others, and flagged.
     words : mapping
         For coded columns, the words for each code as a sensitive attribute shows it.
     renamed : mapping
@@ -101,6 +103,7 @@ class Spec:
     tied: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
+    unpinned: tuple[Layout, ...] = ()
     signal: float = 1.0
 
     def __post_init__(self) -> None:
@@ -138,9 +141,11 @@ class DataCard:
     title, publisher, homepage, licence, citation, people, period, caveats
         As in `Spec`.
     checksum : str or None
-        SHA-256 of the parsed table that was verified; None for the stand-in.
+        SHA-256 of the parsed table; None for the stand-in.
     source : str
         ``"root"``, ``"$DPFAIR_DATA"``, ``"cache"``, ``"download"`` or ``"synthetic"``.
+    verified : bool
+        Whether the table was held against a recorded checksum.
     """
 
     title: str
@@ -153,6 +158,7 @@ class DataCard:
     caveats: tuple[str, ...]
     checksum: str | None
     source: str
+    verified: bool
 
     @property
     def synthetic(self) -> bool:
@@ -166,7 +172,8 @@ class DataCard:
             f"rows: {self.people}",
             f"period: {self.period}",
             *(f"caveat: {caveat}" for caveat in self.caveats),
-            f"source: {self.source}, checksum of the table: {self.checksum or 'none'}",
+            f"source: {self.source}, checksum of the table: {self.checksum or 'none'}"
+            + ("" if self.verified or self.synthetic else ", NOT VERIFIED: none is recorded for this form"),
             f"cite: {self.citation}",
         ]
         return "\n".join(lines)
@@ -200,8 +207,8 @@ class Dataset:
     numeric_features: list[str]
 
 
-def card(spec: Spec, *, checksum: str, source: str) -> DataCard:
-    """Return the card of a data set whose files were found and verified.
+def card(spec: Spec, *, checksum: str, source: str, verified: bool) -> DataCard:
+    """Return the card of a data set whose files were found.
 
     Parameters
     ----------
@@ -211,6 +218,8 @@ def card(spec: Spec, *, checksum: str, source: str) -> DataCard:
         SHA-256 of the parsed table.
     source : str
         The kind of place where the files were found.
+    verified : bool
+        Whether the checksum was held against a recorded one.
 
     Returns
     -------
@@ -228,4 +237,5 @@ def card(spec: Spec, *, checksum: str, source: str) -> DataCard:
         caveats=spec.caveats,
         checksum=checksum,
         source=source,
+        verified=verified,
     )

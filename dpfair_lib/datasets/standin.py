@@ -30,8 +30,8 @@ Facts = Mapping[str, Any]
 _HEADER = """\
 # Facts that the stand-ins are drawn from: aggregates of data sets that their publisher, the UCI Machine Learning
 # Repository, licenses as CC BY 4.0, of public records published by ProPublica (compas), and of tables that others
-# made public (adult-26k, lsac). Citations: the data sets' cards. Written by dpfair_lib.datasets.standin.render, never
-# by hand."""
+# made public (adult-26k, lsac, celeba, acs-income). Citations: the data sets' cards. Written by
+# dpfair_lib.datasets.standin.render, never by hand."""
 _LEVELS = (0.005, 0.025, *(twentieth / 20 for twentieth in range(1, 20)), 0.975, 0.995)
 
 
@@ -264,4 +264,5 @@ def _card(spec: Spec) -> DataCard:
         ),
         checksum=None,
         source="synthetic",
+        verified=False,
     )

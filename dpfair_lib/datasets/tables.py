@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import re
 import zipfile
+import zlib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pandas as pd
@@ -25,13 +28,15 @@ def wrong(path: Path | str, *, expected: str, found: str, remedy: str = _UNDO) -
     return DataError(f"{path}: expected {expected}, found {found}; {remedy}")
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file that must be neither empty nor a web page; a zip archive of one file is unpacked.
+def read_bytes(path: Path, *, member: str = "*") -> bytes:
+    """Read a file that must be neither empty nor a web page; what is compressed, one file of it, is unpacked.
 
     Parameters
     ----------
     path : Path
         The file.
+    member : str
+        The name, with ``*`` for anything, that exactly one file in a zip archive must have.
 
     Returns
     -------
@@ -45,7 +50,12 @@ def read_bytes(path: Path) -> bytes:
     """
     content = path.read_bytes()
     if path.suffix == ".zip" and content.startswith(b"PK"):
-        content = _unpacked(path, content)
+        content = _unpacked(path, content, member)
+    if path.suffix == ".gz" and content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise wrong(path, expected="a gzip file", found=f"a damaged one ({error})") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
         raise wrong(path, expected="a table", found="an empty file")
@@ -55,11 +65,14 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def _unpacked(path: Path, content: bytes) -> bytes:
+def _unpacked(path: Path, content: bytes, member: str) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if len(names := archive.namelist()) != 1:
-                raise wrong(path, expected="an archive of one file", found=f"{len(names)} files")
+            if len(names := [name for name in archive.namelist() if fnmatch(name, member)]) != 1:
+                which = "" if member == "*" else f" {member}"
+                raise wrong(
+                    path, expected=f"an archive of one file{which}", found=f"{len(names)} files{which}"
+                )
             return archive.read(names[0])
     except zipfile.BadZipFile as error:
         raise wrong(path, expected="a zip archive", found=f"a damaged one ({error})") from None
@@ -149,7 +162,7 @@ def canonical(raw: pd.DataFrame, spec: Spec, file: File, path: Path | str) -> pd
         if (times := names.count(_key(column))) != 1:
             found = "it twice" if times else "only " + ", ".join(str(name) for name in raw.columns)
             raise wrong(path, expected=f"a column {column!r}", found=found)
-    if len(raw) != file.rows:
+    if file.rows is not None and len(raw) != file.rows:
         short = "it may have been cut off" if len(raw) < file.rows else "rows were added"
         found = f"{len(raw):,}"
         raise wrong(path, expected=f"{file.rows:,} rows", found=found, remedy=f"{short}: {_UNDO}")

@@ -89,7 +89,7 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
     """
     if norm not in NORMS:
         raise ValueError(f"norm: found {norm!r}, expected one of {', '.join(NORMS)}")
-    table = _table(X)
+    table = table_of_numbers(X, "X")
     # squares are summed after scaling, so that they neither overflow nor vanish
     scale = np.abs(table).max(axis=1, keepdims=True)
     scale[scale == 0] = 1
@@ -110,13 +110,14 @@ def _scores(scores: Any) -> np.ndarray:
     return as_numbers(table.reshape(-1), "scores").astype(float).reshape(table.shape)
 
 
-def _table(X: Any) -> np.ndarray:
-    table = _array(X)
+def table_of_numbers(values: Any, name: str) -> np.ndarray:
+    """Return a table of finite floats, with at least one row and one column."""
+    table = _array(values)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
-            f"X: found shape {table.shape}, expected (n, d) with at least one row and one column"
+            f"{name}: found shape {table.shape}, expected two axes with at least one row and one column"
         )
-    return as_numbers(as_vector(table.reshape(-1), "X"), "X").astype(float).reshape(table.shape)
+    return as_numbers(as_vector(table.reshape(-1), name), name).astype(float, copy=False).reshape(table.shape)
 
 
 def _array(values: Any) -> np.ndarray:

@@ -55,18 +55,18 @@ def cell_counts(relative: np.ndarray, codes: np.ndarray, cells: int, radius: flo
     result has shape (cells, 5).
     """
     totals = np.zeros(8 * cells, dtype=np.int64)
+    edges = ((np.greater_equal, 0.0), (np.greater, 0.0), (np.greater, radius), (np.equal, np.inf))
     for start in range(0, len(relative), BLOCK):
         part = relative[start : start + BLOCK]
-        inside = ((part <= radius) & (part >= -radius)).view(np.int8)
-        kind = (part >= 0).view(np.int8) * inside
-        kind += 2 * (part <= 0).view(np.int8) * inside
-        kind += 4 * ((part > 0) & (part < np.inf)).view(np.int8)
+        place = (part >= -radius).view(np.int8)
+        for beyond, edge in edges:
+            place += beyond(part, edge).view(np.int8)
         index = codes[start : start + BLOCK] * np.intp(8)
-        index += kind
+        index += place
         totals += np.bincount(index, minlength=8 * cells)
-    table = totals.reshape(cells, 2, 4)
-    right, (_, lost, gained, both) = table[:, 1].sum(axis=1), table.sum(axis=1).T
-    return np.stack([table.sum(axis=(1, 2)), lost + both, gained + both, lost + gained + both, right], axis=1)
+    wrong, gained, tied, lost, right, still, *_ = totals.reshape(cells, 8).T
+    rows = wrong + gained + tied + lost + right + still
+    return np.stack([rows, lost + tied, gained + tied, lost + gained + tied, lost + right], axis=1)
 
 
 def exact_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:

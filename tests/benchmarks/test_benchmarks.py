@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import dp_sgd, dynamics, gpu, local, solver_growth
+from benchmarks import coverage, dp_sgd, dynamics, gpu, gpu_coverage, local, margins, solver_growth
 from benchmarks.record import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
@@ -78,7 +78,7 @@ def test_the_command_writes_what_was_named_and_no_gpu(tmp_path, monkeypatch, cap
     monkeypatch.setattr(command, "SUITES", {"sums": suite(), "others": suite()})
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     command.main(["sums", "--repeats", "1", "--record", str(path)])
-    assert list(timings.read_timings(path)) == ["sums", "gpu"]
+    assert list(timings.read_timings(path)) == ["sums", "gpu", "gpu_coverage"]
     assert not timings.read_timings(path)["gpu"]["measured"]
     assert "target: theirs" in capsys.readouterr().out
     measured = {**timings.read_timings(path)["sums"], "title": "measured elsewhere"}
@@ -188,6 +188,42 @@ def test_targets_of_local_reports_count_what_is_there():
     assert local.targets(found)[-1] == {
         "what": "multi-freq-ldpy, grr loop, over GRR", "ratio": pytest.approx(9), "least": 10, "met": False
     }  # fmt: skip
+
+
+def test_direct_searches_find_what_one_pass_counts(monkeypatch):
+    monkeypatch.setattr(margins, "_seconds", lambda _: 0.0)
+    lines = margins.checks()
+    assert all(line["met"] for line in lines)
+    wrong = margins.exact_terms
+    monkeypatch.setattr(margins, "exact_terms", lambda *given: wrong(*given) * 1.001)
+    assert not all(line["met"] for line in margins.checks())
+
+
+def test_a_search_stopped_early_or_not_ends_at_the_share_of_rows_within():
+    distances = np.array([0.05, 0.1, 0.2, 0.3])
+    for early in (False, True):
+        assert margins.search(distances, 0.1, stop_early=early) == pytest.approx(0.5, abs=1e-6)
+
+
+def test_targets_of_margins_are_rates_and_ratios():
+    medians = {margins.OURS: 0.02, margins.SEARCH: 8.0, margins.AS_RUN: 0.4}
+    found = [{"name": name, "value": 1_600_000, "median": median} for name, median in medians.items()]
+    assert [(line["ratio"], line["met"]) for line in margins.targets(found)] == [
+        (pytest.approx(400), True), (pytest.approx(2), True)
+    ]  # fmt: skip
+
+
+def test_a_coverage_study_covers_and_agrees_with_all_scores():
+    assert set(coverage.study(3_000).values()) == {1.0}
+    for notion, levels in coverage.whole(3_000).items():
+        assert levels == pytest.approx(coverage.ours(3_000)[notion], abs=1e-12)
+
+
+def test_what_the_gpu_would_count_runs_on_the_processor():
+    found = gpu_coverage.measure(torch.device("cpu"), 1, records=3_000, models=120, block=5_000)
+    assert found["checks"][0]["met"]
+    assert found["pairs_per_second"] == 360_000 / found["rows"][0]["median"]
+    assert found["card"] == "cpu"
 
 
 def test_the_dynamics_have_as_many_subgroups_as_asked_for_and_both_releases():

@@ -12,6 +12,7 @@ from dpfair_lib.datasets.loading import SPECS
 SHAPES = {
     "adult": (45_222, 102), "credit": (30_000, 85), "compas": (5_278, 7),
     "adult-26k": (45_849, 98), "lsac": (20_427, 14), "celeba": (202_599, 38),
+    "acs-income": (1_369_838, 9),
 }  # fmt: skip
 CARDS = Path(__file__).parents[2] / "book" / "data"
 
@@ -27,10 +28,16 @@ def test_shape_and_stand_in_agree(name):
     assert data.X.shape == SHAPES[name]
     assert data.feature_names == drawn.feature_names
     assert data.numeric_features == drawn.numeric_features
-    assert (
-        len(data.numeric_features)
-        == {"adult": 6, "credit": 14, "compas": 3, "adult-26k": 2, "lsac": 2, "celeba": 38}[name]
-    )
+    numeric = {
+        "adult": 6,
+        "credit": 14,
+        "compas": 3,
+        "adult-26k": 2,
+        "lsac": 2,
+        "celeba": 38,
+        "acs-income": 9,
+    }
+    assert len(data.numeric_features) == numeric[name]
     assert data.X.dtypes.equals(drawn.X.dtypes)
     assert (data.y.dtype, data.y.name) == (drawn.y.dtype, drawn.y.name)
     assert data.sensitive_features.dtype == drawn.sensitive_features.dtype

@@ -26,6 +26,12 @@ CELLS = {
     },
     "adult-26k": {("Female", 0): 9_985, ("Female", 1): 4_860, ("Male", 0): 12_126, ("Male", 1): 18_878},
     "celeba": {("Male", 0): 50_636, ("Male", 1): 33_798, ("not Male", 0): 54_294, ("not Male", 1): 63_871},
+    "acs-income": {
+        ("Female", 0): 470_774,
+        ("Female", 1): 186_509,
+        ("Male", 0): 398_180,
+        ("Male", 1): 314_375,
+    },
     "lsac": {("female", 0): 514, ("female", 1): 8_412, ("male", 0): 524, ("male", 1): 10_977},
 }
 # Logistic regression on the real data, split as `split_isit` with rng 0: accuracy, and rates of the prediction 1.
@@ -35,6 +41,7 @@ REAL = {
     "compas": (0.690, {"African-American": 0.623, "Caucasian": 0.309}),
     "adult-26k": (0.813, {"Female": 0.304, "Male": 0.644}),
     "celeba": (0.852, {"Male": 0.356, "not Male": 0.551}),
+    "acs-income": (0.767, {"Female": 0.295, "Male": 0.350}),
     "lsac": (0.950, {"female": 0.9954, "male": 0.9976}),
 }
 NAMES = sorted(SPECS)
@@ -46,7 +53,15 @@ def _counts(data):
 
 @pytest.mark.parametrize(
     ("name", "width"),
-    [("adult", 102), ("credit", 85), ("compas", 7), ("adult-26k", 98), ("lsac", 14), ("celeba", 38)],
+    [
+        ("adult", 102),
+        ("credit", 85),
+        ("compas", 7),
+        ("adult-26k", 98),
+        ("lsac", 14),
+        ("celeba", 38),
+        ("acs-income", 9),
+    ],
 )
 def test_columns_types_and_exact_counts(name, width):
     data = synthetic(name, random_state=0)
