@@ -5,7 +5,8 @@ import pytest
 from dpfair_lib.claims import CLAIMS, Claim, judge, judge_all
 from dpfair_lib.claims.kept import VARIABLE
 
-SOME = [CLAIMS[name] for name in ("isit.prop-4.utility", "sk.linf-bound", "isit.assumptions")]
+UNEXAMINED = Claim("isit.y", "here", "something")
+SOME = [CLAIMS["isit.prop-4.utility"], UNEXAMINED, CLAIMS["isit.assumptions"]]
 
 
 def own(*, search, bound=lambda: 0):

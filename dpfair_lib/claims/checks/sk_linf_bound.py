@@ -126,6 +126,9 @@ def _our_bound(bound: Any, search: Search) -> None:
     for noisy, cell, rate, moved in itertools.product(grid, rates, rates, rates):
         case = {"noisy": noisy, "cell": cell, "rate": rate, "moved": moved}
         search.observe(abs(noisy - cell) + cell * abs(moved - rate) - abs(noisy * moved - cell * rate), case)
+    search.exhausts(
+        "noisy cells from −½ to 1½, cells and rates before and after, all in quarters", cases=9 * 5**3
+    )
 
 
 def _what_can_flip(share: Any, search: Search) -> None:

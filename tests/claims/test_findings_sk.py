@@ -1,0 +1,54 @@
+"""What the ledger says in words about SK is what its checks found."""
+
+import pytest
+
+from dpfair_lib.claims import claim, judge
+
+
+@pytest.fixture(scope="module")
+def facts():
+    names = ("sk.alg-1-privacy", "sk.linf-bound", "sk.scaling", "sk.comparison")
+    return {name: judge(claim(name)).evidence.facts for name in names}
+
+
+def test_the_leak_of_the_attribute(facts):
+    found = facts["sk.alg-1-privacy"]["one A changed, Ŷ without A, m = 160: real δ at every ε is at least"]
+    assert f"δ ≥ {found:.3f} at m = 160" in claim("sk.alg-1-privacy").finding
+
+
+def test_the_audit_proves_more_than_was_promised(facts):
+    # the audit is asked at ε = 1
+    lower, exact = (
+        facts["sk.alg-1-privacy"][name]
+        for name in (
+            "irises, 42 support vectors, ε = 1 asked: Clopper–Pearson lower bound",
+            "the same, exact",
+        )
+    )
+    assert 1 < lower <= exact
+
+
+def test_the_sum_of_two_tails(facts):
+    found = facts["sk.linf-bound"]
+    assert 1 < found["if the noise were added: both tails at once fail at most so many β"] < 2
+    assert found["their sum fails at most so many β"] < 1
+    assert "their sum fails with less than β" in claim("sk.linf-bound").finding
+
+
+def test_the_unit_of_the_features(facts):
+    small, large = (
+        facts["sk.scaling"][f"features in [0, {size}], ε = 100, k = 2: P(all positives at 7R/8 flip)"]
+        for size in ("1e-06", "1e+06")
+    )
+    assert small == pytest.approx(0.5, abs=1e-4)
+    assert large == 0
+    assert "997 of 1000 records flip with probability near ½" in claim("sk.scaling").finding
+
+
+def test_the_proved_bound_can_be_below_the_generic_one(facts):
+    found = facts["sk.comparison"]
+    assert (
+        found["there the proved SVM bound"]
+        < found["there the generic bound"]
+        < found["there the printed SVM bound"]
+    )
