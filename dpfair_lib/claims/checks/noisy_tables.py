@@ -99,7 +99,7 @@ def every_pair() -> tuple[OddsProgram, OddsProgram]:
     cases = list(itertools.product(*[range(3)] * 2, *[range(-1, 2)] * 2, *[range(2)] * 2))
     counts = np.array([case[:2] for case in cases], dtype=float).T[:, :, None].repeat(2, axis=2)
     noise = np.array([case[2:4] for case in cases], dtype=float).T[:, :, None]
-    pairs = tuple(itertools.product(range(len(cases)), repeat=2))
+    pairs = tuple((one, other) for one in range(len(cases)) for other in range(len(cases)))
     free = np.ones((2, len(pairs)))
     return OddsProgram(counts, pairs, free), OddsProgram(np.maximum(counts + noise, 0), pairs, free)
 
