@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
+from dpfair_lib.svm.equalized_odds_program import OddsProgram
 
 EXACT = np.vectorize(Fraction, otypes=[object])
 PAIR = ((0, 1),)
@@ -87,3 +88,31 @@ def kept(counts: np.ndarray) -> np.ndarray:
 def table_of(rows: Any) -> np.ndarray:
     """Return nested tuples as an exact table."""
     return EXACT(np.array(rows, dtype=object))
+
+
+def every_pair() -> tuple[OddsProgram, OddsProgram]:
+    """Return a table of all groups with counts of at most 2, once without and once with noise of −1, 0 and 1.
+
+    Each group comes with each noise on its two counts and each rule of 0 and 1, which `every_rule` has; the pairs are
+    all pairs of such groups. Both labels have the same counts. In floats: there are 324² pairs.
+    """
+    cases = list(itertools.product(*[range(3)] * 2, *[range(-1, 2)] * 2, *[range(2)] * 2))
+    counts = np.array([case[:2] for case in cases], dtype=float).T[:, :, None].repeat(2, axis=2)
+    noise = np.array([case[2:4] for case in cases], dtype=float).T[:, :, None]
+    pairs = tuple((one, other) for one in range(len(cases)) for other in range(len(cases)))
+    free = np.ones((2, len(pairs)))
+    return OddsProgram(counts, pairs, free), OddsProgram(np.maximum(counts + noise, 0), pairs, free)
+
+
+def every_rule() -> np.ndarray:
+    """Return the rules of the groups of `every_pair`."""
+    cases = itertools.product(range(81), *[range(2)] * 2)
+    return np.array([case[1:] for case in cases], dtype=float).T
+
+
+def excess_at_corners(groups: int) -> np.ndarray:
+    """Return by how much noise of −1 and 1 moves the difference of two rules' errors, for all noises and rules."""
+    noise = np.array(list(signs(4 * groups))).reshape(-1, 2 * groups, 2)
+    rules = np.array(list(itertools.product((0, 1), repeat=2 * groups)))
+    change = (rules[:, None, :] - rules[None, :, :]).reshape(-1, 2 * groups)
+    return ((noise[:, :, 0] - noise[:, :, 1]) @ change.T).ravel()

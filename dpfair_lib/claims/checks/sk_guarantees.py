@@ -13,6 +13,7 @@ from dpfair_lib.claims.checks.noisy_tables import (
     PAIR,
     TURNED,
     condition_kept,
+    excess_at_corners,
     kept,
     moved_tables,
     printed_tails,
@@ -91,6 +92,12 @@ def _printed_program(remainder: Callable[[Any, Any], Any], search: Search) -> No
 
 def _attained(excess: Callable[[int, Any], Any], search: Search) -> None:
     """Every cell's label 0 leads by 2η − t, and noise of size η gives label 1 the lead: all rows change sides."""
+    search.part("all noises and pairs of rules at corners")
+    for groups in (1, 2):
+        moved = excess_at_corners(groups)
+        search.observe(excess(groups, 1) - moved, {"groups": groups, "moved": moved})
+        search.equal(excess(groups, 1), int(moved.max()), {"groups": groups})
+        search.exhausts(f"all noises and pairs of rules at corners, |A| = {groups}", cases=2 ** (8 * groups))
     search.part("excess errors attained")
     for groups, radius in ((1, 3), (2, 1), (3, 2)):
         lead = 2 * radius - Fraction(1, 1000)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta as beta_law
 
+from dpfair_lib.claims.checks.noisy_tables import excess_at_corners
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.privacy import largest_error_tail
 from dpfair_lib.svm.equalized_odds import EqualizedOddsPostprocessor
@@ -54,6 +55,10 @@ def check(
         rows = 10 * size
         quoted = 8 * level / (rows * epsilon - 4 * level)
         search.equal(remainder(rows, size) / quoted, 1.0, case, tolerance=1e-9)
+    search.part("all noises and pairs of rules at corners")
+    moved = excess_at_corners(2)
+    search.observe(excess(2, 1) - moved, {"moved": moved})
+    search.exhausts("all noises and pairs of rules at corners, |A| = 2", cases=2**16)
     _draws(radius, search)
     search.part("the condition that is not printed")
     search.against(condition_slack(**SMALL), SMALL, verify=condition_slack)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from dpfair_lib.claims.checks.noisy_tables import log_ceiling
 from dpfair_lib.claims.search import Evidence, Search
@@ -25,7 +28,7 @@ def tail_lengths() -> Fraction:
     return Fraction(2)
 
 
-def noisy_cells_failure(tail: Fraction, groups: int) -> Fraction:
+def noisy_cells_failure(tail: Any, groups: Any) -> Any:
     """Return the chance that one of 2|A| cells with its own noise is not positive; tail = e^(−q̂/b) of the smallest."""
     return 1 - (1 - tail / 2) ** (2 * groups)
 
@@ -33,7 +36,7 @@ def noisy_cells_failure(tail: Fraction, groups: int) -> Fraction:
 def check(
     *,
     lengths: Callable[[], Fraction] = tail_lengths,
-    failure: Callable[[Fraction, int], Fraction] = noisy_cells_failure,
+    failure: Callable[[Any, Any], Any] = noisy_cells_failure,
     search: Search,
 ) -> Evidence:
     """Judge the exact chance at the condition's edge, for the algorithm's own noise and for noise on 4|A| cells.
@@ -59,6 +62,11 @@ def check(
         search.part("half of the condition")
         half = noisy_cells_failure(beta / (2 * groups), groups)
         search.sanity(beta / 2 - half, case)
+    search.part("many groups and confidences, in floats")
+    grid = np.array(list(itertools.product(range(1, 401), np.linspace(0.003, 1, 300))))
+    many, betas = grid.T
+    slack = betas - failure((betas / (2 * many)) ** int(power), many)
+    search.observe(slack, {"groups": many, "beta": betas}, tolerance=1e-14)
     search.fact(
         "chance of failure at the condition, |A| = 2, β = 1/20",
         float(failure(Fraction(1, 80) ** int(power), 2)),

@@ -13,6 +13,8 @@ from dpfair_lib.claims.checks.noisy_tables import (
     PAIR,
     TURNED,
     condition_kept,
+    every_pair,
+    every_rule,
     kept,
     moved_tables,
     rows_of,
@@ -67,6 +69,7 @@ def check(
                 if least[label] > 0 and true[label] > 0:
                     change = abs(differences(raw, rule)[label]) - abs(before[label])
                     search.observe(2 * Fraction(radius) / least[label] - abs(change), case)
+    _every_pair(allowance, search)
     search.part("attained")
     counts, noise = (table_of(part) for part in SHARP)
     rule = EXACT(np.array([[1, 0], [0, 1]]))
@@ -75,6 +78,22 @@ def check(
     search.part("the printed probability")
     search.against(probability_slack(**TURNED), TURNED, verify=probability_slack)
     return search.evidence()
+
+
+def _every_pair(allowance: Callable[..., Any], search: Search) -> None:
+    search.part("all small pairs of groups")
+    exact, noisy = every_pair()
+    rule = every_rule()
+    moved = abs(abs(noisy.differences(rule)) - abs(exact.differences(rule)))
+    for program in (exact, noisy):
+        limit = allowance(rows_of(program.counts), program.pairs, 1.0)
+        for label in (0, 1):
+            search.observe(
+                limit[label] - moved[label], {"pair": np.arange(len(moved[label]))}, tolerance=1e-12
+            )
+    search.exhausts(
+        "two groups, counts of at most 2, noise of at most 1, rules of 0 and 1", cases=4 * (9 * 9 * 4) ** 2
+    )
 
 
 def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, feature: Fraction) -> Fraction:
@@ -97,9 +116,9 @@ def _second_line(noisy: np.ndarray, exact: np.ndarray, rule: np.ndarray) -> Any:
 
 FAULTS: dict[str, dict[str, Any]] = {
     "one group's noise only": {"allowance": lambda rows, pairs, radius: slack(rows, pairs, radius) / 2},
-    "the larger of the two groups for both": {
+    "the larger of all groups for both": {
         "allowance": lambda rows, pairs, radius: slack(
-            np.sort(rows, axis=1)[:, ::-1][:, [0, 0]], pairs, radius
+            0 * rows + rows.max(axis=1, keepdims=True), pairs, radius
         )
     },
     "false positives for both labels": {

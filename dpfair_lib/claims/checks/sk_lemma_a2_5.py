@@ -13,6 +13,8 @@ from dpfair_lib.claims.checks.noisy_tables import (
     PAIR,
     TURNED,
     condition_kept,
+    every_pair,
+    every_rule,
     kept,
     moved_tables,
     printed_tails,
@@ -43,6 +45,15 @@ def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
             limit = gamma + allowance(rows_of(after), PAIR, Fraction(radius))[:, 0]
             case = {"counts": counts.tolist(), "noise": noise.tolist(), "rule": rule.tolist()}
             search.observe(limit - abs(differences(after, rule)), case)
+    exact_all, noisy_all = every_pair()
+    rules = every_rule()
+    limits = abs(exact_all.differences(rules)) + allowance(rows_of(noisy_all.counts), exact_all.pairs, 1.0)
+    room = limits - abs(noisy_all.differences(rules))
+    for label in (0, 1):
+        search.observe(room[label], {"pair": np.arange(len(room[label]))}, tolerance=1e-12)
+    search.exhausts(
+        "two groups, counts of at most 2, noise of at most 1, rules of 0 and 1", cases=2 * (9 * 9 * 4) ** 2
+    )
     search.part("optima of the exact program, three groups")
     pairs = ((0, 1), (0, 2), (1, 2))
     for counts, noise, radius in moved_tables(search, 3, 15):
