@@ -38,8 +38,8 @@ STATUS_COLORS = {
 }
 
 
-def axes(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[Figure, Any]:
-    """Return a figure in the book's style and its axes (an array of them for more than one column)."""
+def axes(width: float = 6.4, height: float = 4.0, columns: int = 1, rows: int = 1) -> tuple[Figure, Any]:
+    """Return a figure in the book's style and its axes (an array of them for more than one panel)."""
     import matplotlib.pyplot as plt
     from cycler import cycler
 
@@ -56,7 +56,7 @@ def axes(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[Fig
             "legend.frameon": False,
         }
     )
-    return plt.subplots(1, columns, figsize=(width, height), layout="constrained")
+    return plt.subplots(rows, columns, figsize=(width, height), layout="constrained")
 
 
 def label(ax: Axes, *, x: str, y: str, title: str = "") -> None:

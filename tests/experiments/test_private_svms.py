@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 
 import dpfair_lib as dpf
 from dpfair_lib.experiments import private_svms as svms
+from dpfair_lib.experiments import private_svms_summary as summary
 from dpfair_lib.privacy import gaussian_sigma
 
 
@@ -77,3 +78,27 @@ def test_private_machines_state_what_the_table_says(name):
         pure = name == "Laplace weights"
         assert noise == pytest.approx(math.sqrt(14) if pure else gaussian_sigma(1.0, 1e-6, 1.0, "analytic"))
         assert model.regularization == pytest.approx(svms.regularization_for(noise, 1000))
+
+
+def test_differences_are_paired_by_split(trial):
+    rows = summary.with_gap(pd.concat([trial.assign(split=at, error=trial["error"] + at) for at in range(5)]))
+    mean, half = summary.difference(rows, "error", ("SVM", None), ("constant", None))
+    one, other = (trial.loc[trial["method"] == name, "error"].item() for name in ("SVM", "constant"))
+    assert mean == pytest.approx(one - other)
+    assert half == pytest.approx(0, abs=1e-12)  # the splits' own level cancels
+    assert summary.interval(rows, "error", ("SVM", None))[1] > 1
+    cell = trial[trial["method"] == "SVM"].iloc[0]
+    assert summary.interval(rows, "gap", ("SVM", None)) == pytest.approx(
+        (max(cell["false_positive"], cell["true_positive"]), 0)
+    )
+
+
+def test_cells_that_are_not_there_are_named(trial):
+    rows = summary.with_gap(trial)
+    with pytest.raises(ValueError, match=r"cell: found 0 trials of \('SVM', 0.1\)"):
+        summary.by_split(rows, ("SVM", 0.1))
+    with pytest.raises(ValueError, match="cell: found 2 trials"):
+        summary.by_split(pd.concat([rows, rows]), ("SVM", None))
+    moved = pd.concat([rows[rows["method"] == "SVM"], rows[rows["method"] == "constant"].assign(split=9)])
+    with pytest.raises(ValueError, match="other: found other splits"):
+        summary.difference(moved, "error", ("SVM", None), ("constant", None))
