@@ -14,6 +14,7 @@ import torch
 from benchmarks import (
     coverage,
     dp_sgd,
+    dynamics,
     fairness,
     gpu,
     gpu_coverage,
@@ -34,7 +35,7 @@ from dpfair_lib.timings import RECORD, read_timings
 SUITES = {
     "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
     "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
-    "sensitivity": sensitivity, "margins": margins, "coverage": coverage,
+    "sensitivity": sensitivity, "margins": margins, "coverage": coverage, "dynamics": dynamics,
 }  # fmt: skip
 GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage}
 REPEATS = 5

@@ -25,6 +25,7 @@ from .fairness import group_fairness as group_fairness
 from .fairness import mean_equalized_odds_difference as mean_equalized_odds_difference
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
+from .learners import DPLinearSVM as DPLinearSVM
 from .learners import DPLogisticRegression as DPLogisticRegression
 from .learners import OutputPerturbation as OutputPerturbation
 from .local import FairProjection as FairProjection
@@ -36,6 +37,8 @@ from .local import smallest_error as smallest_error
 from .local import subset_selection as subset_selection
 from .margins import fairness_certificate as fairness_certificate
 from .margins import margin_lipschitz as margin_lipschitz
+from .margins.noise_certificate import noise_certificate as noise_certificate
+from .margins.private_certificate import private_certificate as private_certificate
 from .margins.radius import output_perturbation_radius as output_perturbation_radius
 from .margins.radius import strong_convexity as strong_convexity
 from .populations import Population as Population
@@ -48,5 +51,9 @@ from .privacy import dp_sgd_epsilon as dp_sgd_epsilon
 from .privacy import dp_sgd_noise as dp_sgd_noise
 from .privacy import gaussian_delta as gaussian_delta
 from .privacy import gaussian_sigma as gaussian_sigma
+from .svm import EqualizedOddsPostprocessor as EqualizedOddsPostprocessor
+from .svm import SupportVectorPerturbation as SupportVectorPerturbation
+from .svm import generic_linf_bound as generic_linf_bound
+from .svm import svm_linf_bound as svm_linf_bound
 
 __version__: str

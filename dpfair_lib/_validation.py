@@ -102,6 +102,18 @@ def check_lengths(**arrays: Any) -> None:
         raise ValueError(f"lengths differ: {found}; expected one entry per row in each")
 
 
+def check_row_labels(**tables: Any) -> None:
+    """Raise unless pandas inputs of one length have the same row labels; everything else is paired by position."""
+    labels = {name: table.index for name, table in tables.items() if hasattr(table, "iloc")}
+    first = next(iter(labels), "")
+    for name, index in labels.items():
+        if len(index) == len(labels[first]) and not index.equals(labels[first]):
+            raise ValueError(
+                f"{name}: found other row labels than those of {first}, expected the same index in the same order: "
+                "align the rows, or drop the labels with reset_index(drop=True)"
+            )
+
+
 def as_rate(value: Any, name: str) -> Any:
     """Return a rate as a float, or an array of rates as floats, in [0, 1]; a `Fraction` stays exact."""
     if isinstance(value, Fraction | int) and not isinstance(value, bool):

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from dpfair_lib._validation import as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
@@ -22,7 +21,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import one_of
-from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.sampling import Noise, study_generator
 
 _PUBLIC = {
     "replace-within-group": "group sizes of the rows given to fit, the two group labels",
@@ -114,7 +113,7 @@ class PrivateFairPostprocessor(RandomFlips):
         """
         epsilons = noise_levels(self.epsilon)
         statement = self._statement(epsilons)
-        rng = self._generator()
+        rng = study_generator(self.noise, self.random_state)
         y_pred, levels, codes = self._rows(y_pred, sensitive_features)
         self.groups_, divisors = self._divisors(levels.tolist(), np.bincount(codes))
 
@@ -171,18 +170,6 @@ class PrivateFairPostprocessor(RandomFlips):
                 note="a rate is released without noise",
             )
         return mark_noise(PrivacyStatement(total, 0.0, relation, public=(public,)), self.noise)
-
-    def _generator(self) -> np.random.Generator | None:
-        if one_of(self.noise, "noise", ("secure", "study")) == "secure":
-            if self.random_state is not None:
-                raise ValueError(
-                    f"random_state: found {self.random_state!r} beside noise='secure', expected None: "
-                    "noise that protects people must not be reproducible"
-                )
-            return None
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
 
     def _divisors(self, found: list[Any], counted: np.ndarray) -> tuple[list[Any], list[int]]:
         if self.group_sizes is None:

@@ -200,8 +200,8 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("thesis.thm-14",),
         verdict="not-reproduced",
         finding="Non-Fair comes out again, and OPT as Theorem 14's channel on the training rows. Fair Projection, "
-        "solved exactly, mostly loses less accuracy than printed. At equal gaps OPT is nowhere seen ahead; on COMPAS, "
-        "in a hundred trials, it is behind by about 0.001 in 2 of 12 comparisons. OPT takes less time, but a "
+        "solved exactly, mostly loses less accuracy than printed. At equal gaps OPT is nowhere seen ahead in a "
+        "hundred trials; on COMPAS it is behind by about 0.001 in 2 of 12 comparisons. OPT takes less time, but a "
         "projection takes milliseconds.",
         chapter="thesis-fair-projection",
         check=thesis_tables_5_1_5_4.check,

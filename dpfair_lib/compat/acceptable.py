@@ -175,8 +175,14 @@ def _doubled_distances(populations: Sequence[Population]) -> tuple[np.ndarray, i
 def _whole_hypotheses(hypotheses: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
     """Return the hypotheses as whole numbers in units of 1/one, and one."""
     h = np.asarray(hypotheses)
-    if h.ndim != 3 or h.shape[1:] != shape or not len(h):
-        raise ValueError(f"hypotheses: found shape {h.shape}, expected (m, points, groups) (m, *{shape})")
+    if not h.size:
+        raise ValueError("hypotheses: found none, expected at least one")
+    if h.ndim != 3 or h.shape[1:] != shape:
+        points, groups = shape
+        raise ValueError(
+            f"hypotheses: found shape {h.shape}, expected (m, {points}, {groups}): m hypotheses on {points} points and "
+            f"{groups} groups"
+        )
     if h.dtype.kind == "b":
         h = h.astype(np.int64)
     if h.dtype.kind not in "iu" and not (

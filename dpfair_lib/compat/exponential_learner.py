@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -11,15 +11,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths
+from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths, check_row_labels
 from dpfair_lib.compat.learner_law import Rule, inverse_scale, printed_delta, pure_slope, shift
 from dpfair_lib.compat.losses import SampleLosses, sample_losses
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
-from dpfair_lib.privacy._arguments import below_one, one_of, positive
-from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy._arguments import below_one, positive
+from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy.sampling import Noise, study_generator
 
 Hypothesis = Callable[[Any, Any], Any]
 
+_LEAST = 2 / float(np.finfo(float).max)  # below, the scale of the noise, 1/ε, is infinite
 _NOT_PRIVATE = (
     "cgkm.thm-2.privacy: the printed scale is too small, or negative, where a group has few positives"
 )
@@ -34,7 +36,7 @@ class ExponentialFairLearner(BaseEstimator):
 
     Parameters
     ----------
-    hypotheses : sequence of callables
+    hypotheses : sequence or array of callables
         Each maps ``(X, sensitive_features)`` to the chances of the label 1, an array of shape (n,) in [0, 1]. They must
         have been fixed without a look at the data, and the value for a row must depend on that row alone: one that
         standardises X, or looks for its largest entry, would void the guarantee. `fit` asks for halves of the rows too,
@@ -104,19 +106,21 @@ class ExponentialFairLearner(BaseEstimator):
         ------
         ValueError
             If there are no hypotheses, one of them returns anything but n numbers in [0, 1], or others for a row when
-            it is asked for half of the rows, an argument is out of its range, or a group is unknown; with
-            ``repair=False`` also if a group has fewer than two positives.
+            it is asked for half of the rows, an argument is out of its range, pandas inputs have different row labels,
+            or a group is unknown; with ``repair=False`` also if a group has fewer than two positives.
         """
         self.__dict__.pop("noisy_count_", None)  # of an earlier fit: the pure learner has none
         labels = as_binary(y, "y")
+        check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         epsilon, statement = positive(self.epsilon, "epsilon"), self._statement(len(labels))
         codes = self._codes(sensitive_features)
         check_lengths(y=labels, sensitive_features=codes)
-        losses = sample_losses(self._predictions(X, sensitive_features, len(labels)), labels, codes)
-        rng = self._generator()
+        hypotheses = _listed(self.hypotheses)
+        losses = sample_losses(_predictions(hypotheses, X, sensitive_features, len(labels)), labels, codes)
+        rng = study_generator(self.noise, self.random_state)
         slope = self._slope(losses, epsilon, statement.delta, len(labels), rng)
-        self.index_ = _draw(-slope * losses.total, self.noise, rng)
-        self.hypothesis_: Hypothesis = self.hypotheses[self.index_]
+        self.index_ = exponential_choice(-slope * losses.total, noise=self.noise, rng=rng)
+        self.hypothesis_: Hypothesis = hypotheses[self.index_]
         self.privacy_statement_ = statement
         return self
 
@@ -136,7 +140,7 @@ class ExponentialFairLearner(BaseEstimator):
     ) -> float:
         """How fast the logarithm of the probability falls with the loss."""
         smallest = min(losses.counts)
-        if self.repair == "pure":
+        if _is_pure(self.repair):
             return pure_slope(smallest, epsilon)
         if not self.repair and smallest < 2:
             raise ValueError(
@@ -150,9 +154,13 @@ class ExponentialFairLearner(BaseEstimator):
 
     def _statement(self, n: int) -> PrivacyStatement:
         epsilon = 2 * positive(self.epsilon, "epsilon")
-        if not (isinstance(self.repair, bool) or self.repair == "pure"):
+        if math.isinf(epsilon) or epsilon < _LEAST:
+            raise ValueError(
+                f"epsilon: found {self.epsilon!r}, expected a number whose double and whose inverse floats can hold"
+            )
+        if not (isinstance(self.repair, bool | np.bool_) or _is_pure(self.repair)):
             raise ValueError(f"repair: found {self.repair!r}, expected True, False or 'pure'")
-        if self.repair == "pure":
+        if _is_pure(self.repair):
             if isinstance(self.delta, str) or below_one(self.delta, "delta") != 0:
                 raise ValueError(f"delta: found {self.delta!r} beside repair='pure', expected 0")
             delta = 0.0
@@ -167,70 +175,51 @@ class ExponentialFairLearner(BaseEstimator):
         )
         return mark_noise(statement, self.noise)
 
-    def _predictions(self, X: Any, sensitive_features: Any, n: int) -> np.ndarray:
-        if not isinstance(self.hypotheses, Sequence) or not self.hypotheses:
-            raise ValueError(
-                f"hypotheses: found {self.hypotheses!r}, expected a sequence of at least one callable"
-            )
-        rows = []
-        for place, hypothesis in enumerate(self.hypotheses):
-            rows.append(_values(hypothesis, X, sensitive_features, place))
-            if len(rows[-1]) != n:
-                raise ValueError(f"hypotheses[{place}]: found {len(rows[-1])} values, expected {n}")
-            for half in (np.arange(n // 2), np.arange(n // 2, n)):
-                part = _safe_indexing(X, half), _safe_indexing(sensitive_features, half)
-                if len(half) and not np.array_equal(_values(hypothesis, *part, place), rows[-1][half]):
-                    raise ValueError(
-                        f"hypotheses[{place}]: found other values for the same rows when asked for half of them, "
-                        "expected a function of each row alone: privacy rests on that"
-                    )
-        return np.array(rows)
-
     def _codes(self, sensitive_features: Any) -> np.ndarray:
-        if not isinstance(self.groups, Sequence) or len(self.groups) != 2 or self.groups[0] == self.groups[1]:
+        groups = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
+        if (
+            not isinstance(groups, Sequence)
+            or isinstance(groups, str)
+            or len(groups) != 2
+            or groups[0] == groups[1]
+        ):
             raise ValueError(f"groups: found {self.groups!r}, expected two different labels")
         found = as_vector(sensitive_features, "sensitive_features")
-        known = (found == self.groups[0]) | (found == self.groups[1])
+        known = (found == groups[0]) | (found == groups[1])
         if not known.all():
             stranger = found[int(np.argmin(known))]
-            raise ValueError(
-                f"sensitive_features: found group {stranger!r}, expected one of {list(self.groups)}"
-            )
-        return (found == self.groups[1]).astype(np.int64)
+            raise ValueError(f"sensitive_features: found group {stranger!r}, expected one of {list(groups)}")
+        return (found == groups[1]).astype(np.int64)
 
-    def _generator(self) -> np.random.Generator | None:
-        if one_of(self.noise, "noise", ("secure", "study")) == "secure":
-            if self.random_state is not None:
+
+def _is_pure(repair: Any) -> bool:
+    return isinstance(repair, str) and repair == "pure"
+
+
+def _listed(hypotheses: Any) -> list[Hypothesis]:
+    found = hypotheses.tolist() if isinstance(hypotheses, np.ndarray) else hypotheses
+    if not isinstance(found, Sequence) or isinstance(found, str) or not found:
+        raise ValueError(f"hypotheses: found {hypotheses!r}, expected a sequence of at least one callable")
+    return list(found)
+
+
+def _predictions(hypotheses: list[Hypothesis], X: Any, sensitive_features: Any, n: int) -> np.ndarray:
+    rows = []
+    for place, hypothesis in enumerate(hypotheses):
+        rows.append(_values(hypothesis, X, sensitive_features, place))
+        if len(rows[-1]) != n:
+            raise ValueError(f"hypotheses[{place}]: found {len(rows[-1])} values, expected {n}")
+        for half in (np.arange(n // 2), np.arange(n // 2, n)):
+            part = _safe_indexing(X, half), _safe_indexing(sensitive_features, half)
+            if len(half) and not np.array_equal(_values(hypothesis, *part, place), rows[-1][half]):
                 raise ValueError(
-                    f"random_state: found {self.random_state!r} beside noise='secure', expected None: "
-                    "noise that protects people must not be reproducible"
+                    f"hypotheses[{place}]: found other values for the same rows when asked for half of them, "
+                    "expected a function of each row alone: privacy rests on that"
                 )
-            return None
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+    return np.array(rows)
 
 
 def _values(hypothesis: Any, X: Any, sensitive_features: Any, place: int) -> np.ndarray:
     if not callable(hypothesis):
         raise ValueError(f"hypotheses[{place}]: found {hypothesis!r}, expected a callable")
     return as_probabilities(hypothesis(X, sensitive_features), f"hypotheses[{place}]").astype(float)
-
-
-def _draw(scores: np.ndarray, noise: Noise, rng: np.random.Generator | None) -> int:
-    """Draw an index with probability proportional to e^score: the largest score plus Gumbel noise."""
-    if rng is not None and noise == "study":
-        return int(np.argmax(scores + rng.gumbel(size=len(scores))))
-    return int(_secure_choice()(scores.tolist()))
-
-
-@functools.lru_cache(maxsize=1)
-def _secure_choice() -> Any:
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    scores = dp.vector_domain(dp.atom_domain(T="f64", nan=False))
-    # with this measure OpenDP adds Gumbel noise, which is the exponential mechanism
-    return dp.m.make_noisy_max(
-        scores, dp.linf_distance(T="f64"), dp.zero_concentrated_divergence(), scale=1.0
-    )

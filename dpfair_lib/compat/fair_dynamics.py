@@ -107,6 +107,8 @@ def rho_for(epsilon: float, delta: float) -> float:
     low, high = 0.0, 1.0
     while zcdp_delta(high, epsilon) <= delta:
         low, high = high, 2 * high
+        if math.isinf(high):
+            raise ValueError(f"epsilon: found {epsilon}, expected a number whose budget floats can hold")
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if zcdp_delta(middle, epsilon) <= delta else (low, middle)

@@ -21,6 +21,8 @@ from dpfair_lib.compat.criteria import Criterion
 from dpfair_lib.populations import Population
 from dpfair_lib.privacy._arguments import nonnegative
 
+MOST_EPSILON = 1000
+
 
 @dataclass(frozen=True)
 class Infeasible:
@@ -88,7 +90,7 @@ def pure_dp_feasible(
     zeta : Fraction
         Distributions at most this far apart (statistical distance) are neighbours.
     epsilon : float
-        Finite, at least 0. The answer is the same for all of them; the certificate's multipliers are not.
+        From 0 to 1000. The answer is the same for all of them; the certificate's multipliers are not.
     fair, accurate : Criterion or None
         What is asked on every distribution of the family; None asks for nothing.
 
@@ -101,7 +103,7 @@ def pure_dp_feasible(
     Raises
     ------
     ValueError
-        If ζ is not a positive exact number, ε is infinite or negative, or as `acceptable_hypotheses`.
+        If ζ is not a positive exact number, ε is negative or too large, or as `acceptable_hypotheses`.
 
     References
     ----------
@@ -111,6 +113,11 @@ def pure_dp_feasible(
     if epsilon == np.inf:
         raise ValueError(
             "epsilon: found inf, expected a finite number: without privacy nothing is constrained"
+        )
+    if epsilon > MOST_EPSILON:
+        raise ValueError(
+            f"epsilon: found {epsilon}, expected at most {MOST_EPSILON}: the answer is the same for all, and the "
+            "certificate has powers of e^ε"
         )
     acceptable = acceptable_table(populations, hypotheses, fair, accurate)
     return decide(acceptable, neighbor_table(populations, zeta), 3 ** int(np.ceil(epsilon)))

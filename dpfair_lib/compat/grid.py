@@ -40,8 +40,14 @@ def check_levels(levels: Any) -> Levels:
     if not isinstance(levels, Mapping):
         raise ValueError(f"levels: found {levels!r}, expected a mapping of columns to their public values")
     for column, values in levels.items():
-        if isinstance(values, str) or not len(values) or len(set(values)) < len(values):
-            raise ValueError(f"levels: found {values!r} for column {column!r}, expected distinct values")
+        try:
+            distinct = not isinstance(values, str) and 0 < len(set(values)) == len(values)
+        except TypeError:  # not a collection, or of something that is no single value
+            distinct = False
+        if not distinct:
+            raise ValueError(
+                f"levels: found {values!r} for column {column!r}, expected a sequence of distinct values"
+            )
     return levels
 
 
@@ -102,10 +108,12 @@ def membership(columns: Sequence[Hashable], levels: Levels, subgroups: Any) -> n
     ValueError
         If there is no subgroup, or one is empty or names an unknown column or value.
     """
-    if not isinstance(subgroups, Sequence) or isinstance(subgroups, str) or not len(subgroups):
+    named = subgroups.tolist() if isinstance(subgroups, np.ndarray) else subgroups
+    if not isinstance(named, Sequence) or isinstance(named, str) or not len(named):
         raise ValueError(
             f"subgroups: found {subgroups!r}, expected at least one mapping of columns to values"
         )
+    subgroups = named
     spans = {column: list(levels.get(column, (0, 1))) for column in columns}
     for subgroup in subgroups:
         if not isinstance(subgroup, Mapping) or not subgroup:

@@ -6,6 +6,7 @@ import math
 from typing import Literal
 
 from dpfair_lib.compat.perturbed_leader import Noised
+from dpfair_lib.privacy import mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
 
@@ -91,7 +92,7 @@ def leader_statement(
     *,
     relation: str,
 ) -> PrivacyStatement:
-    """Return what T rounds of the perturbed leader with `loss_epsilon` promise.
+    """Return what T rounds of the perturbed leader with `loss_epsilon` promise, as `noisy_totals` draws its noise.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def leader_statement(
     Returns
     -------
     PrivacyStatement
-        Without guarantee for the printed noise.
+        Without guarantee: the noise is that of study, and the printed scale is too small besides.
 
     Raises
     ------
@@ -120,6 +121,6 @@ def leader_statement(
         epsilon, delta, relation, unit="record", accountant=f"zCDP over {rounds} rounds, {what}",
         note=f"noise of scale sensitivity/{each:.4g}",
     )  # fmt: skip
-    if kind == "proved":
-        return statement
-    return without_guarantee(statement, "noise as printed in Lemma 4, see cgkm.lemma-4")
+    if kind == "printed":
+        statement = without_guarantee(statement, "noise as printed in Lemma 4, see cgkm.lemma-4")
+    return mark_noise(statement, "study")

@@ -7,11 +7,13 @@ with probability proportional to exp(−ε u(Z, h)/(2Δ(M))). Only the integral 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dpfair_lib.privacy._arguments import below_one, number, one_of, positive, positive_integer
+from dpfair_lib.privacy.finite_laws import smallest_epsilon
 
 Rule = Literal["printed", "repaired"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -232,26 +234,34 @@ def learner_epsilon(
     return smallest_epsilon(first, second, to)
 
 
-def smallest_epsilon(first: np.ndarray, second: np.ndarray, to: float) -> Any:
-    """Return the smallest ε′ ≥ 0 with P(S) ≤ e^ε′ P′(S) + δ′ for all S, for laws of shape (..., k)."""
-    low, high = np.zeros(first.shape[:-1]), np.full(first.shape[:-1], 700.0)
-    for _ in range(60):
-        middle = (low + high) / 2
-        enough = np.maximum(first - np.exp(middle)[..., None] * second, 0).sum(axis=-1) <= to
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high[()]
-
-
 _ORDER = 12
-_LEGENDRE = np.polynomial.legendre.leggauss(_ORDER)
+LEGENDRE = np.polynomial.legendre.leggauss(_ORDER)
 _REACH = 40.0
 """The noise is integrated up to 40 scales on either side; e^(−40) lies beyond."""
 
 
-def _nodes(center: float, epsilon: float, n: int, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
-    """Points M and weights whose sums are expectations over M = center + Lap(1/ε)."""
-    low, high = center - _REACH / epsilon, center + _REACH / epsilon
-    edges: list[np.ndarray] = [np.linspace(low, high, int(_REACH) + 1)]
+def noise_panels(centers: Sequence[float], epsilon: float, n: int, rule: Rule) -> np.ndarray:
+    """Return where to cut the line of M so that laws around these centers, and the scale, are smooth in between.
+
+    Parameters
+    ----------
+    centers : sequence of float
+        Where the noise of one sample or more is centered.
+    epsilon : float
+        Of the noise.
+    n : int
+        Records in a sample.
+    rule : {"printed", "repaired"}
+        Which scale.
+
+    Returns
+    -------
+    ndarray of shape (panels + 1,)
+        In rising order, from 40 scales below the smallest center to 40 above the largest.
+    """
+    low, high = min(centers) - _REACH / epsilon, max(centers) + _REACH / epsilon
+    steps = np.arange(-_REACH, _REACH + 1, 2) / epsilon
+    edges: list[np.ndarray] = [center + steps for center in centers]
     if rule == "repaired":
         # it changes its form at 1 and where 2/(M + 1) = 1/M + 1/n, and varies with the order of magnitude of M
         root = math.sqrt(max((n - 1) ** 2 - 4 * n, 0))
@@ -259,9 +269,14 @@ def _nodes(center: float, epsilon: float, n: int, rule: Rule) -> tuple[np.ndarra
     else:  # it has a pole
         near = np.concatenate([[0.0], (high - low) * 2.0 ** -np.arange(0, 45, 1.5)])
         edges += [1 - 2 * n - near, 1 - 2 * n + near]
-    cuts = np.unique(np.clip(np.concatenate(edges), low, high))
+    return np.unique(np.clip(np.concatenate(edges), low, high))
+
+
+def _nodes(center: float, epsilon: float, n: int, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
+    """Points M and weights whose sums are expectations over M = center + Lap(1/ε)."""
+    cuts = noise_panels([center], epsilon, n, rule)
     half, middle = np.diff(cuts) / 2, (cuts[1:] + cuts[:-1]) / 2
-    nodes, weights = _LEGENDRE
+    nodes, weights = LEGENDRE
     points = (middle[:, None] + half[:, None] * nodes).ravel()
     mass = (half[:, None] * weights).ravel() * (epsilon / 2) * np.exp(-epsilon * abs(points - center))
     return points, mass

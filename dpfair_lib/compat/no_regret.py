@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dpfair_lib._validation import as_binary, check_lengths
+from dpfair_lib._validation import as_binary, check_lengths, check_row_labels
 from dpfair_lib.compat.fair_dynamics import (
     no_regret_dynamics,
     printed_dynamics,
@@ -29,7 +29,7 @@ from dpfair_lib.compat.grid import (
 from dpfair_lib.compat.subgroup_game import game_from_counts
 from dpfair_lib.privacy import PrivacyStatement, add_gaussian_noise, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
-from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.sampling import Noise, study_generator
 
 RELATION = "replace-one"
 PUBLIC = "number of rows, columns and their levels, subgroups"
@@ -133,11 +133,14 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, a subgroup or value is unknown, lengths differ, or the grid has more
-            than a million counts.
+            If a parameter is out of its range, a subgroup or value is unknown, lengths differ, pandas inputs have
+            different row labels, or the grid has more than a million counts.
         """
         statement = self._statement()
-        levels, rng = check_levels({} if self.levels is None else self.levels), self._generator()
+        levels = check_levels({} if self.levels is None else self.levels)
+        # what the learner and the printed algorithm draw; of secure noise it is not the source
+        rng = study_generator(self.noise, self.random_state) or np.random.default_rng()
+        check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         table, groups = as_frame(X, "X"), as_frame(sensitive_features, "sensitive_features")
         y = as_binary(y, "y")
         check_lengths(X=table, y=y, sensitive_features=groups)
@@ -235,15 +238,3 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
             self.epsilon, self.delta, RELATION, public=(PUBLIC,), accountant=f"zCDP over all {self.release}"
         )
         return mark_noise(promised, self.noise)
-
-    def _generator(self) -> np.random.Generator:
-        if self.noise == "secure":
-            if self.random_state is not None:
-                raise ValueError(
-                    f"random_state: found {self.random_state!r} beside noise='secure', expected None: "
-                    "noise that protects people must not be reproducible"
-                )
-            return np.random.default_rng()
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))

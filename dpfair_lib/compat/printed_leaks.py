@@ -37,10 +37,11 @@ def laplace_sum_tail(count: int, x: float) -> float:
 def feature_leak(epsilon: float, *, delta: float, dual_bound: float, rounds: int, samples: int) -> float:
     """Return the chance that one draw of the printed output selects the cell of the only record that is there.
 
-    A positive record is alone in its cell. Its cost is −1/n in every round, whatever the auditor plays, and with the
-    noise of scale 1/ε′ the oracle selects the cell if Lap(1/ε′) < 1/n: with probability 1 − e^(−ε′/n)/2 > ½. If the
-    record has other features instead, the cell is empty, and nothing about the cell enters the oracle's sum. The
-    number n of records cancels.
+    A positive record is alone in its cell, which is one of several that one classifier each selects; all other records
+    lie outside of these, where every classifier rejects. Its cost is −1/n in every round, whatever the auditor plays,
+    and with the noise of scale 1/ε′ the oracle selects the cell if Lap(1/ε′) < 1/n: with probability
+    1 − e^(−ε′/n)/2 > ½. If the record has other features instead, the cell is empty, and nothing about the cell enters
+    the oracle's sum. The number n of records cancels.
 
     References
     ----------
@@ -159,8 +160,3 @@ def flip_law(
         return laplace_sum_tail(differing, (costs[1] - costs[0]) / scale)
 
     return play_law(second_chance, (answers[0][0], answers[1][0]), rounds=rounds)
-
-
-def hockey_stick(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
-    """Return the smallest δ with P(S) ≤ e^ε P′(S) + δ for all events S, for two laws on the same finite set."""
-    return float(np.maximum(first - math.exp(epsilon) * second, 0).sum())

@@ -17,13 +17,16 @@ import numpy as np
 from dpfair_lib.datasets import split_isit
 from dpfair_lib.datasets.pins import pinned
 from dpfair_lib.experiments import (
+    bounded_impact,
     postprocessing,
     preparation,
     private_postprocessing,
+    private_svms,
     projection_tables,
     randomised_training,
     subgroup_fairness,
     tables,
+    waterfall,
 )
 from dpfair_lib.experiments.printed import GROUP_EPSILON
 from dpfair_lib.experiments.recording import Experiment, record
@@ -138,6 +141,58 @@ def subgroups(name: str, data: str) -> Experiment:
     return Experiment(name, _pinned(data), parameters, subgroup_fairness.run_trial, tasks)
 
 
+def bound_table(name: str, data: str) -> Experiment:
+    """Table 1 of MPBT, a task per fit; where the grid cuts the last n, as for CelebA, one for all rows too."""
+    available = len(bounded_impact.prepared(data).rows)
+    n = bounded_impact.sizes(available)[-1]
+    tasks = [{"data": data, "fit": fit, "n": n} for fit in bounded_impact.FITS]
+    if n < available:
+        tasks.append({"data": data, "fit": "as run, optimum", "n": available})
+    return Experiment(name, _pinned(data), {"n": n, **_impact()}, bounded_impact.table_rows, tasks)
+
+
+def bound_moves(name: str, data: str) -> Experiment:
+    """How far a replaced record moves the models of Table 1 of MPBT, a task per fit."""
+    n = bounded_impact.sizes(len(bounded_impact.prepared(data).rows))[-1]
+    tasks = [{"data": data, "fit": fit, "n": n, "seed": 0} for fit in bounded_impact.FITS[1:]]
+    return Experiment(name, _pinned(data), {"n": n, "seed": 0, **_impact()}, bounded_impact.moves, tasks)
+
+
+def bound_figures(name: str, data: str) -> Experiment:
+    """Figures 1–3 of MPBT, a task per problem and axis."""
+    chosen = {"models": bounded_impact.MODELS, "seed": bounded_impact.SEED}
+    tasks = [
+        {"data": data, "problem": problem, "axis": axis, **chosen}
+        for problem in bounded_impact.PROBLEMS
+        for axis in ("n", "epsilon")
+    ]
+    return Experiment(name, _pinned(data), {**chosen, **_impact()}, bounded_impact.figure_rows, tasks)
+
+
+def _impact() -> dict[str, Any]:
+    names = ("EPSILON", "ZETA", "SPLIT_SEED", "SLACK", "LIPSCHITZ")
+    return {name.lower(): getattr(bounded_impact, name) for name in names}
+
+
+def down_to_the_noise(name: str, data: str) -> Experiment:
+    """Bounds from Table 1 down to what the noise does, a task per trained model."""
+    parameters = {"draws": 10_000, "seed": 0}
+    tasks = [{"data": data, "fit": fit, **parameters} for fit in waterfall.FITS]
+    return Experiment(name, _pinned(data), parameters, waterfall.run_fit, tasks)
+
+
+def svms(name: str, data: str) -> Experiment:
+    """Support vector machines, private and not, and equalized odds, a task per split with redrawn test rows."""
+    parameters = {
+        "trials": SPLITS, "seed": 0, "gamma": private_svms.GAMMA, "delta": private_svms.DELTA,
+        "test_share": private_svms.TEST_SHARE, "svc_rows": private_svms.SVC_ROWS,
+        "largest_weights": private_svms.LARGEST_WEIGHTS, "sgd": private_svms.SGD,
+    }  # fmt: skip
+    tasks = [{"source": Source(data), "split": at, "seed": 0} for at in range(SPLITS)]
+    function = functools.partial(on_data, private_svms.run_trial)
+    return Experiment(name, _origin(data), parameters, function, tasks)
+
+
 FIGURES = {
     "adult": ("adult-gender", "adult-race", "adult-race-gender"),
     "lsac": ("lsac-gender", "lsac-family-income"),
@@ -169,7 +224,15 @@ EXPERIMENTS = {
         for part, settings in FIGURES.items()
         for suffix, tuned in (("", False), ("-tuned", True))
     },
+    **{
+        f"mpbt-{what}-{data}": functools.partial(run, data=data)
+        for data in ("celeba", "acs-income")
+        for what, run in (("table", bound_table), ("moves", bound_moves), ("figures", bound_figures))
+    },
     "cgkm-subgroups-adult": functools.partial(subgroups, data="adult"),
+    "mpbt-waterfall-celeba": functools.partial(down_to_the_noise, data="celeba"),
+    "sk-private-svms-adult": functools.partial(svms, data="adult"),
+    "sk-private-svms-compas": functools.partial(svms, data="compas"),
     "thesis-projection-times": functools.partial(projection_times, data="compas"),
     **{
         f"isit-preparation-{data}-{what}": functools.partial(run, data=data)

@@ -102,3 +102,26 @@ def printed_projections() -> pd.DataFrame:
     ]
     columns = ["table", "data", "notion", "method", "variant", "level", "beside", "accuracy", "gap"]
     return pd.DataFrame(rows)[columns].astype({"level": float, "beside": float})
+
+
+def printed_bounds(data: str) -> tuple[int, dict[str, float]]:
+    """Return a row of the printed Table 1 of MPBT: the number of training records, and the bounds by notion.
+
+    Parameters
+    ----------
+    data : str
+        "celeba", or "acs-income", which is called folktables there.
+
+    Raises
+    ------
+    ValueError
+        If there is no row for the data.
+
+    References
+    ----------
+    MPBT, Table 1, § 5.1.
+    """
+    rows = {row["data"]: (row["n"], dict(row["bounds"])) for row in _file()["bounded_impact"]}
+    if data not in rows:
+        raise ValueError(f"data: found {data!r}, expected one of {', '.join(rows)}")
+    return rows[data]

@@ -56,7 +56,12 @@ class Beside(NamedTuple):
 
 
 def change_beside_printed(
-    rows: pd.DataFrame, line: pd.Series, measure: str, *, comparisons: int = 1
+    rows: pd.DataFrame,
+    line: pd.Series,
+    measure: str,
+    *,
+    comparisons: int = 1,
+    opt: dict[str, str] | None = None,
 ) -> Beside:
     """Compare what OPT changes, against Non-Fair on the same split, with what is printed.
 
@@ -72,6 +77,8 @@ def change_beside_printed(
         Which number.
     comparisons : int
         How many numbers are compared at once, to hold together by 95 %.
+    opt : dict, optional
+        Which channel and rows were randomised; `OPT` by default.
 
     Returns
     -------
@@ -80,7 +87,7 @@ def change_beside_printed(
     """
     of = measure if measure == "accuracy" else GAPS[line["notion"]]
     plain = trials_of(rows, "Non-Fair")[of]
-    change = (trials_of(rows, "OPT", level=line["level"], **OPT)[of] - plain).to_numpy()
+    change = (trials_of(rows, "OPT", level=line["level"], **(opt or OPT))[of] - plain).to_numpy()
     table = printed_projections().query("table == @line['table'] and method == 'Non-Fair'")
     deviation, n = float(change.std(ddof=1)), len(change)
     quantile = t.ppf(1 - 0.025 / comparisons, n - 1)

@@ -1,7 +1,8 @@
-"""DP-SGD for logistic regression without per-example gradients in memory, for many replicates.
+"""DP-SGD for linear classifiers without per-example gradients in memory, for many replicates.
 
 The gradient of a record is its row times a number, so that its norm is that number's size times the norm of
-the row, which is computed once. With rows multiplied by 1 − 2y, the number is σ(row · weights).
+the row, which is computed once. With rows multiplied by 1 − 2y, the number is σ(row · weights) under the logistic
+loss.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfair_lib.learners.batches import poisson_batches
+from dpfair_lib.learners.losses import HALF_WIDTH
 from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, sources
 
 OPACUS_SLACK = 1e-6  # Opacus adds it to a norm before it divides; so that both clip alike
@@ -40,11 +42,14 @@ class Records(NamedTuple):
         Norms of the rows over the clipping norm.
     slack : Tensor of shape ()
         Opacus's 10⁻⁶ over the clipping norm.
+    half_width : float
+        That of the huberised hinge, or 0 for the logistic loss.
     """
 
     rows: Any
     reach: Any
     slack: Any
+    half_width: float
 
 
 def records(X: np.ndarray, y: np.ndarray, steps: Steps, device: Any, dtype: Precision = "float64") -> Records:
@@ -69,7 +74,7 @@ def records(X: np.ndarray, y: np.ndarray, steps: Steps, device: Any, dtype: Prec
     rows.mul_(torch.tensor(1 - 2 * y, dtype=kind, device=device)[:, None])
     reach = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64) / steps.max_grad_norm
     slack = torch.tensor(OPACUS_SLACK / steps.max_grad_norm, dtype=kind, device=device)
-    return Records(rows, reach.to(kind), slack)
+    return Records(rows, reach.to(kind), slack, HALF_WIDTH if steps.loss == "huberised-hinge" else 0.0)
 
 
 def clipped_gradient_sums(batch: Records, weights: Any, mask: Any = None) -> Any:
@@ -93,7 +98,7 @@ def clipped_gradient_sums(batch: Records, weights: Any, mask: Any = None) -> Any
 
     from dpfair_lib.learners.gathered_steps import clipped_factors
 
-    factor = clipped_factors(batch.rows, batch.reach, batch.slack, weights)
+    factor = clipped_factors(*batch, weights)
     if mask is not None:
         factor.mul_(mask)
     return torch.mm(factor, batch.rows)
@@ -103,7 +108,7 @@ def train(
     X: np.ndarray, y: np.ndarray, steps: Steps, seeds: list[np.random.SeedSequence], device: Any, *,
     dtype: Precision = "float64", shared_batches: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Train logistic regressions by DP-SGD.
+    """Train linear classifiers by DP-SGD.
 
     On the CPU the rows of every batch are gathered, one replicate per thread. On a GPU a block of replicates
     goes together: batches are masks over all rows, and two matrix products do for the block. Batches
@@ -209,7 +214,7 @@ def _masked_sums(data: Records, steps: Steps, parts: list[Sources], weights: Any
     for _ in range(steps.count):
         total = torch.zeros_like(weights)
         for piece in pieces:
-            part = Records(data.rows[piece], data.reach[piece], data.slack)
+            part = data._replace(rows=data.rows[piece], reach=data.reach[piece])
             # 32-bit uniforms are multiples of 2⁻²⁴, far too coarse for small rates
             uniform = torch.rand(
                 (TOGETHER, len(part.reach)), dtype=torch.float64, device=weights.device, generator=source

@@ -15,23 +15,27 @@ import torch
 
 
 def clipped_factors(
-    rows: torch.Tensor, reach: torch.Tensor, slack: torch.Tensor, weights: torch.Tensor
+    rows: torch.Tensor, reach: torch.Tensor, slack: torch.Tensor, half_width: float, weights: torch.Tensor
 ) -> torch.Tensor:
     """Return for every model what the row of each record is multiplied by in the sum of the clipped gradients."""
-    factor = torch.mm(weights, rows.t()).sigmoid_()
+    factor = torch.mm(weights, rows.t())  # minus the margins
+    if half_width > 0.0:
+        factor.add_(1.0 + half_width).div_(2.0 * half_width).clamp_(0.0, 1.0)
+    else:
+        factor.sigmoid_()
     # both numbers of the fraction are over the clipping norm
     return factor.div_(torch.addcmul(slack, factor, reach).clamp_(min=1.0))
 
 
 def steps_in_order(
-    rows: torch.Tensor, reach: torch.Tensor, slack: torch.Tensor, drawn: torch.Tensor, edges: list[int],
-    noise: torch.Tensor, weights: torch.Tensor, length: float,
+    rows: torch.Tensor, reach: torch.Tensor, slack: torch.Tensor, half_width: float, drawn: torch.Tensor,
+    edges: list[int], noise: torch.Tensor, weights: torch.Tensor, length: float,
 ) -> torch.Tensor:  # fmt: skip
     """Take one step per batch, each from where the last one ended.
 
     Parameters
     ----------
-    rows, reach, slack : Tensor
+    rows, reach, slack, half_width : Tensor, Tensor, Tensor, float
         The fields of `fused_backend.Records`, all n records.
     drawn : Tensor of shape (edges[-1],)
         The batches one after the other, as places of records.
@@ -57,7 +61,7 @@ def steps_in_order(
         chosen = drawn[edges[step] : edges[step + 1]]
         batch = room[: chosen.size(0)]
         torch.index_select(rows, 0, chosen, out=batch)
-        factor = clipped_factors(batch, reach.index_select(0, chosen), slack, weights)
+        factor = clipped_factors(batch, reach.index_select(0, chosen), slack, half_width, weights)
         weights.sub_(torch.mm(factor, batch), alpha=length).add_(noise[step])
     return weights
 

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpfair_lib.learners.losses import Loss
 
 # The largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and clipping by it would
 # drop the record; or the loss does.
@@ -19,15 +22,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     """One linear model of two classes, or an array of them that is trained in one call.
 
     A subclass sets ``classes_``, ``coef_`` of shape (…, 1, d) and ``intercept_`` of shape (…, 1); the leading axes
-    are those of the array.
+    are those of the array. ``loss`` says what the scores are: log-odds under the logistic loss, which alone gives
+    probabilities.
     """
 
+    loss: Loss = "logistic"
     classes_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class.
+        """Return the score of the second class, its log-odds under the logistic loss.
 
         Parameters
         ----------
@@ -37,7 +42,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,), or (…, n) for several models
-            Log-odds.
+            Scores.
 
         Raises
         ------
@@ -48,6 +53,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         features = validate_data(self, plain(X), reset=False, dtype=np.float64)
         return np.asarray((features @ np.swapaxes(self.coef_, -1, -2))[..., 0] + self.intercept_)
 
+    @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the model's probabilities of the two classes.
 

@@ -1,4 +1,4 @@
-"""Logistic regression trained with differential privacy."""
+"""Linear classifiers trained by DP-SGD: logistic regression and support vector machines."""
 
 from __future__ import annotations
 
@@ -225,6 +225,7 @@ class DPLogisticRegression(LinearClassifier):
             learning_rate=self.learning_rate,
             fit_intercept=bool(self.fit_intercept),
             expected_batch_size=self.expected_batch_size,
+            loss=self.loss,
         )
         if self.epsilon is None:
             return steps
@@ -247,3 +248,14 @@ class DPLogisticRegression(LinearClassifier):
                 f"device: found {self.device!r} ({reason}), expected 'auto' or a PyTorch device of this machine"
             ) from problem
         return device
+
+
+class DPLinearSVM(DPLogisticRegression):
+    """A linear support vector machine by DP-SGD: `DPLogisticRegression` with the huberised hinge for a loss.
+
+    Parameters, attributes and the statement are those of `DPLogisticRegression`: the mechanism sees clipped gradients,
+    whatever the loss. The hinge's corner is rounded between the margins ½ and 3⁄2. There is no regulariser, and no
+    `predict_proba`: the scores of a support vector machine are not log-odds.
+    """
+
+    loss = "huberised-hinge"

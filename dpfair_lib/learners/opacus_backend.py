@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.learners.losses import HALF_WIDTH
 from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, sources
 
 
@@ -13,7 +14,7 @@ def train(
     X: np.ndarray, y: np.ndarray, steps: Steps, seeds: list[np.random.SeedSequence], device: Any, *,
     dtype: Precision = "float64", shared_batches: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Train logistic regressions by DP-SGD, one after the other.
+    """Train linear classifiers by DP-SGD, one after the other.
 
     Parameters
     ----------
@@ -36,6 +37,20 @@ def train(
     labels = torch.tensor(y, dtype=kind, device=device)
     parts = sources(seeds, shared_batches=shared_batches)
     return np.stack([_train_one(features, labels, steps, part) for part in parts])
+
+
+def _loss(scores: Any, labels: Any, steps: Steps) -> Any:
+    """Return the sum of the losses, as torch computes it."""
+    import torch
+
+    if steps.loss == "logistic":
+        return torch.nn.functional.binary_cross_entropy_with_logits(scores, labels, reduction="sum")
+    # Huber's function of what the margin falls short of 1 + h, which grows like the hinge from there
+    short = torch.relu(1 + HALF_WIDTH - (2 * labels - 1) * scores)
+    width = 2 * HALF_WIDTH
+    return (
+        torch.nn.functional.huber_loss(short, torch.zeros_like(short), reduction="sum", delta=width) / width
+    )
 
 
 def _train_one(features: Any, labels: Any, steps: Steps, source: Sources) -> np.ndarray:
@@ -61,10 +76,7 @@ def _train_one(features: Any, labels: Any, steps: Steps, source: Sources) -> np.
         # Opacus' hooks run only if something before the layer asks for a gradient
         batch = features[rows].requires_grad_()
         optimizer.zero_grad()
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            model(batch)[:, 0], labels[rows], reduction="sum"
-        )
-        loss.backward()  # type: ignore[no-untyped-call]
+        _loss(model(batch)[:, 0], labels[rows], steps).backward()
         optimizer.step()
     parts = [
         linear.weight.detach()[0],

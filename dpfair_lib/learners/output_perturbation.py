@@ -1,4 +1,4 @@
-"""Logistic regression released with Gaussian noise on its weights."""
+"""Linear models released with noise on their weights: logistic regression and support vector machines."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils.validation import validate_data
 
 from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
 from dpfair_lib.margins.radius import output_perturbation_sensitivity
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
-from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise
+from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
 
 PUBLIC = ("the number of rows", "the two labels")
 MOST_STEPS = 200
+NOISE_KINDS = ("analytic", "classical", "laplace")
 SUMMED = 1 << 14  # rows whose gradients are summed at a time
 
 
 class OutputPerturbation(LinearClassifier):
-    """Regularised logistic regression, solved to a known accuracy and released with Gaussian noise.
+    """A regularised linear model, solved to a known accuracy and released with noise on its weights.
 
-    What is minimised is the mean logistic loss plus ``regularization``/2 times the squared norm of all parameters.
+    What is minimised is the mean loss plus ``regularization``/2 times the squared norm of all parameters: logistic
+    regression, or a soft-margin support vector machine. Both losses change by at most 1 per unit of score.
     The features of each row are scaled down to norm `feature_bound` where they exceed it, and an intercept is the
     weight of a constant feature 1, regularised and noised like the others. So the loss of a record is
     Λ-Lipschitz with Λ = `feature_bound`, or √(`feature_bound`² + 1) with intercept; the objective is strongly convex
@@ -41,11 +43,18 @@ class OutputPerturbation(LinearClassifier):
         μ > 0. With scikit-learn's C on n rows this is 1/(Cn), see `strong_convexity`.
     feature_bound : float
         Norm to which rows are clipped, a public number.
-    epsilon, delta : float
-        ε > 0 and δ in (0, 1).
-    noise_kind : {"analytic", "classical"}, default="analytic"
-        How the standard deviation is calibrated; "classical" is refused from ε = 1 on, where it is not private for
-        all ε.
+    epsilon : float
+        ε > 0.
+    delta : float
+        δ in (0, 1), or 0 for Laplace noise.
+    noise_kind : {"analytic", "classical", "laplace"}, default="analytic"
+        Gaussian noise, and how its standard deviation is calibrated ("classical" is refused from ε = 1 on, where it
+        is not private for all ε); or Laplace noise on each of the p weights, at δ = 0, for the ℓ₁-sensitivity √p
+        times the Euclidean one. Noise of density ∝ exp(−ε‖z‖₂/Δ), the usual choice at δ = 0, has √((p + 1)/(2p)) of
+        its standard deviation, but no well-kept secure sampler.
+    loss : {"logistic", "huberised-hinge"}, default="logistic"
+        The loss; the second is the hinge with its corner rounded between the margins ½ and 3⁄2, and makes a support
+        vector machine, which has no `predict_proba`.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     tolerance : float, default=0.001
@@ -68,25 +77,27 @@ class OutputPerturbation(LinearClassifier):
     sensitivity_ : float
         2Λ(1 + τ)/(μn).
     sigma_ : float
-        Standard deviation of the noise in each coordinate.
+        Standard deviation of the noise in each coordinate, of either kind.
     privacy_statement_ : PrivacyStatement
         For each replicate alone.
 
     References
     ----------
-    Chaudhuri, Monteleoni and Sarwate (2011); MPBT, § 4.1.
+    Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1 and § 3.4.2; MPBT, § 4.1.
     """
 
     def __init__(
         self, *, regularization: float, feature_bound: float, epsilon: float, delta: float,
-        noise_kind: Literal["analytic", "classical"] = "analytic", fit_intercept: bool = True,
-        tolerance: float = 1e-3, replicates: int = 1, noise: Noise = "secure", random_state: Any = None,
+        noise_kind: Literal["analytic", "classical", "laplace"] = "analytic", loss: Loss = "logistic",
+        fit_intercept: bool = True, tolerance: float = 1e-3, replicates: int = 1, noise: Noise = "secure",
+        random_state: Any = None,
     ) -> None:  # fmt: skip
         self.regularization = regularization
         self.feature_bound = feature_bound
         self.epsilon = epsilon
         self.delta = delta
         self.noise_kind = noise_kind
+        self.loss = loss
         self.fit_intercept = fit_intercept
         self.tolerance = tolerance
         self.replicates = replicates
@@ -112,8 +123,9 @@ class OutputPerturbation(LinearClassifier):
         ------
         ValueError
             If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
-            at ε ≥ 1; if a seed is given beside secure noise; if X or y is malformed, empty or has one label only; if
-            the solver does not reach its tolerance, or rounding could exceed half of it.
+            at ε ≥ 1; if Laplace noise is asked for at δ > 0, or another at δ = 0; if a seed is given beside secure
+            noise; if X or y is malformed, empty or has one label only; if the solver does not reach its tolerance, or
+            rounding could exceed half of it.
         """
         modulus, bound, tolerance = self._check()
         features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
@@ -123,16 +135,18 @@ class OutputPerturbation(LinearClassifier):
         self.sensitivity_ = (1 + tolerance) * output_perturbation_sensitivity(
             lipschitz=lipschitz, strong_convexity=modulus, n=n
         )
-        self.sigma_ = gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
+        self.sigma_ = self._sigma(p)
         accuracy = tolerance * lipschitz / n
-        rounding = gradient_rounding(n, p, lipschitz=lipschitz, modulus=modulus, accuracy=accuracy)
+        rounding = gradient_rounding(
+            n, p, lipschitz=lipschitz, modulus=modulus, accuracy=accuracy, loss=self.loss
+        )
         if rounding > accuracy / 2:  # decided by public numbers alone
             least = 2 * rounding * n / lipschitz
             raise ValueError(
                 f"tolerance: found {tolerance}, expected at least {least:.2g} for {n:,} rows of norm {lipschitz:.3g} "
                 f"and regularization {modulus:.3g}, where rounding could exceed half of it"
             )
-        optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding)
+        optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding, self.loss)
         weights = np.stack([self._noisy(optimum, rng) for rng in self._generators()])
         weights = weights[:, None, :] if self.replicates > 1 else weights
         end = p - 1 if self.fit_intercept else p
@@ -152,9 +166,10 @@ class OutputPerturbation(LinearClassifier):
                 "regularisation one record can move the minimiser without limit, and no noise is enough"
             ) from None
         positive(self.epsilon, "epsilon")
-        inside_unit(self.delta, "delta")
+        one_of(self.noise_kind, "noise_kind", NOISE_KINDS)
+        one_of(self.loss, "loss", LOSSES)
+        self._check_delta()
         positive_integer(self.replicates, "replicates")
-        one_of(self.noise_kind, "noise_kind", ("analytic", "classical"))
         one_of(self.noise, "noise", ("secure", "study"))
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
@@ -164,12 +179,27 @@ class OutputPerturbation(LinearClassifier):
             )
         return modulus, positive(self.feature_bound, "feature_bound"), positive(self.tolerance, "tolerance")
 
+    def _check_delta(self) -> None:
+        if self.noise_kind != "laplace":
+            inside_unit(self.delta, "delta")
+        elif number(self.delta, "delta", "0") != 0:
+            raise ValueError(
+                f"delta: found {self.delta} beside noise_kind='laplace', expected 0: Laplace noise is private at δ = 0"
+            )
+
+    def _sigma(self, p: int) -> float:
+        if self.noise_kind == "laplace":
+            return math.sqrt(2 * p) * self.sensitivity_ / self.epsilon
+        return gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
+
     def _generators(self) -> list[np.random.Generator | None]:
         if self.noise == "secure":
             return [None] * self.replicates
         return [np.random.default_rng(seed) for seed in seeds(self.random_state, self.replicates)]
 
     def _noisy(self, optimum: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+        if self.noise_kind == "laplace":
+            return add_laplace_noise(optimum, self.sigma_ / math.sqrt(2), noise=self.noise, rng=rng)
         return add_gaussian_noise(optimum, self.sigma_, noise=self.noise, rng=rng)
 
 
@@ -199,12 +229,14 @@ def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tupl
     return np.hstack([rows, np.ones((len(rows), 1))]), math.hypot(bound, 1)
 
 
-def gradient_rounding(n: int, p: int, *, lipschitz: float, modulus: float, accuracy: float) -> float:
+def gradient_rounding(
+    n: int, p: int, *, lipschitz: float, modulus: float, accuracy: float, loss: Loss = "logistic"
+) -> float:
     """Return a bound on the rounding error of the gradient in `minimise` at the weights where it stops.
 
-    The minimiser has norm at most √(2 ln 2/μ), as the loss there is at most that of no weights, and at most Λ/μ; the
+    The minimiser has norm at most √(2ℓ(0)/μ), as the loss there is at most that of no weights, and at most Λ/μ; the
     weights are at most accuracy/μ further. A sum of m products has a relative error of m/2 times the machine's
-    precision, and the sigmoid hands on at most a quarter of a score's error.
+    precision, and ℓ′ hands on at most a score's error times the largest curvature.
 
     Parameters
     ----------
@@ -216,19 +248,24 @@ def gradient_rounding(n: int, p: int, *, lipschitz: float, modulus: float, accur
         μ.
     accuracy : float
         Norm of the gradient there, at most.
+    loss : {"logistic", "huberised-hinge"}
+        ℓ.
 
     Returns
     -------
     float
         The bound; it may be infinite.
     """
-    reach = min(math.sqrt(2 * math.log(2) / modulus), lipschitz / modulus) + accuracy / modulus
-    terms = min(n, SUMMED) + n // SUMMED + p * lipschitz * reach / 4 + 12
+    at_zero = float(loss_values(np.zeros(1), loss)[0])
+    reach = min(math.sqrt(2 * at_zero / modulus), lipschitz / modulus) + accuracy / modulus
+    terms = min(n, SUMMED) + n // SUMMED + p * lipschitz * reach * LARGEST_CURVATURE[loss] + 12
     return float(np.finfo(float).eps) / 2 * lipschitz * terms
 
 
-def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: float) -> np.ndarray:
-    """Return weights at which the gradient of the regularised mean logistic loss is small.
+def minimise(
+    rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: float, loss: Loss = "logistic"
+) -> np.ndarray:
+    """Return weights at which the gradient of the regularised mean loss is small.
 
     Parameters
     ----------
@@ -240,6 +277,8 @@ def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: floa
         μ: the regulariser is μ‖w‖²/2.
     accuracy : float
         Largest norm of the gradient; the weights are then at most accuracy/μ from the minimiser.
+    loss : {"logistic", "huberised-hinge"}
+        The loss.
 
     Returns
     -------
@@ -253,15 +292,16 @@ def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: floa
 
     References
     ----------
-    Newton's method with steps halved until the loss falls.
+    Newton's method with steps halved until the objective falls; where the huberised hinge has no second derivative,
+    one of its two sides serves, since the regulariser keeps every such matrix positive definite.
     """
     signed, weights = rows * signs[:, None], np.zeros(rows.shape[1])
 
-    def loss(w: np.ndarray) -> float:
-        return float(np.logaddexp(0, -(signed @ w)).mean() + modulus / 2 * (w @ w))
+    def objective(w: np.ndarray) -> float:
+        return float(loss_values(signed @ w, loss).mean() + modulus / 2 * (w @ w))
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        pulls = expit(-(signed @ w))
+        pulls = descent(signed @ w, loss)
         # in parts, so that rounding does not grow with the number of rows
         starts = range(0, len(signed), SUMMED)
         total = sum(signed[start : start + SUMMED].T @ pulls[start : start + SUMMED] for start in starts)
@@ -271,15 +311,14 @@ def minimise(rows: np.ndarray, signs: np.ndarray, modulus: float, accuracy: floa
     for _ in range(MOST_STEPS):
         if np.linalg.norm(slope) <= accuracy:
             return weights
-        chance = expit(signed @ weights)
-        curvature = (rows.T * (chance * (1 - chance))) @ rows / len(rows)
-        step = np.linalg.solve(curvature + modulus * np.eye(len(weights)), slope)
+        second = (rows.T * curvature(signed @ weights, loss)) @ rows / len(rows)
+        step = np.linalg.solve(second + modulus * np.eye(len(weights)), slope)
         length = 1.0
-        # near the minimum the loss no longer resolves progress, but the gradient does
+        # near the minimum the objective no longer resolves progress, but the gradient does
         while length > 1e-12:
             trial = weights - length * step
             after = gradient(trial)
-            if loss(trial) <= loss(weights) - length / 4 * (slope @ step) or 2 * np.linalg.norm(
+            if objective(trial) <= objective(weights) - length / 4 * (slope @ step) or 2 * np.linalg.norm(
                 after
             ) <= np.linalg.norm(slope):
                 break

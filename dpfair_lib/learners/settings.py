@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from dpfair_lib.learners.losses import Loss
 from dpfair_lib.privacy._arguments import nonnegative, number, positive, positive_integer
 
 Precision = Literal["float32", "float64"]
@@ -32,6 +33,8 @@ class Steps:
         Whether the model has an intercept.
     expected_batch_size : float, optional
         What the noisy sums are divided by; by default ``sample_rate`` times the number of rows.
+    loss : {"logistic", "huberised-hinge"}
+        Whose gradients.
 
     Raises
     ------
@@ -46,6 +49,7 @@ class Steps:
     learning_rate: float
     fit_intercept: bool
     expected_batch_size: float | None = None
+    loss: Loss = "logistic"
 
     def __post_init__(self) -> None:
         rate = number(self.sample_rate, "sample_rate", "a number in (0, 1]")
@@ -75,7 +79,7 @@ class Backend(Protocol):
         self, X: np.ndarray, y: np.ndarray, steps: Steps, seeds: list[np.random.SeedSequence], device: Any, *,
         dtype: Precision, shared_batches: bool,
     ) -> np.ndarray:  # fmt: skip
-        """Train logistic regressions by DP-SGD, each from 0, with noise of its own.
+        """Train linear classifiers by DP-SGD, each from 0, with noise of its own.
 
         In every step each record enters the batch with probability ``sample_rate``, independently. Its gradient g
         (weights and intercept together) is clipped to C g / max(C, ‖g‖ + 10⁻⁶), as Opacus does. Gaussian noise of

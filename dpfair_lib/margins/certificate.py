@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_groups, check_lengths
+from dpfair_lib._validation import as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.linear_form import (
     NOTIONS,
     check_notion,
@@ -71,6 +71,7 @@ def fairness_certificate(
     notion: str,
     radius: float,
     bound: str = "exact",
+    slack: float = 0.0,
     desirable: Any = None,
 ) -> FairnessCertificate:
     """Bound the group fairness of every linear model within a distance of the one that gave the scores.
@@ -93,6 +94,8 @@ def fairness_certificate(
     bound : {"markov", "chernoff", "exact", "signed"}
         The bound on a group's change of accuracy: Theorem 3.1's, Remark B.1's, the share of rows whose margin is small
         enough, or the same kept apart for right and for wrong rows.
+    slack : float
+        Share of each group's rows, in [0, 1], that may be further away than the radius says; it is added to the bound.
     desirable : label or tuple of labels, optional
         As in `fairness_coefficients`.
 
@@ -125,6 +128,7 @@ def fairness_certificate(
         or not 0 <= radius < math.inf
     ):
         raise ValueError(f"radius: found {radius!r}, expected a finite number of at least 0")
+    slack = float(as_single_rate(slack, "slack"))
     rho = margins(scores, y)
     lipschitz = margin_lipschitz(X, binary=np.ndim(scores) == 1)
     labels, label = as_groups(y, "y")
@@ -149,6 +153,7 @@ def fairness_certificate(
         notion=notion,
         radius=float(radius),
         bound=bound,
+        slack=slack,
         desirable=desirable_labels(labels, notion, desirable),
     )
 
@@ -163,6 +168,7 @@ def certify(
     radius: float,
     bound: str,
     desirable: np.ndarray,
+    slack: float = 0.0,
     counts: np.ndarray | None = None,
 ) -> FairnessCertificate:
     """Return the certificate from relative margins and cell codes (label first), all cells occupied.
@@ -189,6 +195,8 @@ def certify(
         moment = {"markov": markov_terms, "chernoff": chernoff_terms}[bound]
         one = moment(relative, part_of.argmax(axis=0)[codes], len(part_of), reach)
         terms = np.stack([one, one], axis=1)
+    if slack:
+        terms = np.minimum(terms + slack, 1)
     down, up = deviations(matrix, terms)
     lower, upper = fairness - down, fairness + up
     deviation = np.maximum(down, up)

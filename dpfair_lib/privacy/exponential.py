@@ -1,7 +1,8 @@
-"""The exponential mechanism: exact probabilities, exact privacy for a pair of data sets and in the worst case."""
+"""The exponential mechanism: its draw, exact probabilities, exact privacy for a pair of data sets and at worst."""
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from dpfair_lib._validation import as_numbers, check_lengths
 from dpfair_lib.privacy._arguments import elementwise, inside_unit, nonnegative, positive, positive_integer
+from dpfair_lib.privacy.sampling import Noise, checked_generator
 
 
 @dataclass(frozen=True)
@@ -225,3 +227,49 @@ class ExponentialMechanism:
         """
         count = positive_integer(outcomes, "outcomes")
         return 2 * self.sensitivity / self.epsilon * math.log(count / inside_unit(failure, "failure"))
+
+
+def exponential_choice(
+    scores: Any, *, noise: Noise = "secure", rng: np.random.Generator | None = None
+) -> int:
+    """Draw an index with probability proportional to e^score: the largest score after Gumbel noise on each.
+
+    Parameters
+    ----------
+    scores : array of shape (k,)
+        ε u(r)/(2Δ) for the exponential mechanism of utility u.
+    noise : {"secure", "study"}
+        OpenDP's sampler, or NumPy's.
+    rng : numpy.random.Generator, optional
+        Needed for study noise; refused for secure noise, which must not be reproducible.
+
+    Returns
+    -------
+    int
+        The index.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not finite numbers, or rng does not go with the noise.
+
+    References
+    ----------
+    McSherry and Talwar (2007).
+    """
+    values, generator = as_numbers(scores, "scores").astype(float), checked_generator(noise, rng)
+    if generator is not None:
+        return int(np.argmax(values + generator.gumbel(size=len(values))))
+    return int(_secure_choice()(values.tolist()))
+
+
+@functools.lru_cache(maxsize=1)
+def _secure_choice() -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    scores = dp.vector_domain(dp.atom_domain(T="f64", nan=False))
+    # with this measure OpenDP adds Gumbel noise, which is the exponential mechanism
+    return dp.m.make_noisy_max(
+        scores, dp.linf_distance(T="f64"), dp.zero_concentrated_divergence(), scale=1.0
+    )

@@ -1,10 +1,12 @@
-"""Releases with finitely many outcomes: what follows from one release, and two releases one after the other."""
+"""Releases with finitely many outcomes: their exact privacy, what follows from one, and two one after the other."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from dpfair_lib.privacy._arguments import below_one
 
 
 def processed(laws: Any, channel: Any) -> np.ndarray:
@@ -75,7 +77,7 @@ def composed(first: Any, second: Any) -> np.ndarray:
     return first[..., None] * second
 
 
-def leak(first: Any, second: Any, odds: Any) -> Any:
+def hockey_stick(first: Any, second: Any, odds: Any) -> Any:
     """Return the smallest δ with P(S) ≤ odds · P′(S) + δ for all events S.
 
     Parameters
@@ -106,3 +108,34 @@ def leak(first: Any, second: Any, odds: Any) -> Any:
         raise ValueError(f"second: found shape {second.shape}, expected {first.shape}")
     excess = first - odds * second
     return np.where(excess > 0, excess, 0 * excess).sum(axis=-1)
+
+
+def smallest_epsilon(first: Any, second: Any, delta: float) -> Any:
+    """Return the smallest ε ≥ 0 with P(S) ≤ e^ε P′(S) + δ for all events S; `hockey_stick` solved for ε, one order.
+
+    Parameters
+    ----------
+    first, second : array of shape (..., k)
+        As in `hockey_stick`.
+    delta : float
+        In [0, 1).
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        ε, to about 12 digits by bisection; 700 if that is not enough.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or δ is not in [0, 1).
+    """
+    first, second, level = np.asarray(first), np.asarray(second), below_one(delta, "delta")
+    if first.shape != second.shape:
+        raise ValueError(f"second: found shape {second.shape}, expected {first.shape}")
+    low, high = np.zeros(first.shape[:-1]), np.full(first.shape[:-1], 700.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = np.maximum(first - np.exp(middle)[..., None] * second, 0).sum(axis=-1) <= level
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high[()]

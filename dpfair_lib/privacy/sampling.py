@@ -53,7 +53,7 @@ def add_laplace_noise(
     floats, and its ε = Δ/b is exact.
     """
     array, scale = as_numbers(values, "values").astype(float), positive(scale, "scale")
-    generator = _generator(noise, rng)
+    generator = checked_generator(noise, rng)
     if generator is not None:
         return array + generator.laplace(scale=scale, size=len(array))
     return np.array(_secure("laplace", "f64", scale)(array.tolist()))
@@ -89,7 +89,7 @@ def add_gaussian_noise(
     Canonne, Kamath and Steinke (2020), Theorem 4.
     """
     array, sigma = as_numbers(values, "values").astype(float), positive(sigma, "sigma")
-    generator = _generator(noise, rng)
+    generator = checked_generator(noise, rng)
     if generator is not None:
         return array + generator.normal(scale=sigma, size=len(array))
     return np.array(_secure("gaussian", "f64", sigma)(array.tolist()))
@@ -130,7 +130,7 @@ def add_discrete_laplace_noise(
         at = int(np.argmax(wrong))
         raise ValueError(f"counts: found {array[at]} at position {at}, expected integers below 2**53")
     whole = array.astype(np.int64)
-    generator = _generator(noise, rng)
+    generator = checked_generator(noise, rng)
     if generator is None:
         return np.array(_secure("laplace", "i64", scale)(whole.tolist()), dtype=np.int64)
     if scale > 1e12:
@@ -139,6 +139,40 @@ def add_discrete_laplace_noise(
     stop = -np.expm1(-1 / scale)
     up, down = generator.geometric(stop, size=(2, len(whole)))
     return whole + (up - down)
+
+
+def study_generator(noise: Noise, random_state: Any) -> np.random.Generator | None:
+    """Return the generator of an estimator's study noise, and None for secure noise, which takes no seed.
+
+    Parameters
+    ----------
+    noise : {"secure", "study"}
+        The estimator's noise.
+    random_state : int, Generator or RandomState, optional
+        Its seed.
+
+    Returns
+    -------
+    numpy.random.Generator or None
+        A given generator is handed on as it is.
+
+    Raises
+    ------
+    ValueError
+        If the kind of noise is unknown, or a seed comes with secure noise.
+    """
+    if one_of(noise, "noise", _KINDS) == "secure":
+        if random_state is not None:
+            raise ValueError(
+                f"random_state: found {random_state!r} beside noise='secure', expected None: "
+                "noise that protects people must not be reproducible"
+            )
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    from sklearn.utils import check_random_state
+
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
 def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
@@ -169,7 +203,8 @@ def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
 _KINDS = ("secure", "study")
 
 
-def _generator(noise: Noise, rng: Any) -> np.random.Generator | None:
+def checked_generator(noise: Noise, rng: Any) -> np.random.Generator | None:
+    """Return the generator of study noise, and None for secure noise; raise if it does not go with the noise."""
     one_of(noise, "noise", _KINDS)
     if noise == "secure":
         if rng is not None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import coverage, dp_sgd, gpu, gpu_coverage, local, margins, solver_growth
+from benchmarks import coverage, dp_sgd, dynamics, gpu, gpu_coverage, local, margins, solver_growth
 from benchmarks.record import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
@@ -229,3 +229,12 @@ def test_what_the_gpu_would_count_runs_on_the_processor():
     assert found["checks"][0]["met"]
     assert found["pairs_per_second"] == 360_000 / found["rows"][0]["median"]
     assert found["card"] == "cpu"
+
+
+def test_the_dynamics_have_as_many_subgroups_as_asked_for_and_both_releases():
+    named = dynamics.groups(250)
+    assert len({tuple(sorted(group.items())) for group in named}) == 250
+    for contender in dynamics.contenders(rows=200, subgroups=10, rounds=3).values():
+        fitted = contender.call()
+        assert fitted.privacy_statement_.guarantee
+        assert len(fitted.selection_) == 27

@@ -69,8 +69,13 @@ def test_bad_input_is_refused():
         dpf.acceptable_hypotheses(floats, grid, FAIR, None)
     with pytest.raises(ValueError, match=r"hypotheses: found shape \(16, 2, 2\), expected"):
         dpf.acceptable_hypotheses(uniform(3), grid, FAIR, None)
-    with pytest.raises(ValueError, match=r"hypotheses: found shape \(0, 2, 2\)"):
-        dpf.acceptable_hypotheses(uniform(), grid[:0], FAIR, None)
+    for none in ([], grid[:0]):
+        with pytest.raises(ValueError, match="hypotheses: found none, expected at least one"):
+            dpf.acceptable_hypotheses(uniform(), none, FAIR, None)
+        with pytest.raises(ValueError, match="hypotheses: found none, expected at least one"):
+            dpf.pure_dp_feasible(
+                [uniform()], none, zeta=Fraction(1, 10), epsilon=1.0, fair=FAIR, accurate=None
+            )
     with pytest.raises(ValueError, match="hypotheses: found entries of type float64"):
         dpf.acceptable_hypotheses(uniform(), grid / 2, FAIR, None)
     with pytest.raises(ValueError, match="hypotheses: found a value outside"):

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 from sklearn.base import clone
@@ -110,7 +111,11 @@ def test_it_can_be_cloned_and_repeats_itself_with_a_seed(sample):
         ({"hypotheses": [3]}, r"hypotheses\[0\]: found 3, expected a callable"),
         ({"hypotheses": [lambda x, _: 2.0 + 0 * x]}, r"hypotheses\[0\]: found 2.0 at position 0"),
         ({"hypotheses": [lambda *_: np.zeros(3)]}, r"hypotheses\[0\]: found 3 values, expected 60"),
+        ({"hypotheses": np.array([])}, "hypotheses: found array"),
         ({"epsilon": 0}, "epsilon: found 0"),
+        ({"epsilon": 1e308}, "epsilon: found 1e.308, expected a number whose double"),
+        ({"epsilon": 1e-320}, "epsilon: found 1e-320, expected a number whose double and whose inverse"),
+        ({"groups": "01"}, "groups: found '01'"),
         ({"delta": 0}, "delta: found 0"),
         ({"delta": 1.0}, "delta: found 1.0"),
         ({"repair": "pure"}, "delta: found 0.001 beside repair='pure', expected 0"),
@@ -132,6 +137,33 @@ def test_bad_input_is_named(sample, settings, message):
     } | settings
     with pytest.raises(ValueError, match=message):
         ExponentialFairLearner(**arguments).fit(x, y, sensitive_features=group)
+
+
+def test_kinds_of_input_that_mean_the_same_are_the_same(sample):
+    x, y, group = sample
+    plain = learner().fit(x, y, sensitive_features=group)
+    for settings in (
+        {"repair": np.True_},
+        {"groups": np.array([0, 1])},
+        {"hypotheses": np.array(RULES)},
+    ):
+        other = learner().set_params(**settings).fit(x, y, sensitive_features=group)
+        assert (other.index_, other.noisy_count_) == (plain.index_, plain.noisy_count_)
+        assert str(other.privacy_statement_) == str(plain.privacy_statement_)
+    printed = learner(repair=np.False_).fit(x, y, sensitive_features=group)
+    assert "cgkm.thm-2.privacy" in printed.privacy_statement_.note
+
+
+def test_rows_whose_labels_differ_are_refused(sample):
+    x, y, group = sample
+    table, labels = pd.DataFrame({"x": x}), pd.Series(y)
+    rule = [lambda X, _: (X["x"] >= 1).to_numpy(dtype=float)]
+    model = learner().set_params(hypotheses=rule)
+    model.fit(table, labels, sensitive_features=group)
+    with pytest.raises(ValueError, match="sensitive_features: found other row labels than those of X"):
+        model.fit(table, labels, sensitive_features=pd.Series(group, index=np.arange(60)[::-1]))
+    with pytest.raises(ValueError, match="y: found other row labels than those of X"):
+        model.fit(table, labels.iloc[::-1], sensitive_features=group)
 
 
 def test_lengths_that_differ_are_named(sample):

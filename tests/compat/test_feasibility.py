@@ -92,5 +92,7 @@ def test_the_public_function_on_two_opposite_laws():
     assert apart.components == ((0,), (1,))
     with pytest.raises(ValueError, match="epsilon: found inf, expected a finite number"):
         dpf.pure_dp_feasible(laws, grid, epsilon=np.inf, **closer)
+    with pytest.raises(ValueError, match=r"epsilon: found 1e.308, expected at most 1000"):
+        dpf.pure_dp_feasible(laws, grid, epsilon=1e308, **closer)
     with pytest.raises(ValueError, match="epsilon: found -1"):
         dpf.pure_dp_feasible(laws, grid, epsilon=-1, **closer)

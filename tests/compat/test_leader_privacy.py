@@ -4,7 +4,7 @@ import pytest
 
 from dpfair_lib.claims.checks.cgkm_lemma_4 import composed_delta
 from dpfair_lib.compat.leader_privacy import leader_statement, loss_epsilon, round_epsilons
-from dpfair_lib.privacy import optimal_composition_delta
+from dpfair_lib.privacy import STUDY_NOTE, optimal_composition_delta
 from dpfair_lib.privacy.composition import divided_epsilon
 
 
@@ -31,12 +31,15 @@ def test_composition_of_unequal_releases_is_that_of_equal_ones_where_they_are():
         )
 
 
-def test_only_the_proved_noise_comes_with_a_guarantee():
+def test_the_samplers_are_for_study_and_the_printed_noise_is_too_small_besides():
     printed = leader_statement(1.0, 1e-5, 9, "sum", "printed", relation="replace-one")
     proved = leader_statement(1.0, 1e-5, 9, "losses", "proved", relation="replace-one")
     assert not printed.guarantee
+    assert not proved.guarantee
     assert "cgkm.lemma-4" in printed.note
-    assert proved.guarantee
+    assert "cgkm.lemma-4" not in proved.note
+    assert STUDY_NOTE in printed.note
+    assert STUDY_NOTE in proved.note
     assert (proved.epsilon, proved.delta) == (1.0, 1e-5)
 
 

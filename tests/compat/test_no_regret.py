@@ -103,6 +103,11 @@ def test_labels_of_one_kind_are_defined():
         ({"levels": LEVELS | {"job": ["none", "part"]}}, "X: found 'full' in column 'job'"),
         ({"levels": {"job": ["none", "none"]}}, "levels: found ['none', 'none'] for column 'job'"),
         ({"levels": 3}, "levels: found 3"),
+        ({"levels": {"job": 3}}, "levels: found 3 for column 'job'"),
+        ({"levels": {"job": [["full"], ["part"]]}}, "levels: found [['full'], ['part']] for column 'job'"),
+        ({"levels": {"job": None}}, "levels: found None for column 'job'"),
+        ({"epsilon": 1e308}, "epsilon: found 1e+308"),
+        ({"epsilon": 1e308, "release": "rounds"}, "epsilon: found 1e+308"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(options, found):
@@ -121,6 +126,20 @@ def test_shapes_are_checked():
     fitted = model(rounds=2).fit(X, y, sensitive_features=S)
     with pytest.raises(ValueError, match="expected \\['job', 'town'\\]"):
         fitted.predict_proba(X[["town", "job"]])
+
+
+def test_rows_whose_labels_differ_are_refused():
+    X, y, S = rows(50)
+    with pytest.raises(ValueError, match="sensitive_features: found other row labels than those of X"):
+        model().fit(X, y, sensitive_features=S.iloc[::-1])
+
+
+def test_kinds_of_input_that_mean_the_same_are_the_same():
+    X, y, S = rows(200)
+    plain = model(rounds=5).fit(X, y, sensitive_features=S)
+    for options in ({"repair": np.True_}, {"subgroups": np.array(GROUPS)}):
+        other = model(rounds=5, **options).fit(X, y, sensitive_features=S)
+        assert (other.selection_ == plain.selection_).all()
 
 
 def test_grids():

@@ -10,11 +10,11 @@ from dpfair_lib.compat.printed_leaks import (
     feature_leak,
     flip_counts,
     flip_law,
-    hockey_stick,
     laplace_sum_tail,
     play_law,
 )
 from dpfair_lib.compat.subgroup_game import game_from_counts
+from dpfair_lib.privacy.finite_laws import hockey_stick
 
 
 def test_tails_of_laplace_sums_by_hand():
@@ -51,8 +51,8 @@ def test_laws_are_laws_and_the_algorithm_follows_them():
         for which in (False, True)
     )
     assert one.sum() == pytest.approx(1)
-    assert hockey_stick(one, two, 0.0) == pytest.approx(abs(one - two).sum() / 2)
-    assert hockey_stick(one, one, 0.0) == 0
+    assert hockey_stick(one, two, 1) == pytest.approx(abs(one - two).sum() / 2)
+    assert hockey_stick(one, one, 1) == 0
 
 
 def test_play_law_by_hand():

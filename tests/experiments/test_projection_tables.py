@@ -131,6 +131,20 @@ def test_changes_are_taken_on_the_same_split():
     assert wider.reach > found.reach
 
 
+def test_another_channel_may_be_compared():
+    rows = made_up()
+    opt = rows["method"] == "OPT"
+    turned = rows[opt].assign(variant="turned round", accuracy=rows.loc[opt, "accuracy"] + 0.1)
+    line = printed_projections().query("table == '5.1' and method == 'OPT' and level == 1").iloc[0]
+    both = pd.concat([rows, turned], ignore_index=True)
+    plain, other = (
+        summary.change_beside_printed(both, line, "accuracy", opt=opt)
+        for opt in (None, summary.OPT | {"variant": "turned round"})
+    )
+    assert other.ours - plain.ours == pytest.approx(0.1)
+    assert other.reach == pytest.approx(plain.reach)
+
+
 def test_what_is_lacking_is_named():
     rows = made_up()
     with pytest.raises(ValueError, match="expected one for each split"):

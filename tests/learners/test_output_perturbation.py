@@ -90,7 +90,7 @@ def test_separable_labels_and_weak_regularisation_are_solved():
     ("name", "value"),
     [
         ("regularization", 0), ("regularization", None), ("regularization", math.inf), ("feature_bound", 0),
-        ("epsilon", 0), ("delta", 0), ("delta", 1.0), ("tolerance", 0), ("replicates", 0), ("noise_kind", "laplace"),
+        ("epsilon", 0), ("delta", 0), ("delta", 1.0), ("tolerance", 0), ("replicates", 0), ("noise_kind", "uniform"),
         ("noise", "none"), ("fit_intercept", "yes"), ("random_state", -1),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from dpfair_lib.privacy import LaplaceMechanism, optimal_composition_delta
 from dpfair_lib.privacy.composition import divided_epsilon
-from dpfair_lib.privacy.finite_laws import composed, leak, processed
+from dpfair_lib.privacy.finite_laws import composed, hockey_stick, processed
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
 from dpfair_lib.privacy.laplace_vector import (
     laplace_vector_loss,
@@ -20,8 +20,8 @@ from dpfair_lib.privacy.laplace_vector import (
 
 def test_leak_of_randomised_response_in_fractions():
     law = np.array([Fraction(3, 4), Fraction(1, 4)])
-    assert leak(law, law[::-1], 3) == 0
-    assert leak(law, law[::-1], 2) == Fraction(1, 4)
+    assert hockey_stick(law, law[::-1], 3) == 0
+    assert hockey_stick(law, law[::-1], 2) == Fraction(1, 4)
 
 
 def test_processed_and_composed_laws():
@@ -96,8 +96,8 @@ def test_the_shares_meet_where_the_printed_one_ends():
         (lambda: processed([0.5, 0.5], [[1.0]]), "channel: found shape"),
         (lambda: processed([1.0], [[0.5]]), "channel: found rows"),
         (lambda: composed([0.5, 0.5], [[1.0]]), "second: found shape"),
-        (lambda: leak([1.0], [1.0], 0.5), "odds: found 0.5"),
-        (lambda: leak([1.0], [0.5, 0.5], 1), "second: found shape"),
+        (lambda: hockey_stick([1.0], [1.0], 0.5), "odds: found 0.5"),
+        (lambda: hockey_stick([1.0], [0.5, 0.5], 1), "second: found shape"),
         (lambda: laplace_vector_loss([0], [0], [1], 0), "scale: found 0"),
         (lambda: largest_error_tail(-1, 1, 1), "t: found -1"),
         (lambda: largest_error_bound(0.1, 1, 1, "ours"), "kind: found 'ours'"),

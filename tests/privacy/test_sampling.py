@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 from dpfair_lib.privacy import (
     STUDY_NOTE,
     DiscreteLaplaceMechanism,
+    ExponentialMechanism,
     LaplaceMechanism,
     PrivacyStatement,
     add_discrete_laplace_noise,
@@ -13,6 +14,8 @@ from dpfair_lib.privacy import (
     add_laplace_noise,
     mark_noise,
 )
+from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy.sampling import study_generator
 
 DRAWS = 40_000
 FAILURE = 1e-9  # of each of the tests below, secure noise being drawn afresh at every run
@@ -113,3 +116,33 @@ def test_study_noise_marks_its_statement():
     marked = mark_noise(ideal, "study")
     assert not marked.guarantee
     assert marked.note == STUDY_NOTE
+
+
+@pytest.mark.parametrize(("noise", "seed"), [("secure", None), ("study", 7)])
+def test_exponential_choices_have_their_law(noise, seed):
+    scores = np.array([0.3, -1.0, 1.2, 0.0])
+    law = ExponentialMechanism(2.0, 1.0).probabilities(scores)
+    rng = study_generator(noise, seed)
+    drawn = [exponential_choice(scores, noise=noise, rng=rng) for _ in range(2000)]
+    for index, chance in enumerate(law):
+        assert binomtest(drawn.count(index), 2000, float(chance)).pvalue > 1e-7
+
+
+def test_exponential_choices_are_not_moved_by_a_constant_and_refuse_what_is_no_number():
+    assert exponential_choice([-1e9, -1e9 + 800.0]) == 1
+    with pytest.raises(ValueError, match="scores: found inf"):
+        exponential_choice([0.0, np.inf])
+    with pytest.raises(ValueError, match="rng: found a generator beside noise='secure'"):
+        exponential_choice([0.0], rng=np.random.default_rng(0))
+
+
+def test_an_estimators_seed_goes_with_study_noise_only():
+    assert study_generator("secure", None) is None
+    with pytest.raises(ValueError, match="random_state: found 3 beside noise='secure'"):
+        study_generator("secure", 3)
+    one, two = (study_generator("study", 3).random() for _ in range(2))
+    assert one == two
+    given = np.random.default_rng(0)
+    assert study_generator("study", given) is given
+    with pytest.raises(ValueError, match="noise: found 'none'"):
+        study_generator("none", None)

@@ -23,16 +23,18 @@ def check(
 ) -> Evidence:
     """Judge the repaired scale, the law of the noisy count, and the printed scale as a mechanism."""
     search.part("noisy counts in quarters")
-    judged = 0
+    judged = none = 0
     for n in range(LARGEST, 0, -1):
         for quarter in sorted(range(-12 * n, 12 * n + 1), key=abs):
             noisy = Fraction(quarter, 4)
             case = {"n": n, "noisy_count": noisy}
             if noisy != 1:
                 search.against(printed_slack(n, noisy), case, verify=printed_slack)
+            none += noisy == 1 or printed_slack(n, noisy) < 0
             _repaired(n, noisy, inverse, search)
             judged += 1
     search.exhausts(f"all M in quarters with |M| ≤ 3n, for n up to {LARGEST}", cases=judged)
+    search.fact("of these, values for which the printed scale is none", f"{none:,} of {judged:,}")
     _tail(over_count, search)
     return search.evidence()
 

@@ -19,6 +19,8 @@ SELECTIONS = tuple(
     (Fraction(a), Fraction(b)) for a, b in ((0, 1), (1, 0), (1, 1), (Fraction(1, 2), Fraction(1, 3)))
 )
 ROUNDS = 400
+COIN_GAME = {"people": 400, "samples": 20, "dual_bound": 5.0, "scale": 0.5}
+"""The game in which the printed play stays a coin's throw: half of the people in either of two cells."""
 
 
 def check(
@@ -104,16 +106,17 @@ def _equilibrium(dynamics: Callable[..., np.ndarray], search: Search) -> None:
         worst = max(worst, off)
     search.fact("largest distance from the value, 400 rounds", round(worst, 4))
     # two cells, alike for the subgroup: one all negative, one all positive
-    sizes = np.array([200.0, 200.0])
+    people, samples, bound, scale = COIN_GAME.values()
+    sizes = np.array([people / 2] * 2)
     counts = np.zeros((2, 2, 2))
-    counts[0, :, 0], counts[1, :, 1] = 100, 100
+    counts[0, :, 0] = counts[1, :, 1] = people / 4
     game = game_from_counts(counts, np.array([[1.0], [0.0]]))
     best = optimum(game, 0.0)
     search.equal(float(game.errors(best)), 0.0, {"claim": "a fair classifier without error"}, tolerance=1e-12)
     plays = printed_dynamics(
-        game, sizes, rounds=ROUNDS, samples=20, dual_bound=5.0, scale=0.5, rng=search.rng
+        game, sizes, rounds=ROUNDS, samples=int(samples), dual_bound=bound, scale=scale, rng=search.rng
     )
-    ours = dynamics(game, rounds=ROUNDS, samples=50, dual_bound=5.0, tolerance=0.0, rng=search.rng)
+    ours = dynamics(game, rounds=ROUNDS, samples=50, dual_bound=bound, tolerance=0.0, rng=search.rng)
     search.fact("error in the first and in the second half, printed", [
         round(float(game.errors(part.mean(axis=0))), 2) for part in np.split(plays, 2)
     ])  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.privacy.composition import basic_composition, optimal_composition_delta_from_odds
-from dpfair_lib.privacy.finite_laws import composed, leak
+from dpfair_lib.privacy.finite_laws import composed, hockey_stick
 
 LAWS = {
     2: np.array([(i, 8 - i) for i in range(9)]) / 8,
@@ -46,7 +46,7 @@ def check(
             search.observe(-abs(law.sum(axis=(2, 3)) - 1).ravel(), case, tolerance=1e-12)
         together = [law.reshape(len(law), len(law), -1) for law in laws]
         search.equal(math.exp(spent[0]), odds**2, case, tolerance=1e-12)
-        worst = leak(together[0], together[1], odds**2)
+        worst = hockey_stick(together[0], together[1], odds**2)
         search.observe((spent[1] - worst).ravel(), case, tolerance=1e-12)
         search.part("the second chosen after seeing the first")
         gains = np.maximum(laws[0] - odds**2 * laws[1], 0).sum(axis=-1)  # per outcome of the first
@@ -69,7 +69,7 @@ def private_pairs(laws: np.ndarray, odds: float, delta: float) -> tuple[np.ndarr
     """Return all ordered pairs of laws that are (ε, δ)-close in both directions."""
     first = np.repeat(laws, len(laws), axis=0)
     second = np.tile(laws, (len(laws), 1))
-    near = (leak(first, second, odds) <= delta) & (leak(second, first, odds) <= delta)
+    near = (hockey_stick(first, second, odds) <= delta) & (hockey_stick(second, first, odds) <= delta)
     return first[near], second[near]
 
 
@@ -79,7 +79,7 @@ def _coins_of_their_own(search: Search) -> None:
     together = [np.array([[0.5, 0], [0, 0.5]]), np.array([[0, 0.5], [0.5, 0]])]  # coin, coin plus bit
     for law in together:
         search.equal(float(abs(law.sum(axis=0) - coin).max() + abs(law.sum(axis=1) - coin).max()), 0, {})
-    shared = leak(together[0].ravel(), together[1].ravel(), 1)
+    shared = hockey_stick(together[0].ravel(), together[1].ravel(), 1)
     search.equal(float(shared), 1, {"coins": "shared"})
     search.fact("δ of two releases with ε = δ = 0 that share their coins", float(shared))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.checks.round_draws import judge_counts, judge_rounds
 from dpfair_lib.claims.checks.small_records import (
     MEMBERS,
     RECORDS,
@@ -22,14 +24,17 @@ from dpfair_lib.compat.fair_dynamics import (
     RoundNoise,
     best_response,
     loss_sensitivity,
+    no_regret_dynamics,
     printed_scale,
     rho_for,
     round_noise,
 )
+from dpfair_lib.compat.no_regret import noisy_counts
 from dpfair_lib.compat.printed_leaks import MEMBERS as FLIP_MEMBERS
-from dpfair_lib.compat.printed_leaks import feature_leak, flip_counts, flip_law, hockey_stick
+from dpfair_lib.compat.printed_leaks import feature_leak, flip_counts, flip_law
 from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts
 from dpfair_lib.privacy import zcdp_delta
+from dpfair_lib.privacy.finite_laws import hockey_stick, smallest_epsilon
 
 BOUND = 10  # the dual bound C
 CLASSIFIERS = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
@@ -42,7 +47,8 @@ def check(
     *, game: Callable[..., SubgroupGame] = game_from_counts,
     vector_bound: Callable[..., float] = loss_sensitivity, budget: Callable[..., RoundNoise] = round_noise,
     rho: Callable[..., float] = rho_for, leak: Callable[..., float] = feature_leak,
-    law: Callable[..., np.ndarray] = flip_law, search: Search,
+    law: Callable[..., np.ndarray] = flip_law, counts: Callable[..., np.ndarray] = noisy_counts,
+    dynamics: Callable[..., np.ndarray] = no_regret_dynamics, search: Search,
 ) -> Evidence:  # fmt: skip
     """Judge the printed sensitivity and privacy on exact pairs of neighbours, and defend the repair's."""
     _sensitivities(game, vector_bound, search)
@@ -50,6 +56,8 @@ def check(
     _features(leak, search)
     _output(law, search)
     _repair(budget, rho, search)
+    judge_counts(counts, search)
+    judge_rounds(dynamics, search)
     return search.evidence()
 
 
@@ -154,9 +162,10 @@ def _features(leak: Callable[..., float], search: Search) -> None:
 def feature_slack(delta: float, classifiers: int) -> Fraction:
     """Return δ less a lower bound on the real δ at ε = 1, for one classifier per cell and a record alone in one.
 
-    It is chosen with probability p > ½ where the record is. On the neighbour, whose record lies in another cell, all
-    but that cell's classifier are equal, and however ties are broken, one of the others is chosen with probability at
-    most (1 − p)/(k − 1) < ½/(k − 1). And e < 3.
+    All other people live outside these cells, where every classifier rejects, so that their costs decide nothing. The
+    cell's classifier is chosen with probability p > ½ where the record is. On the neighbour, whose record lies in
+    another cell, all but that cell's classifier are equal, and however ties are broken, one of the others is chosen
+    with probability at most (1 − p)/(k − 1) < ½/(k − 1). And e < 3.
     """
     return Fraction(delta) - Fraction(1, 2) * (1 - Fraction(3, classifiers - 1))
 
@@ -173,28 +182,18 @@ def _output(law: Callable[..., np.ndarray], search: Search) -> None:
                 search.equal(float(found[played]), float(by_paths[played]), case, tolerance=1e-7)
     size, chosen = FLIP["size"], {"dual_bound": BOUND, **PROMISED}
     one, two = (law(size, neighbour=which, rounds=6, **chosen) for which in (False, True))
-    excess = PROMISED["delta"] - hockey_stick(one, two, 1.0)
+    excess = PROMISED["delta"] - float(hockey_stick(one, two, math.e))
     search.against(excess, {"rounds": 6}, verify=output_slack, tolerance=1e-6)
     one, two = (law(size, neighbour=which, rounds=FLIP["rounds"], **chosen) for which in (False, True))
-    search.fact("real δ at ε = 1", hockey_stick(one, two, 1.0))
-    search.fact("real ε at δ = 10⁻⁶", real_epsilon(one, two, 1e-6))
+    search.fact("real δ at ε = 1", float(hockey_stick(one, two, math.e)))
+    search.fact("real ε at δ = 10⁻⁶", max(smallest_epsilon(one, two, 1e-6), smallest_epsilon(two, one, 1e-6)))
     search.fact("records, rounds of that pair", (600 * FLIP["size"], FLIP["rounds"]))
 
 
 def output_slack(rounds: int) -> float:
     """Return δ less the real δ at ε = 1, by all paths of so few rounds and by numerical integration."""
     one, two = (paths_law(FLIP["size"], neighbour, rounds) for neighbour in (False, True))
-    return PROMISED["delta"] - hockey_stick(one, two, 1.0)
-
-
-def real_epsilon(one: np.ndarray, two: np.ndarray, delta: float) -> float:
-    """Return the least ε, to six digits, at which neither order of two laws needs more than δ."""
-    low, high = 0.0, 700.0
-    while high - low > 1e-7:
-        middle = (low + high) / 2
-        worst = max(hockey_stick(one, two, middle), hockey_stick(two, one, middle))
-        low, high = (low, middle) if worst <= delta else (middle, high)
-    return high
+    return PROMISED["delta"] - float(hockey_stick(one, two, math.e))
 
 
 def paths_law(size: int, neighbour: bool, rounds: int) -> np.ndarray:
@@ -256,6 +255,20 @@ def _rounds_forgotten(epsilon: float, delta: float, n: int, *, rounds: int, dual
     return round_noise(epsilon, delta, n, rounds=1 + 0 * rounds, dual_bound=dual_bound)
 
 
+def _counts_as_they_are(counts: np.ndarray, *_: Any, **__: Any) -> np.ndarray:
+    return counts.copy()
+
+
+def _with_noise(**changes: float) -> Callable[..., np.ndarray]:
+    """The dynamics with other noise than asked for, as factors."""
+
+    def dynamics(game: SubgroupGame, *, private: RoundNoise, **chosen: Any) -> np.ndarray:
+        scaled = {name: factor * getattr(private, name) for name, factor in changes.items()}
+        return no_regret_dynamics(game, private=replace(private, **scaled), **chosen)
+
+    return dynamics
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "a subgroup's share taken among all people": {"game": _over_everyone},
     "false-positive rates not weighted by the subgroup's size": {
@@ -266,6 +279,13 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the printed (2 + C)/n": {"vector_bound": lambda bound, n: (2 + bound) / n},
     "rounds forgotten": {"budget": _rounds_forgotten},
     "ρ from ε²/2 without a conversion": {"rho": lambda epsilon, delta: epsilon**2 / 2 + 0 * delta},
+    "counts not noised": {"counts": _counts_as_they_are},
+    "counts noised for one record added": {
+        "counts": lambda counts, rho, **chosen: noisy_counts(counts, 2 * rho, **chosen)
+    },
+    "auditor not noised": {"dynamics": _with_noise(audit_scale=1e-12)},
+    "auditor's noise halved": {"dynamics": _with_noise(audit_scale=0.5)},
+    "losses not noised": {"dynamics": _with_noise(sigma=1e-12)},
     "the tail halved": {"leak": lambda epsilon, **chosen: 1 - (1 - feature_leak(epsilon, **chosen)) / 2},
     "the two data sets exchanged": {
         "law": lambda size, *, neighbour, **chosen: flip_law(size, neighbour=not neighbour, **chosen)

@@ -14,13 +14,15 @@ from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.compat.leader_laws import bit_chance
 from dpfair_lib.compat.leader_privacy import loss_epsilon, round_epsilons
 from dpfair_lib.privacy.composition import optimal_composition_delta
-from dpfair_lib.privacy.finite_laws import leak
+from dpfair_lib.privacy.finite_laws import hockey_stick
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
 
 EPSILONS = (0.05, 0.3, 1.0, 3.0, 10.0)
 DELTAS = (1e-9, 1e-5, 1e-3, 0.1, 0.6, 0.95)
 ROUNDS = (1, 2, 3, 5, 8, 13, 21, 34)
 ASKED = {"epsilon": 1.0, "delta": 1e-5}
+KEPT: dict[str, Any] = {"delta": 1e-3, "rounds": (10, 50, 200)}
+"""Where the printed noise on each loss once is enough at ε = 1."""
 
 
 def check(
@@ -139,7 +141,7 @@ def printed_slack(rounds: int, multiple: int, ratio: Fraction) -> Fraction:
     here, there = plays(rounds, ratio)
     x = Fraction(multiple**2, rounds)
     series = sum((x**i / math.factorial(i) for i in range(12)), Fraction(0))
-    return 1 / series - Fraction(leak(np.array(here), np.array(there), ratio**-multiple))
+    return 1 / series - Fraction(hockey_stick(np.array(here), np.array(there), ratio**-multiple))
 
 
 def bits_delta(rounds: int, step: float, at: float) -> float:
@@ -149,7 +151,7 @@ def bits_delta(rounds: int, step: float, at: float) -> float:
         lower = math.exp(-t * step) / 2
         here = np.concatenate([here / 2, here / 2])
         there = np.concatenate([there * lower, there * (1 - lower)])
-    return max(float(leak(a, b, math.exp(at))) for a, b in ((here, there), (there, here)))
+    return max(float(hockey_stick(a, b, math.exp(at))) for a, b in ((here, there), (there, here)))
 
 
 def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None:
@@ -185,11 +187,11 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
     search.fact("the same at 100 rounds, each loss once: δ reached", f"{low:.3g} to {high:.3g}")
     kept = 0.0
-    for rounds in (10, 50, 200):
-        step = share(1.0, 1e-3, rounds, noised="losses", kind="printed")
+    for rounds in KEPT["rounds"]:
+        step = share(1.0, KEPT["delta"], rounds, noised="losses", kind="printed")
         kept = laplace_composition_delta(step, rounds, 1.0)[1]
-        search.observe(1e-3 - kept, {"epsilon": 1, "delta": 1e-3, "rounds": rounds})
-    search.fact("ε = 1, δ = 1e-3, each loss once: δ at 200 rounds, at most", kept)
+        search.observe(KEPT["delta"] - kept, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
+    search.fact(f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most", kept)
     last = -math.expm1(1 - 100 * printed(100)) / 2
     search.fact("the same at 100 rounds, every sum: δ of the last play alone", round(last, 3))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.privacy.finite_laws import leak, processed
+from dpfair_lib.privacy.finite_laws import hockey_stick, processed
 
 LAWS = np.array([law for law in itertools.product(range(5), repeat=3) if sum(law) == 4]) / 4
 ROWS = np.array([law for law in itertools.product(range(3), repeat=3) if sum(law) == 2]) / 2
@@ -28,8 +28,8 @@ def check(*, after: Callable[..., Any] = processed, search: Search) -> Evidence:
         channel = np.array(rows)
         made = after(stacked, channel)
         for odds in ODDS:
-            before = leak(pairs[0], pairs[1], odds)
-            later = leak(made[:, 0], made[:, 1], odds)
+            before = hockey_stick(pairs[0], pairs[1], odds)
+            later = hockey_stick(made[:, 0], made[:, 1], odds)
             search.observe(before - later, {**labels, "map": channel.tolist(), "odds": odds})
             kept += int(((before == later) & (before > 0)).sum())
         search.equal(float(abs(made.sum(axis=-1) - 1).max()), 0, {"map": channel.tolist()})
@@ -41,7 +41,7 @@ def check(*, after: Callable[..., Any] = processed, search: Search) -> Evidence:
     for order in itertools.permutations(range(3)):
         made = after(stacked, np.eye(3)[list(order)])
         for odds in ODDS:
-            lost = leak(pairs[0], pairs[1], odds) - leak(made[:, 0], made[:, 1], odds)
+            lost = hockey_stick(pairs[0], pairs[1], odds) - hockey_stick(made[:, 0], made[:, 1], odds)
             search.observe(-abs(lost), {**labels, "order": order, "odds": odds})
     search.fact("cases in which a positive δ stays what it was", kept)
     return search.evidence()

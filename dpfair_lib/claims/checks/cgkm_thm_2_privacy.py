@@ -13,22 +13,25 @@ from scipy.integrate import quad
 
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.compat.learner_law import learner_delta, printed_delta, pure_slope
+from dpfair_lib.compat.learner_release import release_delta
 from dpfair_lib.compat.losses import sample_losses
 from dpfair_lib.compat.sensitivity import Counts, utility_sensitivity
+from dpfair_lib.privacy import LaplaceMechanism
 
 EPSILONS = (0.05, 0.5, 2.5)
-COPIES = (1, 100, 10**6)
+COPIES = (1, 10**6)
 SHARES = (-1.0, 0.0, 1.0)
 
 
 def check(
     *,
-    learner: Callable[..., Any] = learner_delta,
+    release: Callable[..., Any] = release_delta,
     slope: Callable[[int, float], float] = pure_slope,
     search: Search,
 ) -> Evidence:
-    """Judge the repaired learner on all shapes, the printed one under Assumption 1, and the printed theorem."""
-    _repaired(learner, search)
+    """Judge M and h of the repaired learner, of the printed one under Assumption 1, and the printed theorem on h."""
+    _known(release, search)
+    _repaired(release, search)
     _under_the_assumption(search)
     _pure(slope, search)
     _outside_the_assumption(search)
@@ -51,57 +54,68 @@ def shapes(n: int, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     return np.array(first), np.array(second)
 
 
-def _repaired(learner: Callable[..., Any], search: Search) -> None:
+def _known(release: Callable[..., Any], search: Search) -> None:
+    """With one hypothesis the pair tells what M tells; and it never tells less than h alone."""
+    search.part("M and h together")
+    for epsilon, part in itertools.product(EPSILONS, (0.0, 0.9, 1.5)):
+        settings: dict[str, Any] = {"at": part * epsilon, "epsilon": epsilon, "delta": 1e-3}
+        expected = LaplaceMechanism(1 / epsilon, 1.0).delta(part * epsilon)
+        found = release(([0.3], [0.7]), (3, 2), 20, **settings)
+        search.equal(float(found), float(expected), settings, tolerance=1e-12)
+        losses = shapes(16, (2, 2))
+        together, alone = (function(losses, (2, 1), 16, **settings) for function in (release, learner_delta))
+        search.observe(together - alone, settings, tolerance=1e-12)
+
+
+def _repaired(release: Callable[..., Any], search: Search) -> None:
     """(2ε, δ) for every size, counts, ε and δ of a grid, small classes and large, in both orders."""
-    search.part("repaired: every shape")
-    judged = 0
-    for n in (2, 16, 200):
-        for low in sorted({1, 2, n // 3}):
-            if not 1 <= low <= n / 2:
-                continue
-            before, after = shapes(n, (low, low))
-            for epsilon in EPSILONS:
-                for delta in (printed_delta(n), 1e-3):
-                    for smallest in ((low, low), (low, low - 1), (low - 1, low)):
-                        case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": delta}
-                        judged += _judge(learner, (before, after), case, search)
+    search.part("repaired: every shape, M and h together")
+    judged, most = 0, 0.0
+    for n, low in ((2, 1), (16, 5), (200, 1), (200, 66)):
+        losses = shapes(n, (low, low))
+        for epsilon, delta in itertools.product(EPSILONS, (printed_delta(n), 1e-3)):
+            for smallest in ((low, low), (low, low - 1), (low - 1, low)):
+                case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": delta}
+                found = _judge(release, losses, case, search)
+                judged, most = judged + found.size, max(most, float(found.max()) / delta)
     search.exhausts(
         f"a grid of sizes, counts, ε, δ, largest moves of u either way and class sizes, {judged:,} pairs",
         cases=judged,
     )
+    search.fact("largest share of δ that M and h together need", round(most, 4))
 
 
-def _judge(learner: Callable[..., Any], losses: Any, case: dict[str, Any], search: Search) -> int:
+def _judge(release: Callable[..., Any], losses: Any, case: dict[str, Any], search: Search) -> np.ndarray:
     copies = np.array([[(1, many)] for many in COPIES])
     both = [np.broadcast_to(loss, (len(COPIES), *loss.shape)) for loss in losses]
-    found = learner(
+    found = np.ravel(release(
         tuple(both), case["smallest"], case["n"], at=2 * case["epsilon"], epsilon=case["epsilon"],
         delta=case["delta"], copies=copies,
-    )  # fmt: skip
-    search.observe((case["delta"] - found).ravel(), case, tolerance=1e-13)
-    return int(found.size)
+    ))  # fmt: skip
+    search.observe(case["delta"] - found, case, tolerance=1e-13)
+    return found
 
 
 def _under_the_assumption(search: Search) -> None:
     """The printed learner is (2ε, δ) between samples that both meet the assumption, even with 2/(kε)²."""
-    search.part("printed, both samples under Assumption 1")
+    search.part("printed, both samples under Assumption 1, M and h together")
     for n in (4, 25, 400):
         for low in sorted({2, n // 8, n // 2}):
             if not 2 <= low <= n / 2:
                 continue
-            before, after = shapes(n, (low, low))
+            losses = shapes(n, (low, low))
             for smallest in ((low, low), (low, low - 1), (low - 1, low)):
                 if min(smallest) < 2:
                     continue
                 # the smallest ε that n > 2/(kε)² allows with k = min|Z₁ₐ|/n, and larger ones
-                for factor in (1.001, 1.2, 2.0):
+                for factor in (1.001, 2.0):
                     epsilon = factor * math.sqrt(2 * n) / min(smallest)
                     case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": printed_delta(n)}
-                    _judge(_printed, (before, after), case, search)
+                    _judge(_printed, losses, case, search)
 
 
 def _printed(*arguments: Any, **settings: Any) -> Any:
-    return learner_delta(*arguments, **settings, rule="printed")
+    return release_delta(*arguments, **settings, rule="printed")
 
 
 def _pure(slope: Callable[[int, float], float], search: Search) -> None:
@@ -245,19 +259,32 @@ def overestimate_slack(n: int, m: int, epsilon: Fraction) -> Fraction:
 
 
 def _without_shift(*arguments: Any, delta: float, **settings: Any) -> Any:
-    return learner_delta(*arguments, delta=0.5 + 0 * delta, **settings)
+    return release_delta(*arguments, delta=0.5 + 0 * delta, **settings)
 
 
-def _third_of_the_scale(*arguments: Any, epsilon: float, delta: float, **settings: Any) -> Any:
+def _third_of_the_scale(losses: Any, *rest: Any, **settings: Any) -> Any:
     # exponents three times as large, the noisy count as it was
-    losses, *rest = arguments
-    tripled = (3 * np.asarray(losses[0]), 3 * np.asarray(losses[1]))
-    return learner_delta(tripled, *rest, epsilon=epsilon, delta=delta, **settings)
+    first, second = (3 * np.asarray(loss) for loss in losses)
+    return release_delta((first, second), *rest, **settings)
+
+
+def _count_noise(factor: float) -> Callable[..., Any]:
+    """The noise of the count has the scale factor/ε; the shift, and the choice once M is drawn, are as they were."""
+
+    def release(losses: Any, *rest: Any, epsilon: float, delta: float, **settings: Any) -> Any:
+        first, second = (factor * np.asarray(loss) for loss in losses)
+        level = (2 * delta) ** (1 / factor) / 2
+        return release_delta((first, second), *rest, epsilon=epsilon / factor, delta=level, **settings)
+
+    return release
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "the printed learner": {"learner": _printed},
-    "no shift of the noisy count": {"learner": _without_shift},
-    "exponents three times too large": {"learner": _third_of_the_scale},
+    "the printed learner": {"release": _printed},
+    "no shift of the noisy count": {"release": _without_shift},
+    "exponents three times too large": {"release": _third_of_the_scale},
+    "the count's noise of twice the scale": {"release": _count_noise(2.0)},
+    "the count's noise of half the scale": {"release": _count_noise(0.5)},
+    "M integrated out": {"release": learner_delta},
     "the pure learner with range 4": {"slope": lambda m, epsilon: 5 / 4 * pure_slope(m, epsilon)},
 }

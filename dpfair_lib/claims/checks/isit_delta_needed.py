@@ -13,9 +13,10 @@ import numpy as np
 from dpfair_lib.central.decoupled import decoupled_statement
 from dpfair_lib.central.flips import flip_probabilities
 from dpfair_lib.central.released_rates import geometric_count_law
-from dpfair_lib.claims.checks.rate_universe import hockey_stick, product
+from dpfair_lib.claims.checks.rate_universe import product
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.finite_laws import hockey_stick
 
 HALF = Fraction(1, 2)
 RATES = (Fraction(3, 4), Fraction(1, 4))  # P(X = 1) in the two groups, which are of one size

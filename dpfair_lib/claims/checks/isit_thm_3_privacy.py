@@ -19,9 +19,10 @@ from dpfair_lib.central.released_rates import (
     release_epsilon,
 )
 from dpfair_lib.claims.checks.rate_losses import judge_geometric, judge_losses, judge_profiles
-from dpfair_lib.claims.checks.rate_universe import hockey_stick, interval, product
+from dpfair_lib.claims.checks.rate_universe import interval, product
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.privacy import PrivacyStatement, compose
+from dpfair_lib.privacy.finite_laws import hockey_stick
 
 
 def check(

@@ -15,6 +15,8 @@ from dpfair_lib.privacy.accounting import dp_sgd_epsilon
 from dpfair_lib.privacy.gaussian import gaussian_delta
 
 VALUES = (-1, 0, 1)
+ACCOUNTED = {"n": 100, "epsilon": 0.9}
+"""Where the printed noise, with T = n², is accounted by Rényi divergences."""
 
 
 def minimiser(x: tuple[int, ...], group: tuple[int, ...], weight: Fraction, mu: Fraction) -> Fraction:
@@ -89,7 +91,7 @@ def check(
 def _renyi(search: Search) -> None:
     """At T = n² single-record steps the printed noise suffices by far, as Rényi divergences show."""
     search.part("Rényi divergences")
-    n, epsilon, delta = 100, 0.9, 1e-4
+    n, epsilon, delta = int(ACCOUNTED["n"]), ACCOUNTED["epsilon"], 1e-4
     steps = n**2
     multiplier = printed_noise(n, steps, epsilon, delta, 1)
     # a replaced record is one removed and one added: (2ε, (1 + e^ε)δ)

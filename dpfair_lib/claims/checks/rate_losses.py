@@ -13,13 +13,13 @@ from dpfair_lib.central.released_rates import MOVED_GROUPS, Rate, exponential_de
 from dpfair_lib.claims.checks.rate_universe import (
     PARTS,
     cells,
-    hockey_stick,
     laplace_delta_by_integral,
     neighbours,
     product,
     rate_pairs,
 )
 from dpfair_lib.claims.search import Search
+from dpfair_lib.privacy.finite_laws import hockey_stick
 
 ROOT = Fraction(9, 10)  # e^(−ε/12) of the group with the smaller ε, so that ε = 12 ln(10/9), about 1.26
 

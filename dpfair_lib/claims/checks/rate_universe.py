@@ -74,11 +74,6 @@ def _with(groups: Any, changed: dict[int, tuple[int, int]]) -> State:
     return (*first, *second)
 
 
-def hockey_stick(first: list[Any], second: list[Any], odds: Any) -> Any:
-    """Return the smallest δ of P(S) ≤ odds · P′(S) + δ over all events, from two laws on the same outcomes."""
-    return sum(max(p - odds * q, 0 * p) for p, q in zip(first, second, strict=True))
-
-
 def product(*laws: list[Any]) -> list[Any]:
     """Return the law of independent outcomes together."""
     return [math.prod(chances) for chances in itertools.product(*laws)]

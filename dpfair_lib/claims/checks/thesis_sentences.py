@@ -7,17 +7,20 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from dpfair_lib.claims.checks.projection_records import exact_lead
 from dpfair_lib.claims.checks.projection_records import trials as projection_trials
+from dpfair_lib.claims.checks.sentence_means import written_means
 from dpfair_lib.claims.checks.training_records import collected, exact_outcome
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.experiments.printed import printed_projections
 from dpfair_lib.experiments.projection_summary import Matched, at_equal_gap, change_beside_printed
 from dpfair_lib.experiments.randomised_training import LEVELS, TUNED_LEVELS
-from dpfair_lib.experiments.training_sentences import Judged, judge_sentence, sentences
-from dpfair_lib.experiments.training_summary import Contrast, contrast
+from dpfair_lib.experiments.training_sentences import Judged, Sentence, judge_sentence, sentences
+from dpfair_lib.experiments.training_summary import Contrast, Terms, contrast
 
 AGREEMENT = 1e-9
 FALLS = {"demographic_parity": 0.03, "mean_equalized_odds": 0.04}
@@ -64,16 +67,40 @@ TUNED = OUTCOMES | {
 
 def check(
     *,
+    listed: Callable[..., tuple[Sentence, ...]] = sentences,
     judged: Callable[..., Judged] = judge_sentence,
     matched: Callable[..., Matched] = at_equal_gap,
     search: Search,
 ) -> Evidence:
-    """Judge each sentence by its contrasts, against exact sums; then the sentences on Fair Projection."""
+    """Judge what each sentence compares, then each by its contrasts, against exact sums; then Fair Projection's."""
+    _contrasts(listed, search)
+    if listed is not sentences:
+        return search.evidence()  # the rest judges the library's own list
     _figures(judged, search, tuned=False)
     if judged is judge_sentence:  # the same function on other trials
         _figures(judged, search, tuned=True)
     _projection(matched, search)
     return search.evidence()
+
+
+def _contrasts(listed: Callable[..., tuple[Sentence, ...]], search: Search) -> None:
+    """The contrasts of a sentence are those that are written out a second time: their means, kind and margin."""
+    search.part("the list of contrasts")
+    for tuned in (False, True):
+        written, kept = written_means(tuned=tuned), collected(tuned=tuned)
+        every = listed(TUNED_LEVELS if tuned else LEVELS)
+        search.agree({one.name for one in every} == set(written), True, {"what": "sentences", "tuned": tuned})
+        for sentence in every:
+            kind, margin, means = written[sentence.name]
+            case = {"sentence": sentence.name, "tuned": tuned}
+            search.agree((sentence.kind == kind, sentence.margin == margin), (True, True), case)
+            found = sorted(
+                float(sum(weight * kept[of, named].mean() for weight, named in terms))
+                for of, terms in sentence.contrasts
+            )
+            search.agree(len(found), len(means), case)
+            if len(found) == len(means):
+                search.equal(np.array(found), np.array(means), case, tolerance=AGREEMENT)
 
 
 def printed_slack(sentence: str, contrast: int, tuned: bool) -> float:
@@ -139,25 +166,43 @@ def _usual_lead(at: int, divergence: str, count: int) -> Matched:
     return _lead(at_equal_gap, _opt_lines()[at], divergence, count)
 
 
+@cache
+def _exact_matched(at: int, divergence: str, count: int) -> tuple[float, float]:
+    line = _opt_lines()[at]
+    lead, error, n = exact_lead(line["data"], line["notion"], divergence, line["level"])
+    return lead, float(t.ppf(1 - 0.025 / count, n - 1) * error)
+
+
+def matched_slack(at: int, divergence: str) -> float:
+    """Return the upper end of the interval for OPT's lead over Fair Projection at OPT's gap, all of them together."""
+    lead, half = _exact_matched(at, divergence, 2 * len(_opt_lines()))
+    return lead + half
+
+
 def _projection(matched: Callable[..., Matched], search: Search) -> None:
     """OPT "matches or slightly surpasses" Fair Projection at equal gaps; its gaps fall by over 3 and over 4 %."""
     search.part("sentences on Fair Projection")
     lines = _opt_lines()
     count = 2 * len(lines)
-    ahead = behind = 0
+    counts = {"ahead": 0, "behind": 0}
     for (at, line), divergence in itertools.product(enumerate(lines), ("kl", "ce")):
         found = (
             _usual_lead(at, divergence, count)
             if matched is at_equal_gap
             else _lead(matched, line, divergence, count)
         )
-        ahead += found.difference > found.half_width
-        behind += -found.difference > found.half_width
-        case = {"table": line["table"], "ε": line["level"]}
-        search.observe(found.half_width - found.difference, case)  # nowhere clearly ahead
-    search.agree((ahead, behind > 0), (0, True), {"what": "comparisons with OPT clearly ahead, or behind"})
+        lead, half = _exact_matched(at, divergence, count)
+        case = {"at": at, "divergence": divergence}
+        search.equal(found.difference, lead, case, tolerance=AGREEMENT)
+        search.equal(found.half_width, half, case, tolerance=AGREEMENT)
+        for word, sign in (("ahead", 1), ("behind", -1)):
+            search.agree(sign * found.difference > found.half_width, sign * lead > half, case | {"OPT": word})
+            counts[word] += bool(sign * lead > half)
+        # "matches or slightly surpasses": contradicted where OPT is clearly behind
+        search.against(lead + half, case, verify=matched_slack, tolerance=AGREEMENT)
     search.fact(
-        "OPT against Fair Projection at equal gaps", f"ahead in {ahead}, behind in {behind} of {count}"
+        "OPT against Fair Projection at equal gaps",
+        ", ".join(f"{word} in {number}" for word, number in counts.items()) + f" of {count}",
     )
     for notion, least in FALLS.items():
         mean, half = fall(notion)
@@ -181,6 +226,20 @@ def _one_by_one(trials: Any, sentence: Any, **options: Any) -> Judged:
     return judge_sentence(trials, sentence, of=lambda *place, **_: contrast(*place), **options)
 
 
+def _changed(
+    measure: Callable[[str], str] = str, terms: Callable[[Terms], Terms] = tuple
+) -> Callable[..., tuple[Sentence, ...]]:
+    """The list with something done to the measure or the terms of every contrast."""
+
+    def listed(levels: tuple[float, ...] = LEVELS) -> tuple[Sentence, ...]:
+        return tuple(
+            one._replace(contrasts=tuple((measure(of), terms(pairs)) for of, pairs in one.contrasts))
+            for one in sentences(levels)
+        )
+
+    return listed
+
+
 def _majority(trials: Any, sentence: Any, **options: Any) -> Judged:
     found = judge_sentence(trials, sentence, **options)
     most = len(found.found) if 2 * found.agreeing > len(found.found) else found.agreeing
@@ -188,6 +247,26 @@ def _majority(trials: Any, sentence: Any, **options: Any) -> Judged:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "differences with the other sign": {
+        "listed": _changed(terms=lambda pairs: tuple((-weight, named) for weight, named in pairs))
+    },
+    "parity in the place of equal opportunity": {
+        "listed": _changed(measure=lambda of: of.replace("opportunity", "parity"))
+    },
+    "accuracy in the place of F1": {"listed": _changed(measure=lambda of: of.replace("f1", "accuracy"))},
+    "absolute differences for signed ones": {
+        "listed": _changed(measure=lambda of: of.replace(" signed", ""))
+    },
+    "every second contrast left out": {
+        "listed": lambda levels=LEVELS: tuple(
+            one._replace(contrasts=one.contrasts[::2]) for one in sentences(levels)
+        )
+    },
+    "a yardstick of its own": {
+        "listed": lambda levels=LEVELS: tuple(
+            one._replace(margin=2 * one.margin) for one in sentences(levels)
+        )
+    },
     "each contrast on its own": {"judged": _one_by_one},
     "most contrasts are enough": {"judged": _majority},
     "what opposes is not counted": {

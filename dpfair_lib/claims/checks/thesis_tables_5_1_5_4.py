@@ -13,13 +13,17 @@ import numpy as np
 from scipy.stats import t
 
 from dpfair_lib.claims.checks.projection_records import (
+    AT,
     DATA,
+    OPT_KEY,
     PUBLISHED,
     exact,
+    exact_curve,
+    exact_lead,
     mean,
     published,
+    segment,
     times,
-    tolerances,
     trials,
     variance,
 )
@@ -39,8 +43,6 @@ from dpfair_lib.local.projection import Constraints, Projection, project
 
 AGREEMENT = 1e-9
 NON_FAIR = {"compas": 0.5e-4, "adult": 1e-4}  # COMPAS to the printed digits, Adult to 0.0001
-AT = {"accuracy": 0, "demographic_parity": 1, "mean_equalized_odds": 2}
-OPT_KEY = ("OPT", OPT["variant"], OPT["notion"])
 PROBLEMS, ROWS = 6, 60
 
 
@@ -176,22 +178,6 @@ def _opt(change: Callable[..., Beside], lines: Any, search: Search) -> None:
     search.fact("printed changes by OPT within our spread", f"{sum(met)} of {len(met)}")
 
 
-@cache
-def _exact_curve(
-    data: str, notion: str, divergence: str, splits: int | None
-) -> list[tuple[Fraction, Fraction]]:
-    """Return the mean (gap, accuracy) at every tolerance."""
-    points = []
-    for level in tolerances(data, notion):
-        found = exact(data, "Fair Projection", divergence, notion, level, splits=splits)
-        points.append((mean([trial[AT[notion]] for trial in found]), mean([trial[0] for trial in found])))
-    return points
-
-
-def _segment(points: list[tuple[Fraction, Fraction]], wanted: Fraction) -> int:
-    return next(at for at, (low, high) in enumerate(itertools.pairwise(points)) if low[0] <= wanted < high[0])
-
-
 def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> None:
     """On the published splits nothing is drawn: the printed loss should be that of our curve at the printed gap."""
     search.part("Fair Projection")
@@ -201,9 +187,9 @@ def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> Non
     plain = lines[lines["method"] == "Non-Fair"].set_index("table")["accuracy"]
     for place, line in chosen.iterrows():
         data = line["data"]
-        points = _exact_curve(data, line["notion"], line["variant"], PUBLISHED)
+        points = exact_curve(data, line["notion"], line["variant"], PUBLISHED)
         wanted = Fraction(str(line["gap"]))
-        low, high = points[(at := _segment(points, wanted))], points[at + 1]
+        low, high = points[(at := segment(points, wanted))], points[at + 1]
         on_line = low[1] + (wanted - low[0]) / (high[0] - low[0]) * (high[1] - low[1])
         base = mean([trial[0] for trial in exact(data, "Non-Fair", None, None, None, splits=PUBLISHED)])
         found = _loss_of(place) if loss is loss_beside_printed else loss(published(data), line)
@@ -223,31 +209,6 @@ def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> Non
         search.fact(f"our curve above the printed points, {name}", text)
 
 
-@cache
-def _exact_lead(data: str, notion: str, divergence: str, level: float) -> tuple[float, float, int]:
-    """Return OPT's lead at its gap, the standard error, and the number of trials."""
-    mine, at_gap = exact(data, *OPT_KEY, level), AT[notion]
-    gap = mean([trial[at_gap] for trial in mine])
-    points = _exact_curve(data, notion, divergence, None)
-    low, high = points[(at := _segment(points, gap))], points[at + 1]
-    slope = (high[1] - low[1]) / (high[0] - low[0])
-    weight = (gap - low[0]) / (high[0] - low[0])
-    ends = [
-        exact(data, "Fair Projection", divergence, notion, tolerance)
-        for tolerance in tolerances(data, notion)[at : at + 2]
-    ]
-    # floats from here on: of the variance nine digits are compared
-    own, one, two = (
-        np.array([[float(trial[0]), float(trial[at_gap])] for trial in trials_]) @ [1.0, -float(slope)]
-        for trials_ in (mine, *ends)
-    )
-    paired = own - float(1 - weight) * one - float(weight) * two
-    lead = mean([trial[0] for trial in mine]) - low[1] - slope * (gap - low[0])
-    centred = paired - math.fsum(paired) / len(paired)
-    error = math.sqrt(math.fsum(centred**2) / (len(paired) - 1) / len(paired))
-    return float(lead), error, len(paired)
-
-
 def _leads(matched: Callable[..., Matched], lines: Any, search: Search) -> None:
     """OPT's accuracy less Fair Projection's at OPT's gap, over all splits, against a second computation."""
     search.part("lead at equal gaps")
@@ -261,7 +222,7 @@ def _leads(matched: Callable[..., Matched], lines: Any, search: Search) -> None:
             found = _lead_of(data, notion, divergence, level, confidence)
         else:
             found = matched(trials(data), notion, divergence, level, confidence=confidence)
-        lead, error, n = _exact_lead(data, notion, divergence, level)
+        lead, error, n = exact_lead(data, notion, divergence, level)
         case = {"table": line["table"], "ε": level, "divergence": divergence}
         search.equal(found.difference, lead, case, tolerance=AGREEMENT)
         half = t.ppf(1 - 0.025 / comparisons, n - 1) * error

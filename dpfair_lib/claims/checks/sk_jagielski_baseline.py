@@ -1,0 +1,115 @@
+"""SK, § 5 and Appendix B: the generic post-processing and the three bounds that are quoted for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.stats import beta as beta_law
+
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.privacy import largest_error_tail
+from dpfair_lib.svm.equalized_odds import EqualizedOddsPostprocessor
+from dpfair_lib.svm.equalized_odds_program import expected_errors
+from dpfair_lib.svm.guarantees import excess_errors, gap_excess, noise_radius
+from dpfair_lib.svm.linf_bounds import generic_linf_bound
+
+SMALL: dict[str, Any] = {
+    "m": 40, "groups": 2, "beta": Fraction(1, 20), "epsilon": Fraction(1, 10), "share": Fraction(1, 4),
+    "gamma": Fraction(1, 10),
+}  # fmt: skip
+FAILURE = 0.2
+DRAWS = 30
+
+
+def check(
+    *,
+    linf: Callable[..., float] = generic_linf_bound,
+    radius: Callable[..., float] = noise_radius,
+    excess: Callable[[int, Any], Any] = excess_errors,
+    remainder: Callable[[Any, Any], Any] = gap_excess,
+    search: Search,
+) -> Evidence:
+    """Judge the tail exactly, the constants as equations, the estimator over draws, and the missing condition."""
+    search.part("the largest of the 4|A| errors")
+    for case in search.grid(
+        groups=(1, 2, 3, 10), beta=(1e-6, 0.01, 0.05, 0.5, 0.99), epsilon=(0.1, 1.0, 8.0)
+    ):
+        groups, failure, epsilon = case["groups"], case["beta"], case["epsilon"]
+        common = {"n_groups": groups, "m": 1000, "epsilon": epsilon, "beta": failure}
+        for kind in ("printed", "exact"):
+            bound = linf(**common, kind=kind)
+            tail = largest_error_tail(bound, 2 / (1000 * epsilon), 4 * groups)
+            search.observe(failure - tail, {**case, "kind": kind}, tolerance=1e-12)
+        ours = radius(epsilon, groups=groups, failure=failure, relation="replace-one", mechanism="laplace")
+        search.equal(ours / 1000, linf(**common, kind="exact"), case, tolerance=1e-9)
+        level = math.log(4 * groups / failure)
+        size = linf(**common) * 1000
+        search.part("the quoted constants")
+        search.observe(24 * groups * level / epsilon - excess(groups, size), case)
+        search.equal(excess(groups, size), 8 * groups * level / epsilon, case, tolerance=1e-9)
+        rows = 10 * size
+        quoted = 8 * level / (rows * epsilon - 4 * level)
+        search.equal(remainder(rows, size) / quoted, 1.0, case, tolerance=1e-9)
+    _draws(radius, search)
+    search.part("the condition that is not printed")
+    search.against(condition_slack(**SMALL), SMALL, verify=condition_slack)
+    search.fact("quoted excess error over ours", 24 / excess(1, 2))
+    return search.evidence()
+
+
+def _draws(radius: Callable[..., float], search: Search) -> None:
+    """Noise is drawn, the program solved, and every bound that the estimator tells compared with the truth."""
+    search.part("draws of the estimator")
+    rng, n = search.rng, 600
+    group, label = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    predicted = np.where(rng.uniform(size=n) < 0.15 + 0.2 * group, 1 - label, label)
+    people = {"sensitive_features": group, "y_true": label}
+    plain = EqualizedOddsPostprocessor(gamma=0.02).fit(predicted, **people)
+    exact = plain.program_
+    for relation in ("sensitive-attribute", "add-remove"):
+        told = radius(1.0, groups=2, failure=FAILURE, relation=relation)
+        above = failures = 0
+        for draw in range(DRAWS * search.effort):
+            fair = EqualizedOddsPostprocessor(
+                gamma=0.02, epsilon=1.0, relation=relation, failure=FAILURE, relaxed=draw % 2 == 0,
+                noise="study", random_state=rng,
+            ).fit(predicted, **people)  # fmt: skip
+            rule = fair.solution_.rule
+            over = expected_errors(exact.counts, rule) - plain.solution_.errors
+            gap = float(abs(exact.differences(rule)).max())
+            failures += over > fair.excess_errors_bound_ + 1e-9 or gap > fair.gap_bound_ + 1e-9
+            above += bool(abs(fair.counts_ - exact.counts).max() > told)
+            search.sanity(1e-9 - fair.solution_.gap / n, {"relation": relation, "draw": draw})
+        for name, count in (("bounds", failures), ("radius", above)):
+            least = float(beta_law.ppf(1e-6, count, DRAWS * search.effort - count + 1)) if count else 0.0
+            search.observe(FAILURE - least, {"relation": relation, "what": name, "failures": count})
+
+
+def condition_slack(
+    m: int, groups: int, beta: Fraction, epsilon: Fraction, share: Fraction, gamma: Fraction
+) -> Fraction:
+    """Return, from above, the quoted bound on the difference, which is at least 0: negative where μmε < 4ℓ.
+
+    Then 8ℓ/(μmε − 4ℓ) = −2·4ℓ/(4ℓ − μmε) < −2; and ln x ≥ r wherever 3^r ≤ x.
+    """
+    if share * m * epsilon >= 4 or 4 * groups / beta < 3:
+        return Fraction(1)
+    return gamma - 2
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "two cells for each group": {
+        "linf": lambda n_groups, kind="printed", **rest: generic_linf_bound(
+            n_groups=n_groups, kind=kind, **{**rest, "beta": min(2 * rest["beta"], 0.999)}
+        )
+    },
+    "a quarter of the radius": {"radius": lambda epsilon, **rest: noise_radius(4 * epsilon, **rest)},
+    "excess error as quoted": {"excess": lambda groups, radius: 12 * groups * radius},
+    "units of rows and shares mixed": {
+        "remainder": lambda rows, radius: 4 * radius / (rows - 2 * radius / 1000)
+    },
+}

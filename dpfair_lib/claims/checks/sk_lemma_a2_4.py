@@ -1,0 +1,109 @@
+"""SK, Lemma A.2 (4): how far noise on the table moves the difference of two groups' rates, for every rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.checks.noisy_tables import (
+    EXACT,
+    PAIR,
+    TURNED,
+    condition_kept,
+    kept,
+    moved_tables,
+    rows_of,
+    some_rules,
+    table_of,
+    turned_around,
+)
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, positive_rates
+from dpfair_lib.svm.guarantees import slack
+
+SHARP = ((((2, 2), (2, 2)), ((6, 6), (6, 6))), (((-1, 0), (-1, 0)), ((1, 0), (1, 0))))
+"""A table with false positive rates of ¾ on 8 rows, and noise of size 1 that takes both to ⅞."""
+
+
+def factored(noisy: np.ndarray, exact: np.ndarray, rule: np.ndarray) -> Any:
+    """Return noisy minus exact difference of group 1 and group 0, from their rates, as the proof's last line has it."""
+    keep = rule[1] - rule[0]
+    return keep[1] * (noisy[1] - exact[1]) - keep[0] * (noisy[0] - exact[0])
+
+
+def differences(counts: np.ndarray, rule: np.ndarray) -> np.ndarray:
+    """Return group 1's rate minus group 0's: false positives, true positives."""
+    return OddsProgram(counts, ((1, 0),), np.zeros((2, 1))).differences(rule)[:, 0]
+
+
+def check(
+    *,
+    allowance: Callable[..., Any] = slack,
+    expansion: Callable[..., Any] = factored,
+    search: Search,
+) -> Evidence:
+    """Judge random tables at the corners of the noise: ours with either table's rows, the printed 2η/μ̃ where μ̃ > 0."""
+    for counts, noise, radius in moved_tables(search, 2, 50):
+        after = kept(counts + noise)
+        raw = counts + noise
+        rates = [positive_rates(table) for table in (after, counts)]
+        for rule in some_rules(search, 2, 6):
+            case = {"counts": counts.tolist(), "noise": noise.tolist(), "rule": rule.tolist()}
+            now, before = differences(after, rule), differences(counts, rule)
+            moved = abs(abs(now) - abs(before))
+            search.part("negative counts set to 0")
+            for table in (counts, after):
+                search.observe(allowance(rows_of(table), PAIR, Fraction(radius))[:, 0] - moved, case)
+            search.part("the last line of the display")
+            for label in (0, 1):
+                found = expansion(rates[0][label], rates[1][label], rule)
+                search.equal(found, now[label] - before[label], case)
+            search.part("negative counts kept, as printed")
+            least, true = rows_of(raw).min(axis=1), rows_of(counts).min(axis=1)
+            for label in (0, 1):
+                if least[label] > 0 and true[label] > 0:
+                    change = abs(differences(raw, rule)[label]) - abs(before[label])
+                    search.observe(2 * Fraction(radius) / least[label] - abs(change), case)
+    search.part("attained")
+    counts, noise = (table_of(part) for part in SHARP)
+    rule = EXACT(np.array([[1, 0], [0, 1]]))
+    moved = abs(differences(counts + noise, rule)[0]) - abs(differences(counts, rule)[0])
+    search.equal(allowance(rows_of(counts), PAIR, Fraction(1))[0, 0], moved, {"counts": SHARP})
+    search.part("the printed probability")
+    search.against(probability_slack(**TURNED), TURNED, verify=probability_slack)
+    return search.evidence()
+
+
+def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, feature: Fraction) -> Fraction:
+    """Return β minus a chance that, on a perfect classifier, a difference moves by 1, more than 4L/μ̃.
+
+    Everyone of group 1 keeps the predicted label and everyone of group 0 gets the label 0. The false positive rates are
+    0 and 0; turned around, 1 and 0. And μ̃ ≥ q̂_ay > 4L if the noise of two cells is not negative.
+    """
+    if not condition_kept(m, groups, beta, epsilon):
+        return Fraction(1)
+    return beta - turned_around(m, epsilon, feature) / 4
+
+
+def _second_line(noisy: np.ndarray, exact: np.ndarray, rule: np.ndarray) -> Any:
+    return (
+        noisy[1] * rule[1, 1] + (1 - noisy[1]) * rule[0, 1] - noisy[0] * rule[1, 0] - (1 - noisy[0]) * rule[0, 0]
+        - exact[1] * rule[1, 1] + (1 - exact[1]) * rule[0, 1] - exact[0] * rule[1, 0] - (1 - exact[0]) * rule[0, 0]
+    )  # fmt: skip
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "one group's noise only": {"allowance": lambda rows, pairs, radius: slack(rows, pairs, radius) / 2},
+    "the larger of the two groups for both": {
+        "allowance": lambda rows, pairs, radius: slack(
+            np.sort(rows, axis=1)[:, ::-1][:, [0, 0]], pairs, radius
+        )
+    },
+    "false positives for both labels": {
+        "allowance": lambda rows, pairs, radius: slack(rows[[0, 0]], pairs, radius)
+    },
+    "the display's second line as printed": {"expansion": _second_line},
+}

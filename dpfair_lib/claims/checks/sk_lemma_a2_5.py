@@ -1,0 +1,105 @@
+"""SK, Lemma A.2 (5): what slack makes the best rule of the exact program feasible in the noisy one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.checks.noisy_tables import (
+    EXACT,
+    PAIR,
+    TURNED,
+    condition_kept,
+    kept,
+    moved_tables,
+    printed_tails,
+    rows_of,
+    some_rules,
+    table_of,
+    turned_around,
+)
+from dpfair_lib.claims.checks.sk_lemma_a2_4 import differences
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
+from dpfair_lib.svm.guarantees import slack
+
+COUNTS = (((4, 2), (4, 0)), ((0, 2), (0, 4)))
+"""Group 0: no false positives, half of the true ones. Group 1: a perfect classifier."""
+RULE = ((0, 0), (1, Fraction(1, 2)))
+"""Its optimum for γ = 0: half of group 1's positives are turned away."""
+NOISE = (((0, 0), (0, 0)), ((0, 1), (0, 0)))
+
+
+def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
+    """Judge rules at the edge of the exact program, and its optima; γ alone fails at an exact optimum."""
+    search.part("rules at the edge of the exact program")
+    for counts, noise, radius in moved_tables(search, 2, 50):
+        after = kept(counts + noise)
+        for rule in some_rules(search, 2, 6):
+            gamma = abs(differences(counts, rule))
+            limit = gamma + allowance(rows_of(after), PAIR, Fraction(radius))[:, 0]
+            case = {"counts": counts.tolist(), "noise": noise.tolist(), "rule": rule.tolist()}
+            search.observe(limit - abs(differences(after, rule)), case)
+    search.part("optima of the exact program, three groups")
+    pairs = ((0, 1), (0, 2), (1, 2))
+    for counts, noise, radius in moved_tables(search, 3, 15):
+        exact = OddsProgram(counts.astype(float), pairs, np.full((2, 3), 0.05))
+        after = kept(counts + noise).astype(float)
+        noisy = OddsProgram(after, pairs, 0.05 + allowance(rows_of(after), pairs, float(radius)))
+        slacks = noisy.limits - abs(noisy.differences(solve(exact).rule))
+        search.observe(slacks.min(), {"counts": counts.tolist(), "noise": noise.tolist()}, tolerance=1e-9)
+    search.part("the noisy program with γ alone")
+    case = {"counts": COUNTS, "noise": NOISE, "rule": RULE}
+    search.against(slack_of_gamma_alone(**case), case, verify=slack_of_gamma_alone)
+    search.part("the printed probability")
+    slack_there = probability_slack(**TURNED)
+    search.against(slack_there, TURNED, verify=probability_slack)
+    search.fact(
+        "chance, at least, that p̂* is infeasible despite 4L/μ̃, β = 1/20",
+        TURNED["beta"] - slack_there,
+    )
+    return search.evidence()
+
+
+def is_optimal(counts: np.ndarray, rule: np.ndarray, gamma: Fraction) -> bool:
+    """Return whether a rule solves the program for two groups, by exact multipliers guessed from the solver's."""
+    program = OddsProgram(counts, PAIR, np.full((2, 1), gamma, dtype=object))
+    guessed = solve(OddsProgram(counts.astype(float), PAIR, np.full((2, 1), float(gamma)))).multipliers
+    multipliers = np.vectorize(lambda x: Fraction(float(x)).limit_denominator(10**4), otypes=[object])(
+        guessed
+    )
+    feasible = (abs(program.differences(rule)) <= program.limits).all()
+    return bool(feasible and lower_bound(program, multipliers) == expected_errors(counts, rule))
+
+
+def slack_of_gamma_alone(counts: Any, noise: Any, rule: Any) -> Fraction:
+    """Return by how much an optimum for γ = 0 misses γ on the noisy table, as a slack; exact."""
+    table, chances = table_of(counts), table_of(rule)
+    if not is_optimal(table, chances, Fraction(0)):
+        return Fraction(1)
+    return -abs(differences(table + table_of(noise), chances)).max()
+
+
+def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, feature: Fraction) -> Fraction:
+    """Return β minus a chance that the optimum of `COUNTS`, scaled to m records, misses even γ + 4L/μ̃.
+
+    Turned around, the rates of the two groups are 1 − FP and 1 − TP; with the noise of two cells not negative, μ̃ ≥ ¼.
+    """
+    counts, rule = table_of(COUNTS), EXACT(np.array(RULE, dtype=object))
+    limit = 16 * printed_tails(m, groups, beta, epsilon)
+    missed = abs(differences(counts[::-1], rule))[0] > limit and is_optimal(counts, rule, Fraction(0))
+    if not (missed and m % counts.sum() == 0 and condition_kept(m, groups, beta, epsilon)):
+        return Fraction(1)
+    return beta - turned_around(m, epsilon, feature) / 4
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "no slack": {"allowance": lambda rows, pairs, radius: 0 * slack(rows, pairs, radius)},
+    "half of it": {"allowance": lambda rows, pairs, radius: slack(rows, pairs, radius) / 2},
+    "false positives for both labels": {
+        "allowance": lambda rows, pairs, radius: slack(rows[[0, 0]], pairs, radius)
+    },
+}

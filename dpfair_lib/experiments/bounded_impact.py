@@ -1,0 +1,381 @@
+"""What lies behind Table 1 and Figures 1–3 of MPBT: models as run and as stated, and how many rows are near them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.learners.output_perturbation import minimise
+from dpfair_lib.margins.radius import (
+    output_perturbation_radius,
+    output_perturbation_sensitivity,
+    projection_quantile,
+    strong_convexity,
+)
+from dpfair_lib.privacy.gaussian import classical_sigma_formula
+
+BOUND = {"celeba": 6.0, "acs-income": 3.0}  # Λ, the largest norm of a row
+EPSILON, ZETA, MODELS, SEED, SPLIT_SEED, TEST_SHARE, POINTS = 1.0, 0.01, 100, 42, 42, 0.1, 20
+LARGEST_EPSILON = {"celeba": 10.0, "acs-income": 1.0}
+STATED_MODULUS = 1.0  # μ, for which all noise is computed
+PROBLEMS = ("as run", "as stated")
+FITS = ("scikit-learn", "as run", "as run, optimum", "as stated")
+LIPSCHITZ = {"as run": 2 * math.sqrt(2), "as stated": 2.0, "sharp": 1.0}  # of a margin, over ‖x‖
+SLACK = 1e-4  # of the certificate by one projection, in each of the four cells
+CELLS = 4
+ACCURACY = 1e-9  # norm of the gradient of the mean loss at what is called the optimum
+FLIPS = 10
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The rows as the published experiments have them.
+
+    Attributes
+    ----------
+    rows, signs : arrays of shape (n, p) and (n,)
+        Training rows of norm at most ``bound``, in the order of the published split, and labels −1 and 1.
+    test_rows : array of shape (m, p)
+        Test rows.
+    test_labels, test_groups : arrays of shape (m,)
+        Labels 0 and 1, and codes 0 and 1 of the groups.
+    groups : tuple of str
+        Names of the groups.
+    bound : float
+        Λ.
+    """
+
+    rows: np.ndarray
+    signs: np.ndarray
+    test_rows: np.ndarray
+    test_labels: np.ndarray
+    test_groups: np.ndarray
+    groups: tuple[str, ...]
+    bound: float
+
+
+@functools.lru_cache(maxsize=2)
+def prepared(name: str, standin: int | None = None) -> Prepared:
+    """Return a data set prepared and split as for Table 1.
+
+    Parameters
+    ----------
+    name : str
+        "celeba": 38 attributes of −1 and 1, every row scaled to norm 6. "acs-income": 9 columns of codes, standardised
+        over all rows, the test rows among them; rows longer than 3 are shortened to 3.
+    standin : int, optional
+        Number of rows of the stand-in; by default the data themselves.
+
+    References
+    ----------
+    MPBT, § 5 and Appendix G.1.
+    """
+    from sklearn.model_selection import train_test_split
+
+    from dpfair_lib.experiments.sources import Source
+
+    dataset = Source(name, standin).dataset()
+    rows = np.array(dataset.X, dtype=float)
+    if name == "acs-income":
+        rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    length = np.linalg.norm(rows, axis=1)
+    rows *= (BOUND[name] / (length if name == "celeba" else np.maximum(length, BOUND[name])))[:, None]
+    groups, codes = np.unique(dataset.sensitive_features.to_numpy(), return_inverse=True)
+    labels = np.asarray(dataset.y)
+    train, test = train_test_split(np.arange(len(rows)), test_size=TEST_SHARE, random_state=SPLIT_SEED)
+    return Prepared(
+        rows[train], 2.0 * labels[train] - 1, rows[test], labels[test], codes[test],
+        tuple(groups.tolist()), BOUND[name],
+    )  # fmt: skip
+
+
+def sizes(available: int) -> list[int]:
+    """Return the 20 numbers of training rows, log-spaced from 10 and cut to integers, as published.
+
+    Rounding makes the last one of CelebA's 182,339 rows 182,338.
+    """
+    return np.logspace(1, np.log10(available), POINTS, dtype=int).tolist()
+
+
+def levels(name: str) -> list[float]:
+    """Return the 20 values of ε, as run: up to 10 for CelebA, up to 1 for ACS."""
+    return np.logspace(-3, math.log10(LARGEST_EPSILON[name]), POINTS).tolist()
+
+
+def modulus(fit: str, n: int) -> float:
+    """Return the strong-convexity modulus of the mean loss that a fit minimises; C = n/μ is what was run."""
+    return STATED_MODULUS if fit == "as stated" else strong_convexity(n / STATED_MODULUS, n)
+
+
+def fitted(fit: str, rows: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Return the weights of a logistic regression without intercept.
+
+    Parameters
+    ----------
+    fit : str
+        "as run": L-BFGS on ½‖w‖² + n Σ log(1 + e^(−y wᵀx)), stopped as in the scikit-learn of the time.
+        "scikit-learn": the same with the version installed, which divides the objective by n² and so stops sooner.
+        "as run, optimum": the minimiser of the same.
+        "as stated": the minimiser of the mean loss + ½‖w‖².
+    rows, signs : arrays of shape (n, p) and (n,)
+        Features, and labels −1 and 1.
+    """
+    n = len(rows)
+    if fit == "scikit-learn":
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression(fit_intercept=False, C=n / STATED_MODULUS, max_iter=10_000)
+        return np.asarray(model.fit(rows, signs).coef_[0])
+    if fit == "as run":
+        return _unscaled(rows * signs[:, None], n / STATED_MODULUS)
+    return minimise(rows, signs, modulus(fit, n), ACCURACY)
+
+
+def _unscaled(signed: np.ndarray, C: float) -> np.ndarray:
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        margins = signed @ w
+        return C * np.logaddexp(0, -margins).sum() + w @ w / 2, w - C * (signed.T @ expit(-margins))
+
+    options = {"gtol": 1e-4, "maxiter": 10_000, "maxls": 50}
+    start = np.zeros(signed.shape[1])
+    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x)
+
+
+def noise_scale(bound: float, n: int, epsilon: float) -> float:
+    """Return σ = Λ√(8 ln(1.25/δ))/(nμε) with δ = 1/n² and μ = 1, whatever was trained."""
+    allowed = output_perturbation_sensitivity(lipschitz=bound, strong_convexity=STATED_MODULUS, n=n)
+    return classical_sigma_formula(epsilon, 1 / n**2, allowed)
+
+
+def radius_of(bound: float, p: int, n: int, epsilon: float, delta: float) -> float:
+    """Return Lemma 4.1's radius with μ = 1, whatever was trained."""
+    return output_perturbation_radius(
+        p, lipschitz=bound, strong_convexity=STATED_MODULUS, n=n, epsilon=epsilon, delta=delta, zeta=ZETA
+    )
+
+
+def searched_bound(distances: np.ndarray, radius: float) -> tuple[float, float]:
+    """Return the bound that a golden-section search over t ends with, and its t.
+
+    What is minimised is the mean of e^(t(radius − distance)) over the rows within the radius, the others counting as
+    0. It rises with t, so that the search goes to t = 0, where it is the share of those rows; it stops where the ends
+    of its bracket, at first 0 and 10⁻⁵, differ by 10⁻⁵ or less.
+
+    Parameters
+    ----------
+    distances : array of shape (n,)
+        |ρ|/L.
+    radius : float
+        ‖h − h′‖.
+
+    References
+    ----------
+    MPBT, Appendix G.1.
+    """
+    gaps = radius - distances[distances <= radius]
+    ratio = (math.sqrt(5) - 1) / 2
+
+    def value(t: float) -> float:
+        return float(np.exp(t * gaps).sum() / len(distances))
+
+    low, high = 0.0, 1e-5
+    while abs(value(high) - value(low)) > 1e-5:
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if value(left) < value(right):
+            high = right
+        else:
+            low = left
+    t = (low + high) / 2
+    return value(t), t
+
+
+def table_rows(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return, for one fit, the counts of test rows behind Table 1, for everyone, each label, group and cell.
+
+    Parameters
+    ----------
+    task : dict
+        ``data``; ``fit``, one of `FITS`; ``n``, training rows; ``standin``, optional.
+
+    Returns
+    -------
+    list of dict
+        ``fit, n, label, group``, the latter two "" for all; ``rows``; ``right``; ``within <which>``, rows within Lemma
+        4.1's radius for each constant of `LIPSCHITZ`; ``near``, rows within the reach of one projection; ``searched``
+        and ``t``, the search's bound for the constant as run.
+    """
+    data = prepared(task["data"], task.get("standin"))
+    n, p = task["n"], data.rows.shape[1]
+    weights = fitted(task["fit"], data.rows[:n], data.signs[:n])
+    radius = radius_of(data.bound, p, n, EPSILON, 1 / n**2)
+    reach = projection_quantile(ZETA / CELLS, SLACK) * noise_scale(data.bound, n, EPSILON)
+    scores = data.test_rows @ weights
+    distances = abs(scores) / np.linalg.norm(data.test_rows, axis=1)
+    right = (scores > 0) == (data.test_labels == 1)
+    found = []
+    for label, group, chosen in subsets(data):
+        bound, t = searched_bound(distances[chosen] / LIPSCHITZ["as run"], radius)
+        found.append({
+            "fit": task["fit"], "n": n, "label": label, "group": group, "rows": int(chosen.sum()),
+            "right": int(right[chosen].sum()),
+            **{f"within {which}": int((distances[chosen] <= L * radius).sum()) for which, L in LIPSCHITZ.items()},
+            "near": int((distances[chosen] <= reach).sum()), "searched": bound, "t": t,
+        })  # fmt: skip
+    return found
+
+
+def subsets(data: Prepared) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Yield everyone, each label, each group, and each label in each group: names, and which test rows."""
+    named = [("", np.ones(len(data.test_labels), dtype=bool))]
+    labels = [*named, *((str(y), data.test_labels == y) for y in (0, 1))]
+    groups = [*named, *((group, data.test_groups == code) for code, group in enumerate(data.groups))]
+    for label, with_label in labels:
+        for group, in_group in groups:
+            yield label, group, with_label & in_group
+
+
+def moves(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return how far single changes of the training rows move one fit, measured by fitting again.
+
+    Parameters
+    ----------
+    task : dict
+        ``data``; ``fit``, one of `FITS`; ``n``; ``seed`` of the drawn labels; ``standin``, optional.
+
+    Returns
+    -------
+    list of dict
+        ``fit, n, change, position, copied, label, moved``: ``change`` is "drawn label", "label" or "record"; the row at
+        ``position`` gets another label, or becomes a copy of the row at ``copied`` with the ``label`` given. The last
+        two are the changes that move the fit furthest by a linearisation, the record among copies of one row.
+    """
+    data = prepared(task["data"], task.get("standin"))
+    fit, n = task["fit"], task["n"]
+    rows, signs = data.rows[:n], data.signs[:n]
+    weights = fitted(fit, rows, signs)
+
+    def moved(change: str, position: int, copied: int, label: float) -> dict[str, Any]:
+        changed, labels = rows.copy(), signs.copy()
+        changed[position], labels[position] = rows[copied], label
+        distance = float(np.linalg.norm(fitted(fit, changed, labels) - weights))
+        return {
+            "fit": fit, "n": n, "change": change, "position": position, "copied": copied, "label": int(label),
+            "moved": distance,
+        }  # fmt: skip
+
+    drawn = np.random.default_rng(task["seed"]).choice(n, size=FLIPS, replace=False).tolist()
+    found = [moved("drawn label", at, at, -signs[at]) for at in drawn]
+    own, flipped = influences(rows, signs, weights, modulus(fit, n))
+    at = int(np.linalg.norm(own - flipped, axis=1).argmax())
+    found.append(moved("label", at, at, -signs[at]))
+    strongest = int(np.linalg.norm(flipped, axis=1).argmax())
+    at = int(np.linalg.norm(own - flipped[strongest], axis=1).argmax())
+    return [*found, moved("record", at, strongest, -signs[strongest])]
+
+
+def influences(
+    rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, modulus: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far each record moves the minimiser to first order, times n: with its own label, and the other."""
+    from scipy.special import expit
+
+    scores = rows @ weights
+    chance = expit(scores)
+    curvature = (rows.T * (chance * (1 - chance))) @ rows / len(rows) + modulus * np.eye(len(weights))
+    towards = np.linalg.solve(curvature, rows.T).T
+    own, other = (z * expit(-z * scores) for z in (signs, -signs))
+    return towards * own[:, None], towards * other[:, None]
+
+
+def figure_rows(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the counts behind one line of Figures 1–3: 20 values of n or of ε, 100 private models at each.
+
+    Parameters
+    ----------
+    task : dict
+        ``data``; ``problem``, one of `PROBLEMS`; ``axis``, "n" or "epsilon"; ``models``; ``seed`` of the noise;
+        ``standin``, optional.
+
+    Returns
+    -------
+    list of dict
+        For every point and cell ``problem, axis, n, epsilon, sigma, label, group, rows, right``, and counts of rows:
+        ``within`` Lemma 4.1's radius; ``late``, the same with δ of the largest n, as run; within the ``empirical``
+        radius, the 0.99 quantile of the private models' distances; ``first`` and ``farthest``, rows whose score that
+        private model moves by at least its size; ``near``, rows within the reach of one projection. ``private`` is
+        a list: rows that each private model has right. ``radius, late radius, empirical radius, first distance,
+        farthest distance`` are Euclidean.
+    """
+    data = prepared(task["data"], task.get("standin"))
+    rng = np.random.default_rng(task["seed"])
+    problem, available = task["problem"], len(data.rows)
+    whole = None if task["axis"] == "n" else fitted(problem, data.rows, data.signs)
+    points = (
+        [(n, EPSILON) for n in sizes(available)]
+        if task["axis"] == "n"
+        else [(available, epsilon) for epsilon in levels(task["data"])]
+    )
+    last, found = points[-1][0], []
+    for n, epsilon in points:
+        weights = fitted(problem, data.rows[:n], data.signs[:n]) if whole is None else whole
+        found += private_point(data, task, weights, n, epsilon, 1 / last**2, rng)
+    return found
+
+
+def private_point(
+    data: Prepared, task: dict[str, Any], weights: np.ndarray, n: int, epsilon: float, late: float, rng: Any
+) -> list[dict[str, Any]]:
+    """Return the rows of `figure_rows` for one point: private models are drawn round the weights given.
+
+    Parameters
+    ----------
+    data : Prepared
+        Whose test rows are counted.
+    task : dict
+        ``problem, axis, models`` as in `figure_rows`.
+    weights : array of shape (p,)
+        h*.
+    n, epsilon : int, float
+        For noise and radius.
+    late : float
+        δ of the radius ``late``.
+    rng : numpy.random.Generator
+        For the noise.
+    """
+    p, sigma = len(weights), noise_scale(data.bound, n, epsilon)
+    private = weights + rng.normal(0, sigma, size=(task["models"], p))
+    apart = np.linalg.norm(private - weights, axis=1)
+    radii = {
+        "within": radius_of(data.bound, p, n, epsilon, 1 / n**2),
+        "late": radius_of(data.bound, p, n, epsilon, late),
+        "empirical": float(np.quantile(apart, 1 - ZETA)),
+    }
+    scores, farthest = data.test_rows @ weights, int(apart.argmax())
+    distances = abs(scores) / np.linalg.norm(data.test_rows, axis=1)
+    counted = {name: distances <= LIPSCHITZ[task["problem"]] * radius for name, radius in radii.items()}
+    for name, which in (("first", 0), ("farthest", farthest)):
+        counted[name] = abs(scores) <= abs(data.test_rows @ (private[which] - weights))
+    counted["near"] = distances <= projection_quantile(ZETA / CELLS, SLACK) * sigma
+    truth = data.test_labels == 1
+    counted["right"] = (scores > 0) == truth
+    private_right = (data.test_rows @ private.T > 0) == truth[:, None]
+    return [
+        {
+            "problem": task["problem"], "axis": task["axis"], "n": n, "epsilon": epsilon, "sigma": sigma,
+            "label": label, "group": group, "rows": int(chosen.sum()),
+            **{name: int(inside[chosen].sum()) for name, inside in counted.items()},
+            "radius": radii["within"], "late radius": radii["late"], "empirical radius": radii["empirical"],
+            "first distance": float(apart[0]), "farthest distance": float(apart[farthest]),
+            "private": private_right[chosen].sum(axis=0).tolist(),
+        }
+        for label, group, chosen in subsets(data)
+        if label and group
+    ]  # fmt: skip

@@ -1,0 +1,131 @@
+"""A certificate that may be published although it is computed from people's records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_groups, check_lengths
+from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
+from dpfair_lib.margins.margins import margin_lipschitz, margins
+from dpfair_lib.margins.projections import markov_reach
+from dpfair_lib.margins.terms import relative_margins
+from dpfair_lib.privacy import PrivacyStatement, mark_noise
+from dpfair_lib.privacy._arguments import inside_unit, positive
+from dpfair_lib.privacy.sampling import Noise, add_discrete_laplace_noise
+
+L1 = 2  # a record that is replaced within its cell may leave one of its two counts and enter the other
+
+
+@dataclass(frozen=True)
+class PrivateCertificate:
+    """Intervals for the group fairness of the model without noise, and what publishing them costs.
+
+    Attributes
+    ----------
+    notion : str
+        As asked for.
+    groups : tuple
+        The K groups of the notion.
+    lower, upper : array of shape (K,)
+        Interval for F_k of the model without noise.
+    privacy_statement : PrivacyStatement
+        Of the intervals alone; the model's own adds to it where the rows are training rows.
+    """
+
+    notion: str
+    groups: tuple[Any, ...]
+    lower: np.ndarray
+    upper: np.ndarray
+    privacy_statement: PrivacyStatement
+
+
+def private_certificate(
+    scores: Any, y: Any, *, X: Any, sensitive_features: Any, notion: str, sigma: float, zeta: float, epsilon: float,
+    slack: float = 1e-4, noise: Noise = "secure", rng: np.random.Generator | None = None, desirable: Any = None,
+) -> PrivateCertificate:  # fmt: skip
+    """Return a certificate of the model behind a noisy one, from two noisy counts for each label and group.
+
+    Counted are the rows that are right, and those that are wrong, under all models within the reach; the reach of
+    `markov_reach` depends on no row. Half of ζ is for the noise of the model, half for that of the counts, for which
+    every interval is widened.
+
+    Parameters
+    ----------
+    scores, y, X, sensitive_features, notion, sigma, desirable
+        As in `noise_certificate`; how many rows each label has in each group is taken as public.
+    zeta : float
+        ζ in (0, 1).
+    epsilon : float
+        ε > 0 of the counts.
+    slack : float
+        As in `markov_reach`.
+    noise : {"secure", "study"}
+        As in `add_discrete_laplace_noise`.
+    rng : numpy.random.Generator, optional
+        Needed for study noise, refused for secure noise.
+
+    Returns
+    -------
+    PrivateCertificate
+        With probability at least 1 − ζ, over both noises, all its intervals hold.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed or out of its range, or a group lacks a label.
+    """
+    if np.ndim(scores) != 1:
+        raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
+    half = inside_unit(zeta, "zeta") / 2
+    relative = relative_margins(margins(scores, y), margin_lipschitz(X, binary=True))
+    labels, label = as_groups(y, "y")
+    levels, group = as_groups(sensitive_features)
+    check_lengths(scores=relative, sensitive_features=group)
+    shape = (len(labels), len(levels))
+    codes, cells = label * len(levels) + group, math.prod(shape)
+    rows = np.bincount(codes, minlength=cells)
+    if len(labels) < 2 or not rows.all():
+        raise ValueError(
+            "sensitive_features: found a group without a label, expected both labels in every group"
+        )
+    reach = markov_reach(sigma, zeta=half, slack=slack, groups=cells)
+    counts = settled_counts(relative, codes, cells, reach)
+    scale = L1 / positive(epsilon, "epsilon")
+    noisy = add_discrete_laplace_noise(counts.ravel(), scale, noise=noise, rng=rng).reshape(counts.shape)
+    sure = noisy - noise_margin(scale, half / counts.size)
+    low = np.clip(sure[:, 0] / rows - slack, 0, 1)
+    high = np.clip(1 - sure[:, 1] / rows + slack, 0, 1)
+    part_of = members(notion, *shape)
+    low, high = ((part_of @ (rows * one)) / (part_of @ rows) for one in (low, high))
+    constant, matrix = form_coefficients(
+        rows.reshape(shape) / rows.sum(), notion, desirable_labels(labels, notion, desirable)
+    )
+    rise, fall = np.maximum(matrix, 0), np.maximum(-matrix, 0)
+    statement = PrivacyStatement(
+        epsilon, 0.0, "replace-within-group", public=("the number of rows of each label in each group",),
+        note="the groups of the relation are those of label and sensitive features together",
+    )  # fmt: skip
+    return PrivateCertificate(
+        notion, group_names(labels, levels, notion), constant + rise @ low - fall @ high,
+        constant + rise @ high - fall @ low, mark_noise(statement, noise),
+    )  # fmt: skip
+
+
+def settled_counts(relative: np.ndarray, codes: np.ndarray, cells: int, reach: float) -> np.ndarray:
+    """Return for each cell the rows that are right, and that are wrong, under every model within the reach.
+
+    Rows of zeros, which tie under every model, are neither. The result has shape (cells, 2).
+    """
+    right = (relative > reach) & np.isfinite(relative)
+    wrong = relative < -reach
+    return np.stack([np.bincount(codes[chosen], minlength=cells) for chosen in (right, wrong)], axis=1)
+
+
+def noise_margin(scale: float, failure: float) -> int:
+    """Return the least whole m that two-sided geometric noise of a scale exceeds with at most this probability."""
+    ratio = math.exp(-1 / scale)
+    return max(0, math.ceil(math.log(failure * (1 + ratio)) / math.log(ratio) - 1))

@@ -1,0 +1,12 @@
+"""Support vectors and what is done to a trained classifier after training: the methods of SK and its baseline."""
+
+from dpfair_lib.svm.equalized_odds import EqualizedOddsPostprocessor
+from dpfair_lib.svm.linf_bounds import generic_linf_bound, svm_linf_bound
+from dpfair_lib.svm.perturbation import SupportVectorPerturbation
+
+__all__ = [
+    "EqualizedOddsPostprocessor",
+    "SupportVectorPerturbation",
+    "generic_linf_bound",
+    "svm_linf_bound",
+]

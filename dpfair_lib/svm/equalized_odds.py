@@ -1,0 +1,320 @@
+"""Post-processing to equalized odds by a linear program, on counts that may be released with noise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from dpfair_lib._validation import as_binary, as_groups, as_single_rate, check_lengths
+from dpfair_lib.privacy import (
+    PrivacyStatement,
+    add_discrete_laplace_noise,
+    add_laplace_noise,
+    mark_noise,
+)
+from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
+from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
+from dpfair_lib.svm.guarantees import (
+    COUNT_SENSITIVITY,
+    MECHANISMS,
+    excess_errors,
+    noise_radius,
+    rate_deviation,
+    slack,
+)
+
+_PUBLIC = {
+    "sensitive-attribute": "predictions and labels of all rows, which groups there are",
+    "replace-one": "number of rows, which groups there are",
+    "add-remove": "which groups there are",
+}
+"""Relation → what is known to everyone."""
+
+
+class EqualizedOddsPostprocessor(BaseEstimator):
+    """Bring the groups' true and false positive rates together, at the fewest expected errors.
+
+    The rows are counted by predicted label, group and true label; ε adds noise to the counts. A linear program
+    chooses each group's chances of the label 1, given the predicted one, such that no two groups' rates differ by
+    more than γ and, with noise, a slack. It is feasible for every table. Noisy counts below 0 are set to 0 first; a
+    rate without rows is ½. All of this object is computed from the noisy counts, so that it is as private as they are.
+
+    Whom it protects is the relation's to say, and only for the rows given to `fit`. The classifier must be fixed
+    beforehand, or be private itself: then the ε of its statement adds to this one (`compose`).
+
+    Parameters
+    ----------
+    gamma : float
+        γ in [0, 1]: largest difference of two groups' rates that is asked for.
+    epsilon : float, optional
+        ε > 0 of the release; None for no noise, and no privacy.
+    relation : {"sensitive-attribute", "replace-one", "add-remove"}
+        Which data sets are neighbours: one person's group may be another; one record may be another; there may be
+        one record more. The counts then differ by 2, 2 and 1.
+    mechanism : {"geometric", "laplace"}
+        Noise on whole counts, or Laplace noise, as printed.
+    relaxed : bool
+        Whether the noisy program's limits get a slack that makes every rule of the exact program feasible, with
+        probability 1 − β. It bounds the excess error, and costs fairness: without it the noisy differences are γ.
+    failure : float
+        β in (0, 1), for the slack and the bounds.
+    reference : group label, optional
+        Compare all groups with this one only, as printed: two others may then be 2γ apart. None compares all pairs.
+    groups : sequence, optional
+        The group labels, if they are to be fixed beforehand; a group may then be without rows.
+    noise : {"secure", "study"}
+        OpenDP's sampler, or seeded floating-point noise, which protects no one.
+    random_state : int, Generator or RandomState, optional
+        Seed of study noise; must be None for secure noise.
+
+    Attributes
+    ----------
+    groups_ : list
+        The group labels, sorted.
+    counts_ : ndarray of shape (2, |A|, 2)
+        The released counts by predicted label, group and true label; with noise if ε is given. Exact ones are kept
+        only without ε.
+    probabilities_ : dict
+        Group → chances of the label 1 for the predicted labels 0 and 1.
+    program_, solution_ : OddsProgram, OddsSolution
+        The linear program on the released counts, and its optimum with the certificate.
+    noise_bound_ : float
+        η: with probability 1 − β no count is moved by more; 0 without noise.
+    gap_bound_ : float
+        With probability 1 − β, the largest difference of two compared groups' rates on the rows given to `fit`.
+    excess_errors_bound_ : float
+        With probability 1 − β, how many errors more are expected on these rows than of the best rule that keeps γ on
+        them; infinite if not relaxed.
+    privacy_statement_ : PrivacyStatement
+        What the release costs.
+
+    References
+    ----------
+    Jagielski et al. (2019), as SK, § 5 and Appendix B, have it; without noise Hardt, Price and Srebro (2016). The
+    other relations, whole counts, the treatment of negative ones, all pairs and the constants are ours.
+    """
+
+    def __init__(
+        self, *, gamma: float, epsilon: float | None = None, relation: str = "sensitive-attribute",
+        mechanism: str = "geometric", relaxed: bool = True, failure: float = 0.05, reference: Any = None,
+        groups: Sequence[Any] | None = None, noise: Noise = "secure", random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.gamma = gamma
+        self.epsilon = epsilon
+        self.relation = relation
+        self.mechanism = mechanism
+        self.relaxed = relaxed
+        self.failure = failure
+        self.reference = reference
+        self.groups = groups
+        self.noise = noise
+        self.random_state = random_state
+
+    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None) -> Self:
+        """Count the rows, add noise if ε is given, and solve the linear program.
+
+        Parameters
+        ----------
+        y_pred : array of shape (n,) or (n, 1)
+            Predicted labels 0 and 1; everything is paired by position, whatever a pandas index says.
+        y : array of shape (n,), optional
+            The place where a scikit-learn pipeline passes the true labels; the same as ``y_true``.
+        sensitive_features : array of shape (n,)
+            Group of each row; at least two groups, or one of ``groups``.
+        y_true : array of shape (n,)
+            True labels 0 and 1.
+
+        Returns
+        -------
+        EqualizedOddsPostprocessor
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there
+            are fewer than two groups; if a parameter is out of its range. Without noise, if a group lacks one of the
+            true labels: it has no such rate. With noise nothing about the counts is refused, as that would tell.
+        """
+        gamma, statement = float(as_single_rate(self.gamma, "gamma")), self._statement()
+        self._check_switch()
+        inside_unit(self.failure, "failure")
+        one_of(self.mechanism, "mechanism", MECHANISMS)
+        rng = study_generator(self.noise, self.random_state)
+        codes, truth = self._rows(y_pred, y, sensitive_features, y_true)
+        exact = np.zeros((2, len(self.groups_), 2), dtype=np.int64)
+        np.add.at(exact, (truth[0], codes, truth[1]), 1)
+        pairs = self._pairs()
+        if self._noisy:
+            self.counts_ = self._released(exact, rng)
+            self.noise_bound_ = noise_radius(
+                self._epsilon, groups=len(self.groups_), failure=self.failure, relation=self.relation,
+                mechanism=self.mechanism,
+            )  # fmt: skip
+        else:
+            self._check_cells(exact)
+            self.counts_, self.noise_bound_ = exact, 0.0
+        kept = np.maximum(self.counts_, 0).astype(float)
+        rows = kept.sum(axis=0).T
+        extra = slack(rows, pairs, self.noise_bound_) if self.relaxed and self._noisy else 0.0
+        limits = np.minimum(np.full((2, len(pairs)), gamma) + extra, 1.0)
+        self.program_ = OddsProgram(kept, pairs, limits)
+        self.solution_: OddsSolution = solve(self.program_)
+        self._tell(rows)
+        self.privacy_statement_ = statement
+        return self
+
+    def predict_proba(self, y_pred: Any, *, sensitive_features: Any) -> np.ndarray:
+        """Return the exact probabilities of the two labels, over the draw of the new label.
+
+        Parameters
+        ----------
+        y_pred, sensitive_features : array of shape (n,)
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            P(Ŷ = 0) and P(Ŷ = 1) of each row.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or a group was not known in `fit`.
+        """
+        check_is_fitted(self, "probabilities_")
+        y_pred, codes = as_binary(y_pred, "y_pred"), self._codes(sensitive_features, self.groups_)
+        check_lengths(y_pred=y_pred, sensitive_features=codes)
+        positive = self.solution_.rule[y_pred, codes]
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, y_pred: Any, *, sensitive_features: Any, random_state: Any) -> np.ndarray:
+        """Draw the new labels, independently for every row.
+
+        Parameters
+        ----------
+        y_pred, sensitive_features : array of shape (n,)
+            As in `fit`.
+        random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+            Source of the draws; None draws afresh at every call.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            As `predict_proba`.
+        """
+        positive = self.predict_proba(y_pred, sensitive_features=sensitive_features)[:, 1]
+        rng = random_state
+        if not isinstance(rng, np.random.Generator):
+            rng = check_random_state(rng)
+        return (rng.uniform(size=len(positive)) < positive).astype(np.int64)
+
+    @property
+    def _noisy(self) -> bool:
+        return self.epsilon is not None and self.epsilon != math.inf
+
+    @property
+    def _epsilon(self) -> float:
+        return positive(self.epsilon, "epsilon")
+
+    def _check_switch(self) -> None:
+        if not isinstance(self.relaxed, bool):
+            raise ValueError(f"relaxed: found {self.relaxed!r}, expected True or False")
+
+    def _statement(self) -> PrivacyStatement:
+        relation = one_of(self.relation, "relation", _PUBLIC)
+        public = (_PUBLIC[relation],)
+        if not self._noisy:
+            return PrivacyStatement(
+                math.inf, 0.0, relation, public=public, guarantee=False, note="counts without noise"
+            )
+        note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
+        statement = PrivacyStatement(self._epsilon, 0.0, relation, public=public, note=note)
+        return mark_noise(statement, self.noise)
+
+    def _rows(
+        self, y_pred: Any, y: Any, sensitive_features: Any, y_true: Any
+    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        if (y is None) == (y_true is None):
+            found = "none" if y is None else "labels in both y and y_true"
+            raise ValueError(f"y_true: found {found}, expected the true labels once")
+        truth = y if y_true is None else y_true
+        if self.groups is not None:
+            self.groups_ = self._given_groups()
+            if self._noisy and np.size(y_pred) == np.size(truth) == np.size(sensitive_features) == 0:
+                # an error would tell an empty table from one with a single row
+                nobody = np.zeros(0, dtype=np.int64)
+                return nobody, (nobody, nobody)
+        else:
+            self.groups_ = as_groups(sensitive_features)[0].tolist()
+            if len(self.groups_) < 2:
+                raise ValueError(
+                    f"sensitive_features: found {len(self.groups_)} group {self.groups_}, expected at least 2"
+                )
+        codes = self._codes(sensitive_features, self.groups_)
+        labels = as_binary(y_pred, "y_pred"), as_binary(truth, "y_true")
+        check_lengths(y_pred=labels[0], y_true=labels[1], sensitive_features=codes)
+        return codes, labels
+
+    def _given_groups(self) -> list[Any]:
+        if isinstance(self.groups, str) or not isinstance(self.groups, Sequence | np.ndarray):
+            raise ValueError(f"groups: found {self.groups!r}, expected a sequence of group labels")
+        groups = as_groups(self.groups, "groups")[0].tolist()
+        if len(groups) != len(self.groups) or len(groups) < 2:
+            raise ValueError(f"groups: found {list(self.groups)}, expected at least two different labels")
+        return groups
+
+    @staticmethod
+    def _codes(sensitive_features: Any, groups: list[Any]) -> np.ndarray:
+        levels, codes = as_groups(sensitive_features)
+        place = {group: at for at, group in enumerate(groups)}
+        unknown = [level for level in levels.tolist() if level not in place]
+        if unknown:
+            raise ValueError(f"sensitive_features: found group {unknown[0]!r}, expected one of {groups}")
+        return np.array([place[level] for level in levels.tolist()])[codes]
+
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
+        if self.reference is None:
+            return tuple(itertools.combinations(range(len(self.groups_)), 2))
+        if self.reference not in self.groups_:
+            raise ValueError(f"reference: found {self.reference!r}, expected one of {self.groups_}")
+        at = self.groups_.index(self.reference)
+        return tuple((a, at) for a in range(len(self.groups_)) if a != at)
+
+    def _released(self, counts: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+        scale = COUNT_SENSITIVITY[self.relation] / self._epsilon
+        add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
+        return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
+
+    def _check_cells(self, counts: np.ndarray) -> None:
+        empty = np.argwhere(counts.sum(axis=0) == 0)
+        if len(empty):
+            group, label = empty[0]
+            raise ValueError(
+                f"y_true: found no label {label} in group {self.groups_[group]!r}, expected both labels in every group"
+            )
+
+    def _tell(self, rows: np.ndarray) -> None:
+        rule, radius, pairs = self.solution_.rule, self.noise_bound_, self.program_.pairs
+        self.probabilities_: dict[Any, tuple[float, float]] = {
+            group: (float(rule[0, at]), float(rule[1, at])) for at, group in enumerate(self.groups_)
+        }
+        moved = abs(rule[1] - rule[0]) * rate_deviation(radius, rows)
+        first, second = (list(groups) for groups in zip(*pairs, strict=True))
+        bounds = abs(self.program_.differences(rule)) + moved[:, first] + moved[:, second]
+        self.gap_bound_ = float(min(bounds.max(), 1.0))
+        relaxed = self.relaxed or not self._noisy
+        self.excess_errors_bound_ = float(excess_errors(len(self.groups_), radius)) if relaxed else math.inf

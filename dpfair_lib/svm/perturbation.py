@@ -1,0 +1,282 @@
+"""Algorithm 1 of SK on a fitted scikit-learn SVC: its support vectors and cells with Laplace noise, as printed."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
+
+from dpfair_lib._validation import as_generator, as_groups, as_vector, check_lengths
+from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
+from dpfair_lib.privacy.statements import PrivacyStatement
+
+Noise = Literal["coordinate", "vector"]
+NOTE = (
+    "printed, and refuted: how many support vectors there are and their labels are released without noise, see "
+    "sk.alg-1-privacy"
+)
+
+
+class SupportVectorPerturbation(BaseEstimator):
+    """Add Lap(2/(kε)) to the k support vectors of a fitted SVC, and classify with what comes out.
+
+    **This is no private method**: its number of support vectors, their labels and their weights go out as they are. It
+    is here to be examined; its statement has ``guarantee=False``. The noise is drawn in floating point from the seed
+    that is given.
+
+    Parameters
+    ----------
+    svc : sklearn.svm.SVC
+        Fitted, on two classes and dense features, with a kernel that scikit-learn knows by name.
+    epsilon : float
+        ε of the printed scales 2/(kε) and 2/(mε).
+    noise : {"coordinate", "vector"}
+        A number of its own for every coordinate, or one number per support vector, added to all of its coordinates;
+        "sample W for all x_i" can be read either way.
+    classifier : {"perturbed", "retrained"}
+        Put the noisy vectors into the trained classifier, with its dual coefficients and intercept; or fit another SVC
+        of the same settings on the noisy vectors and their labels.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray of shape (k, d)
+        The noisy support vectors, those of the first class first.
+    scale_ : float
+        2/(kε).
+    classifier_ : sklearn.svm.SVC
+        What predicts.
+    privacy_statement_ : PrivacyStatement
+        The printed ε, without guarantee.
+
+    References
+    ----------
+    SK, Algorithm 1.
+    """
+
+    def __init__(
+        self, svc: SVC, *, epsilon: float, noise: Noise = "coordinate",
+        classifier: Literal["perturbed", "retrained"] = "perturbed",
+    ) -> None:  # fmt: skip
+        self.svc = svc
+        self.epsilon = epsilon
+        self.noise = noise
+        self.classifier = classifier
+
+    def perturb(self, rng: np.random.Generator) -> Self:
+        """Draw the noise on the support vectors, and build the classifier.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the noise.
+
+        Returns
+        -------
+        SupportVectorPerturbation
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, the SVC not fitted on two classes, or its kernel not one that is
+            evaluated at support vectors.
+        """
+        one_of(self.classifier, "classifier", ("perturbed", "retrained"))
+        noisy = noisy_support_vectors(self.svc, self.epsilon, 1, rng, noise=self.noise)[0]
+        self.support_vectors_ = noisy
+        self.scale_ = printed_scale(len(noisy), self.epsilon)
+        if self.classifier == "perturbed":
+            self.classifier_ = copy.deepcopy(self.svc)
+            self.classifier_.support_vectors_ = noisy
+        else:
+            self.classifier_ = clone(self.svc).fit(noisy, np.repeat(self.svc.classes_, self.svc.n_support_))
+        self.privacy_statement_ = PrivacyStatement(
+            positive(self.epsilon, "epsilon"), 0.0, "replace-one", guarantee=False, note=NOTE
+        )
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the perturbed classifier's scores of rows."""
+        return np.asarray(self._drawn().decision_function(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the perturbed classifier's labels of rows."""
+        return np.asarray(self._drawn().predict(X))
+
+    def _drawn(self) -> SVC:
+        if not hasattr(self, "classifier_"):
+            raise NotFittedError("SupportVectorPerturbation: found no noise drawn yet; call perturb first")
+        return self.classifier_
+
+    def noisy_joint(
+        self, X: Any, y: Any, *, sensitive_features: Any, rng: np.random.Generator
+    ) -> tuple[np.ndarray, list[Any]]:
+        """Return q̃ of (Ŷ, A, Y): noisy cells (a, y), each split as the perturbed classifier splits its records.
+
+        The source does not say how q̃_ŷay follows from q̃_ay; this reading looks at the records a second time, without
+        noise.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Features of the records.
+        y : array of shape (m,)
+            Their labels, of the SVC's two classes.
+        sensitive_features : array of shape (m,)
+            Their groups; one group is allowed.
+        rng : numpy.random.Generator
+            Source of the noise Lap(2/(mε)).
+
+        Returns
+        -------
+        q : ndarray of shape (2, groups, 2)
+            q̃ by prediction, group and label; entries may be negative and need not add up to 1.
+        groups : list
+            The group labels, sorted.
+
+        Raises
+        ------
+        ValueError
+            If the arguments do not fit, or a cell (a, y) is empty: then it has no rates.
+        """
+        self._drawn()
+        counts, groups = joint_counts(
+            self.predict(X), y, sensitive_features=sensitive_features, classes=self.svc.classes_
+        )
+        m, cells = int(counts.sum()), counts.sum(axis=0)
+        if (cells == 0).any():
+            a, label = np.argwhere(cells == 0)[0]
+            raise ValueError(
+                f"sensitive_features: found nobody of group {groups[a]} with label {self.svc.classes_[label]}, "
+                "expected every group with both labels"
+            )
+        noisy = cells / m + as_generator(rng, "rng").laplace(
+            scale=printed_scale(m, self.epsilon), size=cells.shape
+        )
+        return noisy * counts / cells, groups
+
+
+def printed_scale(number: int, epsilon: float) -> float:
+    """Return 2/(kε) for k support vectors, or 2/(mε) for m records."""
+    return 2 / (positive_integer(number, "number") * positive(epsilon, "epsilon"))
+
+
+def joint_counts(
+    predicted: Any, y: Any, *, sensitive_features: Any, classes: Any
+) -> tuple[np.ndarray, list[Any]]:
+    """Return how many records have each prediction, group and label, and the sorted groups.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or a label is none of the two classes.
+    """
+    levels, codes = as_groups(sensitive_features)
+    at = []
+    for values, name in ((predicted, "predicted"), (y, "y")):
+        array = as_vector(values, name)
+        unknown = ~np.isin(array, classes)
+        if unknown.any():
+            raise ValueError(
+                f"{name}: found {array[unknown][0]}, expected one of {np.asarray(classes).tolist()}"
+            )
+        at.append((array == classes[1]).astype(int))
+    check_lengths(predicted=at[0], y=at[1], sensitive_features=codes)
+    counts = np.zeros((2, len(levels), 2), dtype=int)
+    np.add.at(counts, (at[0], codes, at[1]), 1)
+    return counts, levels.tolist()
+
+
+def noisy_support_vectors(
+    svc: SVC, epsilon: float, size: int, rng: np.random.Generator, *, noise: Noise = "coordinate"
+) -> np.ndarray:
+    """Return so many independent draws of the noisy support vectors of a fitted SVC.
+
+    Parameters
+    ----------
+    svc, epsilon, noise
+        As for `SupportVectorPerturbation`.
+    size : int
+        Number of draws.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    ndarray of shape (size, k, d)
+        The vectors, those of the first class first.
+
+    Raises
+    ------
+    ValueError
+        As `SupportVectorPerturbation.perturb`.
+    """
+    vectors = _support_vectors(svc)
+    one_of(noise, "noise", ("coordinate", "vector"))
+    scale = printed_scale(len(vectors), epsilon)
+    shape = (positive_integer(size, "size"), len(vectors), vectors.shape[1] if noise == "coordinate" else 1)
+    return vectors + as_generator(rng, "rng").laplace(scale=scale, size=shape)
+
+
+def flippable_share(
+    svc: SVC, X: Any, y: Any, *, sensitive_features: Any, epsilon: float, failure: float
+) -> float:
+    """Return the largest share of all records that the noise can move across the boundary in one cell (a, y).
+
+    For a linear kernel f̃(x) − f(x) = Σᵢ αᵢ⟨Wᵢ, x⟩ with αᵢ the signed dual coefficients. Except with probability
+    `failure` all kd noises are at most t = (2/(kε)) ln(kd/failure), and then |f̃(x) − f(x)| ≤ t ‖α‖₁ ‖x‖₁.
+
+    Parameters
+    ----------
+    svc : sklearn.svm.SVC
+        Fitted, with a linear kernel.
+    X, y, sensitive_features
+        The records, as for `SupportVectorPerturbation.noisy_joint`.
+    epsilon : float
+        ε of the noise, one number per coordinate.
+    failure : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        φ of `svm_linf_bound`.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not linear or an argument does not fit.
+    """
+    vectors = _support_vectors(svc)
+    if svc.kernel != "linear":
+        raise ValueError(f"svc: found the kernel {svc.kernel!r}, expected 'linear'")
+    rows = np.asarray(X, dtype=float)
+    largest = printed_scale(len(vectors), epsilon) * np.log(vectors.size / inside_unit(failure, "failure"))
+    reach = largest * abs(svc.dual_coef_).sum() * abs(rows).sum(axis=1)
+    within = (abs(svc.decision_function(rows)) <= reach).astype(int)
+    counts, _ = joint_counts(
+        svc.classes_[within], y, sensitive_features=sensitive_features, classes=svc.classes_
+    )
+    return float(counts[1].max() / counts.sum())
+
+
+def _support_vectors(svc: Any) -> np.ndarray:
+    if not isinstance(svc, SVC) or not hasattr(svc, "support_vectors_"):
+        raise ValueError(f"svc: found {svc!r}, expected a fitted sklearn.svm.SVC")
+    if len(svc.classes_) != 2:
+        raise ValueError(f"svc: found {len(svc.classes_)} classes, expected 2")
+    if callable(svc.kernel) or svc.kernel == "precomputed":
+        raise ValueError(
+            "svc: found a kernel that is given by its matrix, expected one that is evaluated at vectors, such as "
+            "'linear' or 'rbf'"
+        )
+    # scikit-learn leaves a sparse matrix here if the features were sparse
+    if not isinstance(svc.support_vectors_, np.ndarray):
+        raise ValueError("svc: found sparse support vectors, expected an SVC fitted on dense features")
+    if len(svc.support_vectors_) == 0:
+        raise ValueError("svc: found no support vectors, expected at least one: 2/(kε) has no value at k = 0")
+    return svc.support_vectors_

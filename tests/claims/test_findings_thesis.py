@@ -1,0 +1,45 @@
+"""What the ledger says in words about OPT beside Fair Projection is what the recorded trials show."""
+
+import re
+
+import pytest
+
+from dpfair_lib.claims import claim, judge
+from dpfair_lib.claims.checks.projection_records import trials
+
+DATA = {"compas": "COMPAS", "adult": "Adult"}
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Return for each data set in how many comparisons OPT is ahead, behind, and of how many."""
+    facts = judge(claim("thesis.tables-5.1-5.4")).evidence.facts
+    found = {}
+    for data in DATA:
+        text = facts[f"OPT against Fair Projection at equal gaps, {data}"]
+        ahead, behind, every = re.match(r"ahead in (\d+), behind in (\d+) of (\d+);", text).groups()
+        found[data] = int(ahead), int(behind), int(every)
+    return found
+
+
+def test_where_opt_is_ahead_is_said(counts):
+    nowhere = not any(ahead for ahead, _, _ in counts.values())
+    assert ("OPT is nowhere seen ahead" in claim("thesis.tables-5.1-5.4").finding) == nowhere
+    assert ("never seen ahead of Fair Projection" in claim("thesis.sentences").finding) == nowhere
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_where_opt_is_behind_is_said(counts, data):
+    _, behind, every = counts[data]
+    said = re.search(rf"on {DATA[data]}, in a hundred trials, it is behind [^;.]*\.?[^;.]* in (\d+) of (\d+)",
+                     claim("thesis.tables-5.1-5.4").finding)  # fmt: skip
+    assert (said is not None) == (behind > 0)
+    if said:
+        assert (int(said[1]), int(said[2])) == (behind, every)
+        assert trials(data)["split"].nunique() == 100
+
+
+def test_both_checks_count_the_same(counts):
+    fact = judge(claim("thesis.sentences")).evidence.facts["OPT against Fair Projection at equal gaps"]
+    ahead, behind, every = (sum(of) for of in zip(*counts.values(), strict=True))
+    assert fact == f"ahead in {ahead}, behind in {behind} of {every}"
