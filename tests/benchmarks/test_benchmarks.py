@@ -219,6 +219,11 @@ def test_a_coverage_study_covers_and_agrees_with_all_scores():
         assert levels == pytest.approx(coverage.ours(3_000)[notion], abs=1e-12)
 
 
+def test_peak_memory_is_that_of_the_process():
+    held = np.ones(2**26)  # half a GiB
+    assert coverage.peak_memory() > held.nbytes / 2**30 == 0.5
+
+
 def test_what_the_gpu_would_count_runs_on_the_processor():
     found = gpu_coverage.measure(torch.device("cpu"), 1, records=3_000, models=120, block=5_000)
     assert found["checks"][0]["met"]
