@@ -292,9 +292,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("mpbt.thm-4.4", "mpbt.cor-3.3"),
         proof_uses=("mpbt.remark-b1", "mpbt.remark-b2", "mpbt.lemma-4.1"),
         verdict="not-reproduced",
-        finding="As run, CelebA's five digits come out, on 182,338 rows. But C = n/μ has modulus 1/n²: with one record of CelebA "
-        "replaced, ε is 62.9, not 1. With μ = 1, L = 2‖x‖ and Corollary 3.3's groups the bounds are .171, .317, .309, .309, "
-        ".158. Odds were grouped as accuracy parity; the search over t only returns the share of near rows (t = 0).",
+        finding="As run, CelebA's five digits come out, on 182,338 rows. But C = n/μ has modulus 1/n²: with one "
+        "record of CelebA replaced, ε is 62.9, not 1. With μ = 1, L = 2‖x‖ and Corollary 3.3's groups the bounds are "
+        ".171, .317, .309, .309, .158. Odds were grouped as accuracy parity; the search over t ends at t = 0, with "
+        "the share of near rows.",
         chapter="mpbt-table-1",
         check=mpbt_table_1.check,
         faults=mpbt_table_1.FAULTS,
@@ -308,9 +309,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("mpbt.thm-4.4", "mpbt.cor-3.3", "mpbt.g3-refined"),
         proof_uses=("mpbt.remark-b1", "mpbt.remark-b2", "mpbt.lemma-4.1"),
         verdict="reproduced",
-        finding="Of 100 models at each of 160 points none leaves Lemma 4.1's band, as run or as stated, and they close in. But the "
-        "panel of odds shows accuracy parity, δ of the largest n is in every radius, the dotted line is the first "
-        "model's, not the farthest's, and ε is not the privacy of the models as run.",
+        finding="Of 100 models at each of 160 points none leaves Lemma 4.1's band, as run or as stated, and they close "
+        "in. But the panel of odds shows accuracy parity, δ of the largest n is in every radius, the dotted line is "
+        "the first model's, not the farthest's, and ε is not the privacy of the models as run.",
         chapter="mpbt-figures",
         check=mpbt_figs_1_3.check,
         faults=mpbt_figs_1_3.FAULTS,
@@ -378,9 +379,9 @@ CLAIMS: tuple[Claim, ...] = (
         "not much improvable.",
         statement_uses=("mpbt.table-1", "mpbt.figs-1-3", "mpbt.g3-refined"),
         verdict="corrected",
-        finding="With μ = 1, CelebA's bounds reach 0.317, not 0.105, and opportunity's excludes nothing at any n. \"Cannot be "
-        'significantly tightened" fails: one projection of the noise per row gives bounds 5 to 32 times smaller. The '
-        "bounds fall faster in ε than the models' distances. Both named factors of looseness are real.",
+        finding="With μ = 1, CelebA's bounds reach 0.317, not 0.105, and opportunity's excludes nothing at any n. "
+        "That they cannot be significantly tightened fails: one projection of the noise per row gives bounds 5 to 32 "
+        "times smaller. They fall faster in ε than the models' distances. Both named factors of looseness are real.",
         chapter="mpbt-figures",
         check=mpbt_sentences.check,
         faults=mpbt_sentences.FAULTS,

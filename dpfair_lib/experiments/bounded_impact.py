@@ -326,13 +326,30 @@ def figure_rows(task: dict[str, Any]) -> list[dict[str, Any]]:
     last, found = points[-1][0], []
     for n, epsilon in points:
         weights = fitted(problem, data.rows[:n], data.signs[:n]) if whole is None else whole
-        found += _point(data, task, weights, n, epsilon, 1 / last**2, rng)
+        found += private_point(data, task, weights, n, epsilon, 1 / last**2, rng)
     return found
 
 
-def _point(
+def private_point(
     data: Prepared, task: dict[str, Any], weights: np.ndarray, n: int, epsilon: float, late: float, rng: Any
 ) -> list[dict[str, Any]]:
+    """Return the rows of `figure_rows` for one point: private models are drawn round the weights given.
+
+    Parameters
+    ----------
+    data : Prepared
+        Whose test rows are counted.
+    task : dict
+        ``problem, axis, models`` as in `figure_rows`.
+    weights : array of shape (p,)
+        h*.
+    n, epsilon : int, float
+        For noise and radius.
+    late : float
+        δ of the radius ``late``.
+    rng : numpy.random.Generator
+        For the noise.
+    """
     p, sigma = len(weights), noise_scale(data.bound, n, epsilon)
     private = weights + rng.normal(0, sigma, size=(task["models"], p))
     apart = np.linalg.norm(private - weights, axis=1)

@@ -64,6 +64,13 @@ def table_of(data: str, fit: str, n: int) -> pd.DataFrame:
     return rows[(rows["fit"] == fit) & (rows["n"] == n)]
 
 
+@cache
+def exact_table(data: str, fit: str, n: int, which: str, grouping: str) -> dict[str, Fraction]:
+    """Return the bounds of a fit behind Table 1 in fractions, for one of the constants."""
+    rows = table_of(data, fit, n)
+    return exact_bounds(exact_cells(rows, "rows"), exact_cells(rows, f"within {which}"), grouping)
+
+
 def cut_n(data: str) -> int:
     """Return the number of training rows of the fits as run."""
     return int(provenance("table", data)["parameters"]["n"])

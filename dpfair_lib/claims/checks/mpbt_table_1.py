@@ -13,8 +13,7 @@ from scipy.stats import binom, norm
 from dpfair_lib.claims.checks.impact_records import (
     cut_n,
     data_sets,
-    exact_bounds,
-    exact_cells,
+    exact_table,
     provenance,
     recorded,
     table_of,
@@ -98,7 +97,7 @@ def _columns(data: str, columns: Any, interval: Any, search: Search) -> None:
     for (fit, n), rows in recorded("table", data).groupby(["fit", "n"], sort=False):
         for which, grouping in itertools.product(LIPSCHITZ, GROUPINGS):
             size, within = cell_table(rows, "rows"), cell_table(rows, f"within {which}")
-            exact = exact_bounds(exact_cells(rows, "rows"), exact_cells(rows, f"within {which}"), grouping)
+            exact = exact_table(data, fit, n, which, grouping)
             found = columns(size, within / size, grouping=grouping)
             case = {"data": data, "fit": fit, "n": n, "L": which, "grouping": grouping}
             for name in COLUMNS:
