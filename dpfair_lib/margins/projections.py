@@ -140,6 +140,7 @@ def order_statistic(values: np.ndarray, zeta: float) -> float:
     ValueError
         If ζ is not in (0, 1), or the draws are too few.
     """
+    # 0.07 · 100 is below 7 in floating point; what this adds to ζ is a relative 10⁻¹²
     allowed = math.floor(inside_unit(zeta, "zeta") * (len(values) + 1) * (1 + 1e-12))
     if allowed < 1:
         raise ValueError(
