@@ -149,8 +149,8 @@ def _bands(data: str, bounds: Any, levels: Any, band: str, search: Search) -> No
             if grouping == "as run":
                 same = np.abs(private["equalized_odds"] - private["accuracy_parity"]).max()
                 search.equal(float(same), 0.0, {"data": data, "point": key, "what": "panel of odds"})
-    for name, moved_most in ends.items():
-        search.observe(moved_most[0] - moved_most[-1], {"data": data, "line": name})
+    for named, moved_most in ends.items():
+        search.observe(moved_most[0] - moved_most[-1], {"data": data, "line": named})
     search.compare(outside / models, 0.0, spread=ZETA, case={"data": data, "what": "models outside the band"})
     search.fact(f"{data}: private levels outside the band", f"{outside:,} of {models:,}")
     search.fact(

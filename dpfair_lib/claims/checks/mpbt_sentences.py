@@ -109,6 +109,7 @@ def _outcomes(data: str, problem: str, sentences: Any, search: Search) -> None:
         one, case = found[name], {"data": data, "problem": problem, "sentence": name}
         search.agree(one.outcome, outcome, case)
         search.fact(f"{data}, {problem}: {name}", f"{one.outcome} ({one.met} of {one.of}; {one.found})")
+    search.exhausts(f"every sentence, {data}, {problem}", cases=len(OUTCOMES[data][problem]))
     by_n, by_epsilon = (_exact_line(data, problem, axis) for axis in ("n", "epsilon"))
     last = list(by_n.values())[-1]
     most = Fraction(str(PRINTED_MOST[data]))
@@ -197,7 +198,7 @@ def _other_band(rows: Any, *place: Any) -> list[Judged]:
 
 
 def _outcome_of_any(*place: Any) -> list[Judged]:
-    return [one._replace(outcome=YES if one.met else NO) for one in judged(*place)]
+    return [one._replace(outcome="borne out" if one.met else "contradicted") for one in judged(*place)]
 
 
 FAULTS: dict[str, dict[str, Any]] = {
