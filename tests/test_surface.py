@@ -25,7 +25,9 @@ def test_every_name_that_the_text_mentions_exists():
         for module, name in re.findall(
             r"`(dpfair_lib(?:\.\w+)+)\.(\w+)[`(]", page.read_text(encoding="utf-8")
         ):
-            known = hasattr(importlib.import_module(module), name) or importlib.util.find_spec(f"{module}.{name}")
+            known = hasattr(importlib.import_module(module), name) or importlib.util.find_spec(
+                f"{module}.{name}"
+            )
             assert known, f"{page.name}: {module}.{name}"
 
 
@@ -62,3 +64,28 @@ def test_command_line_prints_json_of_one_claim():
     assert row["id"] == "isit.alg-1"
     assert row["verdict"] == row["status"] == "corrected"
     assert row["witness"] == {"alpha": "0", "beta": "0"}
+
+
+ROOMS = (
+    {"populations", "datasets", "fairness", "privacy"},
+    {"learners"},
+    {"central", "local", "compat", "margins", "svm"},
+    {"claims", "experiments"},
+)
+"""From the ground up; a room uses those below it, and the source packages do not use one another."""
+
+
+def test_rooms_are_used_one_way():
+    package = Path(dpfair_lib.__file__).parent
+    source_packages = ROOMS[2]
+    for floor, rooms in enumerate(ROOMS[:-1]):
+        above = set().union(*ROOMS[floor + 1 :])
+        for room in rooms:
+            refused = above | (source_packages - {room} if room in source_packages else set())
+            for module in (package / room).rglob("*.py"):
+                used = set(
+                    re.findall(
+                        r"^\s*(?:from|import) dpfair_lib\.(\w+)", module.read_text(encoding="utf-8"), re.M
+                    )
+                )
+                assert not used & refused, f"{module}: uses {used & refused}"

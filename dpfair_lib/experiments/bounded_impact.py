@@ -13,11 +13,11 @@ import numpy as np
 from dpfair_lib.learners.output_perturbation import minimise
 from dpfair_lib.margins.radius import (
     output_perturbation_radius,
-    output_perturbation_sensitivity,
     projection_quantile,
     strong_convexity,
 )
 from dpfair_lib.privacy.gaussian import classical_sigma_formula
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 BOUND = {"celeba": 6.0, "acs-income": 3.0}  # Λ, the largest norm of a row
 EPSILON, ZETA, MODELS, SEED, SPLIT_SEED, TEST_SHARE, POINTS = 1.0, 0.01, 100, 42, 42, 0.1, 20

@@ -12,8 +12,8 @@ import pandas as pd
 from dpfair_lib.experiments.bounded_impact import CELLS, EPSILON, SLACK, noise_scale
 from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.margins.corollary import corollary_constants, theorem_constants
-from dpfair_lib.margins.radius import output_perturbation_sensitivity
 from dpfair_lib.privacy.gaussian import gaussian_epsilon
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 COLUMNS = ("equal_opportunity", "equalized_odds", "demographic_parity", "accuracy_parity", "accuracy")
 GROUPINGS = ("as run", "as stated")

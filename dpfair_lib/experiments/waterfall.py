@@ -27,9 +27,10 @@ from dpfair_lib.margins.certificate import deviations
 from dpfair_lib.margins.noise_certificate import WIDE_SHARE
 from dpfair_lib.margins.noise_draws import noisy_fairness
 from dpfair_lib.margins.projections import local_reach, markov_reach, order_statistic, simulated_reach
-from dpfair_lib.margins.radius import noise_norm_squared_bound, output_perturbation_sensitivity
+from dpfair_lib.margins.radius import noise_norm_squared_bound
 from dpfair_lib.margins.terms import chernoff_bound
 from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 FITS = ("as run", "as stated")
 RELEASES = 10  # private models from which the certificates are computed, too

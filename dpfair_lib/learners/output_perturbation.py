@@ -10,9 +10,9 @@ from sklearn.utils.validation import validate_data
 
 from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
-from dpfair_lib.margins.radius import output_perturbation_sensitivity
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
 
 PUBLIC = ("the number of rows", "the two labels")

@@ -10,6 +10,7 @@ import numpy as np
 from dpfair_lib._validation import as_numbers
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 RadiusKind = Literal["lemma-4.1", "laurent-massart", "exact"]
 NoiseKind = Literal["classical", "analytic"]
@@ -43,36 +44,6 @@ def strong_convexity(C: float, n: int) -> float:
     MPBT, § 4 and § 5, where the modulus is said to be 1.
     """
     return 1 / (positive(C, "C") * positive_integer(n, "n"))
-
-
-def output_perturbation_sensitivity(*, lipschitz: float, strong_convexity: float, n: int) -> float:
-    """Return how far the minimiser of a mean of n losses moves, in Euclidean norm, if one record is replaced.
-
-    Parameters
-    ----------
-    lipschitz : float
-        Λ: Euclidean Lipschitz constant, in the parameters, of the losses without the common regulariser.
-    strong_convexity : float
-        μ: modulus of the mean loss plus regulariser, see `strong_convexity`.
-    n : int
-        Number of records, public.
-
-    Returns
-    -------
-    float
-        2Λ/(μn).
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive.
-
-    References
-    ----------
-    MPBT, § 4.1 and Appendix E; Chaudhuri, Monteleoni and Sarwate (2011).
-    """
-    modulus = positive(strong_convexity, "strong_convexity")
-    return 2 * positive(lipschitz, "lipschitz") / (modulus * positive_integer(n, "n"))
 
 
 def noise_norm_squared_bound(p: int, zeta: float, kind: RadiusKind) -> float:

@@ -14,8 +14,8 @@ from dpfair_lib.learners.batches import poisson_batches
 from dpfair_lib.learners.losses import HALF_WIDTH, LOSSES, curvature, descent, loss_values
 from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
 from dpfair_lib.learners.settings import Steps
-from dpfair_lib.margins.radius import output_perturbation_sensitivity
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4)) * [0.2, 1.0, 1.0, 3.0]

@@ -12,11 +12,11 @@ from dpfair_lib.margins.radius import (
     changed_prediction_probability,
     changed_share_bound,
     noise_norm_squared_bound,
-    output_perturbation_sensitivity,
     projection_quantile,
     refined_margin_lipschitz,
 )
 from dpfair_lib.privacy import gaussian_delta
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 GOOD = {"lipschitz": 6.0, "strong_convexity": 1.0, "n": 1000, "epsilon": 0.5, "delta": 1e-6, "zeta": 0.01}
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
-from dpfair_lib.margins.radius import output_perturbation_sensitivity, strong_convexity
+from dpfair_lib.margins.radius import strong_convexity
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 SLOPES = range(-3, 4)
 

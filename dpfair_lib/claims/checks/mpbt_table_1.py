@@ -40,7 +40,8 @@ from dpfair_lib.experiments.bounded_impact_summary import (
     rounded,
 )
 from dpfair_lib.experiments.printed import printed_bounds
-from dpfair_lib.margins.radius import output_perturbation_sensitivity, strong_convexity
+from dpfair_lib.margins.radius import strong_convexity
+from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 ROUNDING = 1e-9
 SEARCH = 1e-5  # what the search may end above its infimum
