@@ -129,7 +129,7 @@ def _exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
             np.array(always), np.isin(hypotheses.sum(axis=(1, 2)), (0, 4)), {**case, "h": np.arange(16)}
         )
         near = {**options, "zeta": Fraction(1, 100)}
-        answer = feasible(sign_pair(near["zeta"]), hypotheses, accurate=ACCURATE, **near)
+        answer = feasible(sign_pair(Fraction(1, 100)), hypotheses, accurate=ACCURATE, **near)
         case = {"labels": labels, "asked for": "fair and better than every constant"}
         search.agree(answer.feasible, False, case)
         proved = not answer.feasible and is_contradiction(
