@@ -111,7 +111,7 @@ def _exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
     search.part("exact fairness and privacy")
     hypotheses = hypothesis_grid(2)
     for criterion, labels in ((OPPORTUNITY, (1,)), (ODDS, (0, 1))):
-        options = {"zeta": Fraction(1, FEWER), "epsilon": 0, "fair": criterion}
+        options: dict[str, Any] = {"zeta": Fraction(1, FEWER), "epsilon": 0, "fair": criterion}
         answer = feasible(laws(FEWER), hypotheses, accurate=None, **options)
         case = {"labels": labels, "asked for": "exact fairness alone"}
         search.agree(answer.feasible, True, case)
