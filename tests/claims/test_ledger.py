@@ -59,7 +59,9 @@ def test_another_seed_finds_the_same_and_reads_nothing_that_its_digest_leaves_ou
     module = check_module(CLAIMS[claim_id])
     assert module, "an entry names the check and the FAULTS of one module of the library"
     read = {path for path in opened if ROOT in path.parents and Path(sys.prefix) not in path.parents}
-    assert {path for path in read if path.suffix != ".pyc"} <= set(sources(PACKAGE, module))
+    # the installer's own list of the package, which plug-ins of other libraries are looked up in, decides nothing
+    read = {path for path in read if path.suffix != ".pyc" and path.parent.suffix != ".egg-info"}
+    assert read <= set(sources(PACKAGE, module))
 
 
 @pytest.fixture
