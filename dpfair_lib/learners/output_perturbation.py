@@ -77,7 +77,7 @@ class OutputPerturbation(LinearClassifier):
     sensitivity_ : float
         2Λ(1 + τ)/(μn).
     sigma_ : float
-        Standard deviation of the noise in each coordinate, of either kind.
+        Standard deviation of the noise in each coordinate, of either kind; `noise_certificate` is for Gaussian noise.
     privacy_statement_ : PrivacyStatement
         For each replicate alone.
 
@@ -167,6 +167,11 @@ class OutputPerturbation(LinearClassifier):
             ) from None
         positive(self.epsilon, "epsilon")
         one_of(self.noise_kind, "noise_kind", NOISE_KINDS)
+        if self.noise_kind == "classical" and self.epsilon >= 1:
+            raise ValueError(
+                f"epsilon: found {self.epsilon} beside noise_kind='classical', expected a number below 1, where the "
+                "classical formula is proved; use noise_kind='analytic'"
+            )
         one_of(self.loss, "loss", LOSSES)
         self._check_delta()
         positive_integer(self.replicates, "replicates")

@@ -37,9 +37,10 @@ class FairnessCertificate:
     groups : tuple
         The K groups of the notion.
     fairness : array of shape (K,)
-        F_k(h); rows of margin 0 count as wrong.
+        F_k(h); rows of margin 0 count as wrong, but rows of zeros as predicted 0.
     lower, upper : array of shape (K,)
-        Interval for F_k(h′), whatever its rule for ties; rows of zeros, which tie under every model, count as wrong.
+        Interval for F_k(h′), whatever its rule for ties; but rows of zeros, which tie under every model, are taken as
+        predicted 0 by all of them, as `predict` has it.
     deviation : array of shape (K,)
         Bound on |F_k(h) − F_k(h′)|.
     aggregate, aggregate_lower, aggregate_upper : float
@@ -87,7 +88,7 @@ def fairness_certificate(
     sensitive_features : array of shape (n,)
         Each row's group; every group needs every label.
     notion : str
-        As in `fairness_coefficients`.
+        As in `fairness_coefficients`; demographic parity needs scores of two labels, whatever labels y has.
     radius : float
         The largest Euclidean distance between the two weight vectors, or Frobenius (or spectral) distance between the
         two weight matrices; at least 0.
@@ -108,11 +109,16 @@ def fairness_certificate(
     Raises
     ------
     ValueError
-        If an argument is malformed, a group lacks a label, a row of zeros has a score, or the scores have a constant
-        term that X has no column for. A margin of 0 is allowed; it makes Markov's bound infinite.
+        If an argument is malformed, a group lacks a label, demographic parity meets scores of a third label, a row of
+        zeros has a score, or the scores have a constant term that X has no column for. A margin of 0 is allowed; it
+        makes Markov's bound infinite.
 
     Notes
     -----
+    An intercept is noticed only where a constant term is not linear in the features: not where columns add up to a
+    constant, as those of a full one-hot encoding do, and not on fewer than 2d + 4 rows. The bounds then fail without
+    a word. Append the column of ones whenever the model has an intercept.
+
     They are never in another order than signed ≤ exact ≤ chernoff ≤ markov.
 
     References
@@ -130,6 +136,7 @@ def fairness_certificate(
         raise ValueError(f"radius: found {radius!r}, expected a finite number of at least 0")
     slack = float(as_single_rate(slack, "slack"))
     rho = margins(scores, y)
+    _check_columns(plain_array(scores), notion)
     lipschitz = margin_lipschitz(X, binary=np.ndim(scores) == 1)
     labels, label = as_groups(y, "y")
     levels, group = as_groups(sensitive_features)
@@ -145,6 +152,9 @@ def fairness_certificate(
         )
     relative = relative_margins(rho, lipschitz)
     _check_intercept(plain_array(scores), plain_array(X))
+    counts = cell_counts(relative, codes, cells, float(radius) * (1 + ROUNDING))
+    # all scores of a row of zeros tie under every model, and the first label is predicted
+    counts[:, 4] += np.bincount(codes[(lipschitz == 0) & (labels[label] == 0)], minlength=cells)
     return certify(
         relative,
         codes,
@@ -155,6 +165,7 @@ def fairness_certificate(
         bound=bound,
         slack=slack,
         desirable=desirable_labels(labels, notion, desirable),
+        counts=counts,
     )
 
 
@@ -257,10 +268,19 @@ def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.nd
     return _weighted(rise, lost) + _weighted(fall, gained), _weighted(rise, gained) + _weighted(fall, lost)
 
 
+def _check_columns(scores: np.ndarray, notion: str) -> None:
+    """Raise for demographic parity of a model with a third label: a wrong prediction does not say which it is."""
+    if notion == "demographic_parity" and scores.ndim == 2 and scores.shape[1] > 2:
+        raise ValueError(
+            f"scores: found {scores.shape[1]} columns, expected the scores of two labels for demographic parity"
+        )
+
+
 def _check_intercept(scores: np.ndarray, X: np.ndarray) -> None:
     """Raise if the scores of the first rows are linear in the features and a constant, but not in the features alone.
 
-    The constant then changes with the model too, and the margins' constants do not know of it.
+    The constant then changes with the model too, and the margins' constants do not know of it. Where the features
+    span the constant, nothing tells an intercept from weights.
     """
     rows = 4 * X.shape[1] + 100
     table, values = X[:rows].astype(float), scores[:rows].astype(float)

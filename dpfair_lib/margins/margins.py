@@ -41,10 +41,10 @@ def margins(scores: Any, y: Any) -> np.ndarray:
     """
     table = _scores(scores)
     if table.ndim == 1:
-        labels = as_binary(y, "y")
+        labels = as_binary(_numbers(y), "y")
         check_lengths(scores=table, y=labels)
         return np.where(labels == 1, table, -table)
-    labels = as_numbers(y, "y")
+    labels = _numbers(y)
     check_lengths(scores=table, y=labels)
     columns = table.shape[1]
     bad = ~np.isin(labels, np.arange(columns))
@@ -97,6 +97,16 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
     if binary:
         return lengths
     return (2.0 if norm == "largest-row" else np.sqrt(2.0)) * lengths
+
+
+def _numbers(y: Any) -> np.ndarray:
+    labels = as_vector(y, "y")
+    if labels.dtype.kind in "USO" and any(isinstance(label, str | bytes) for label in labels):
+        raise ValueError(
+            "y: found labels that are strings, expected the numbers of the scores' columns; of a model with "
+            "two labels pass (y == model.classes_[1])"
+        )
+    return as_numbers(labels, "y")
 
 
 def _scores(scores: Any) -> np.ndarray:

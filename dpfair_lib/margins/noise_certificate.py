@@ -26,11 +26,13 @@ def noise_certificate(
     """Bound the group fairness of a linear model, given only the one that Gaussian noise made of it, or the reverse.
 
     One of the two models is w, fixed before the noise; the other is w + Z with Z ~ N(0, σ²I), as `OutputPerturbation`
-    releases it. The scores are those of either. With probability at least 1 − ζ, over the noise and the simulation,
-    the intervals hold for the other one: for every group together, whatever w is.
+    releases it, unless with noise_kind="laplace". The scores are those of either. With probability at least 1 − ζ,
+    over the noise and the simulation, the intervals hold for the other one: for every group together, whatever w is.
 
-    They do not hold if the noisy weights are changed afterwards, by a projection or by rounding, or if the rows were
-    chosen after the noise had been drawn.
+    They do not hold if the noise is not Gaussian, which its standard deviation alone does not tell: not for the Laplace
+    noise of `OutputPerturbation`, which reaches further. Nor do they if the noisy weights are changed afterwards, by a
+    projection or by rounding, if the rows were chosen after the noise had been drawn, or if the model has an intercept
+    and X no column of ones, see `fairness_certificate`.
 
     Parameters
     ----------
@@ -39,7 +41,8 @@ def noise_certificate(
     y, X, sensitive_features, notion, desirable
         As in `fairness_certificate`, X with the column of ones if there is an intercept.
     sigma : float
-        Standard deviation of the noise in each coordinate, ``sigma_`` of `OutputPerturbation`.
+        Standard deviation of the Gaussian noise in each coordinate, ``sigma_`` of `OutputPerturbation` if its
+        noise_kind is not "laplace".
     zeta : float
         ζ in (0, 1).
     reach : {"local", "simulated", "markov"}

@@ -51,7 +51,7 @@ def private_certificate(
 
     Counted are the rows that are right, and those that are wrong, under all models within the reach; the reach of
     `markov_reach` depends on no row. Half of ζ is for the noise of the model, half for that of the counts, for which
-    every interval is widened.
+    every interval is widened. The noise of the model is Gaussian, as for `noise_certificate`.
 
     Parameters
     ----------
@@ -127,5 +127,5 @@ def settled_counts(relative: np.ndarray, codes: np.ndarray, cells: int, reach: f
 
 def noise_margin(scale: float, failure: float) -> int:
     """Return the least whole m that two-sided geometric noise of a scale exceeds with at most this probability."""
-    ratio = math.exp(-1 / scale)
-    return max(0, math.ceil(math.log(failure * (1 + ratio)) / math.log(ratio) - 1))
+    # the logarithm of the ratio is −1/scale, also where the ratio itself underflows
+    return max(0, math.ceil(-scale * math.log(failure * (1 + math.exp(-1 / scale))) - 1))

@@ -84,7 +84,7 @@ def test_margins_of_zero_can_go_either_way_and_rows_of_zeros_never_move(bound):
     assert np.isfinite(certificate(still @ w, y, still, s, bound=bound).deviation).all()
     nothing = certificate(np.zeros(200), y, np.zeros((200, 3)), s, bound=bound)
     assert nothing.deviation.tolist() == [0, 0, 0, 0]
-    assert nothing.fairness.tolist() == [0, 0, 0, 0]
+    assert nothing.fairness == pytest.approx([0, 0, 0, 0], abs=1e-12)  # all rows are predicted 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])

@@ -95,6 +95,29 @@ def test_bad_input_is_named(change, message):
         dpf.fairness_certificate(X @ w, y, **call)
 
 
+def test_demographic_parity_needs_scores_of_two_labels():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 3))
+    y, s = rng.integers(0, 2, 300), rng.integers(0, 2, 300)
+    call = {"X": X, "sensitive_features": s, "notion": "demographic_parity", "radius": 0.1}
+    with pytest.raises(ValueError, match="scores: found 3 columns"):  # though y has two labels
+        dpf.fairness_certificate(X @ rng.normal(size=(3, 3)), y, **call)
+    W = rng.normal(size=(3, 2))
+    made = dpf.fairness_certificate(X @ W, y, **call)
+    truth = dpf.group_fairness(y, (X @ W).argmax(axis=1), sensitive_features=s, notion="demographic_parity")
+    assert made.fairness == pytest.approx(list(truth.values()))
+
+
+def test_rows_of_zeros_of_three_labels_are_predicted_as_the_first():
+    rng = np.random.default_rng(3)
+    X, W = rng.normal(size=(300, 3)), rng.normal(size=(3, 3))
+    X[:50] = 0.0
+    y, s = np.arange(300) % 3, rng.integers(0, 2, 300)
+    made = dpf.fairness_certificate(X @ W, y, X=X, sensitive_features=s, notion="equalized_odds", radius=0.0)
+    truth = dpf.group_fairness(y, (X @ W).argmax(axis=1), sensitive_features=s, notion="equalized_odds")
+    assert made.fairness == pytest.approx(list(truth.values()))
+
+
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_all_notions_at_once_are_the_notions_one_by_one(bound):
     X, w, y, s, _ = data(groups=3)

@@ -162,6 +162,95 @@ def test_local_reach_covers_and_helps():
     assert local_reach(distances + 100, X, 1.0, wide=wide, zeta=0.009, draws=2000, rng=rng) == 0
 
 
+def one_axis_failures(near, *, axes, zeta, repeats):
+    """Lower limit at 10⁻⁹ of the failures of the local reach over rows within near · wide, a model just on one side."""
+    rng, X, failures = np.random.default_rng(6), np.eye(axes), 0
+    for _ in range(repeats):
+        released = 1e-9 + rng.normal(size=axes)
+        wide = simulated_reach(X, 1.0, zeta=zeta / 10, draws=199, rng=rng)
+        distances = np.abs(released) * 2 / near  # within 2w just where the true ones are within near · w
+        r = local_reach(distances, X, 1.0, wide=wide, zeta=0.9 * zeta, draws=199, rng=rng)
+        failures += bool(released.min() < -r)
+    return beta.ppf(1e-9, failures, repeats - failures + 1) if failures else 0.0
+
+
+def test_local_reach_needs_the_rows_that_came_from_near():
+    assert one_axis_failures(2, axes=1, zeta=0.05, repeats=2000) <= 0.05
+    assert one_axis_failures(0.5, axes=1, zeta=0.05, repeats=10_000) > 0.05
+    assert one_axis_failures(0.3, axes=1, zeta=0.05, repeats=2000) > 0.05
+    assert one_axis_failures(2, axes=200, zeta=0.2, repeats=400) <= 0.2
+    assert one_axis_failures(0.05, axes=200, zeta=0.2, repeats=400) > 0.2
+
+
+def test_local_reach_looks_at_the_rows_within_twice_the_reach():
+    # one factor of the reach would pass every sampled coverage here: this pins the two of the proof
+    keep = {"wide": 3.0, "zeta": 0.1, "draws": 99}
+    alone, near, far = (
+        local_reach(distances, X, 1.0, rng=np.random.default_rng(7), **keep)
+        for distances, X in (([0.0], [[1.0, 0.0]]), ([5.99], [[1.0, 0.0]]), ([6.01], [[1.0, 0.0]]))
+    )
+    assert 0 < alone == near
+    assert far == 0
+
+
+def test_the_default_reach_uses_fresh_draws_and_no_more_than_zeta(monkeypatch):
+    X, y, s = axes_universe(3)
+    drawn, spent = [], []
+    monkeypatch.setattr(
+        projections, "largest_projections", lambda axes, z: drawn.append(z) or largest_projections(axes, z)
+    )
+    monkeypatch.setattr(
+        projections,
+        "order_statistic",
+        lambda values, zeta: spent.append(zeta) or order_statistic(values, zeta),
+    )
+    dpf.noise_certificate(
+        X[:, 0] + X[:, 1] - X[:, 2], y, X=X, sensitive_features=s, rng=np.random.default_rng(0), **GOOD
+    )
+    assert spent == [pytest.approx(0.01), pytest.approx(0.09)]
+    assert len(drawn) == 2
+    assert not np.isin(drawn[0], drawn[1]).any()
+
+
+def test_slack_of_the_markov_reach_is_in_the_interval():
+    """Six axes, all just right, of which the slack forgives two: exactly, by how many are released far away."""
+    axes, zeta, slack = 6, 0.05, 0.45
+    X, y, s = axes_universe(axes)
+    r = markov_reach(1.0, zeta=zeta, slack=slack, groups=1)
+    common = {"X": X, "sensitive_features": s, "notion": "accuracy"}
+    failed = {"right": 0.0, "planted: no slack": 0.0}
+    for moved in range(axes + 1):
+        scores = X @ np.where(np.arange(axes) < moved, -r - 1, r / 2)
+        chance = math.comb(axes, moved) * float(ndtr(-r)) ** moved * float(ndtr(r)) ** (axes - moved)
+        made = {
+            "right": dpf.noise_certificate(
+                scores, y, **common, sigma=1.0, zeta=zeta, reach="markov", slack=slack
+            ),
+            "planted: no slack": dpf.fairness_certificate(scores, y, **common, radius=r, bound="signed"),
+        }
+        for name, one in made.items():
+            failed[name] += chance * bool(one.upper[0] < 1 - 1e-12)
+    assert failed["right"] <= zeta < failed["planted: no slack"]
+
+
+@pytest.mark.parametrize("reach", ["local", "simulated", "markov"])
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_rows_of_zeros_are_predicted_as_the_learner_predicts_them(reach, notion):
+    rng = np.random.default_rng(8)
+    X, s = rng.normal(size=(200, 2)), np.arange(200) % 2
+    y = (X[:, 0] > 0).astype(int)
+    X[:60] = 0.0  # of both labels
+    w = np.array([1000.0, 0.0])  # too far for anything else to change
+    made = dpf.noise_certificate(
+        X @ w, y, X=X, sensitive_features=s, notion=notion, sigma=1e-9, zeta=0.1, reach=reach, draws=200,
+        rng=rng,
+    )  # fmt: skip
+    truth = levels(X @ w, y, s, notion)
+    assert made.fairness == pytest.approx(truth, abs=1e-12)
+    assert (made.lower <= truth + 1e-12).all()
+    assert (truth <= made.upper + 1e-12).all()
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -241,6 +330,15 @@ def test_bad_arguments_are_named(name, value):
     expected = "draws" if value == 0.01 else name
     with pytest.raises(ValueError, match=f"{expected}: found"):
         dpf.noise_certificate(X @ [1.0, 2.0], y, X=X, sensitive_features=s, **arguments)
+
+
+def test_labels_that_are_strings_are_told_what_to_pass():
+    X, y, s = axes_universe(2)
+    with pytest.raises(ValueError, match=r"y: found labels that are strings.*y == model\.classes_\[1\]"):
+        dpf.noise_certificate(
+            X[:, 0], np.where(y, "yes", "no"), X=X, sensitive_features=s, rng=np.random.default_rng(0), **GOOD
+        )
+    dpf.noise_certificate(X[:, 0], y == 1, X=X, sensitive_features=s, rng=np.random.default_rng(0), **GOOD)
 
 
 def test_scores_of_several_vectors_and_bad_slacks_are_refused():

@@ -2,9 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import beta
 
 import dpfair_lib as dpf
 from dpfair_lib.fairness.linear_form import NOTIONS
+from dpfair_lib.margins import private_certificate as module
 from dpfair_lib.margins.private_certificate import noise_margin, settled_counts
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism
 
@@ -78,3 +81,108 @@ def test_secure_noise_and_bad_arguments():
         dpf.private_certificate(X @ w, y, epsilon=1.0, **{**common, "sensitive_features": y})
     with pytest.raises(ValueError, match="scores: found"):
         dpf.private_certificate(np.zeros((200, 2)), y, epsilon=1.0, **common)
+
+
+ZETA, SLACK, CELLS, PER_CELL = 0.05, 0.02, 4, 300
+
+
+def by_hand(epsilon):
+    """Four cells with rows on both sides of the reach, and equalized odds of what is left of noiseless counts."""
+    reach = -ndtri(ZETA / 2 / CELLS * SLACK)  # of the standard deviation 1
+    y, s = np.repeat([0, 0, 1, 1], PER_CELL), np.repeat([0, 1, 0, 1], PER_CELL)
+    margin = np.full((CELLS, PER_CELL), -reach * (1 - 1e-6))
+    settled = np.array([[200, 40], [180, 60], [120, 100], [150, 90]])
+    for cell, (right, wrong) in enumerate(settled):
+        margin[cell, :right], margin[cell, right : right + wrong] = reach * (1 + 1e-6), -reach * (1 + 1e-6)
+    m, q = 0, math.exp(-epsilon / 2)  # a count moves by at most 2 in all
+    while q ** (m + 1) / (1 + q) > ZETA / 2 / (2 * CELLS):
+        m += 1
+    low = (settled[:, 0] - m) / PER_CELL - SLACK
+    high = 1 - (settled[:, 1] - m) / PER_CELL + SLACK
+    other = [1, 0, 3, 2]  # of the same label and as large: F is half of the difference
+    return np.where(y == 1, 1, -1) * margin.ravel(), y, s, (low - high[other]) / 2, (high - low[other]) / 2
+
+
+def differs(monkeypatch, epsilon=1.0):
+    """Whether the certificate of counts without noise is another than by hand, or the noise not of scale 2/ε."""
+    scales = []
+    monkeypatch.setattr(
+        module, "add_discrete_laplace_noise", lambda counts, scale, **_: scales.append(scale) or counts
+    )
+    scores, y, s, lower, upper = by_hand(epsilon)
+    made = dpf.private_certificate(
+        scores, y, X=np.ones((len(y), 1)), sensitive_features=s, notion="equalized_odds", sigma=1.0, zeta=ZETA,
+        epsilon=epsilon, slack=SLACK,
+    )  # fmt: skip
+    return (
+        scales != [2 / epsilon]
+        or not np.allclose(made.lower, lower, rtol=0, atol=1e-12)
+        or not np.allclose(made.upper, upper, rtol=0, atol=1e-12)
+    )
+
+
+def test_every_part_of_the_interval_is_as_by_hand(monkeypatch):
+    assert not differs(monkeypatch)
+    assert not differs(monkeypatch, epsilon=0.3)
+
+
+REACH = module.markov_reach
+FAULTS = {
+    "one record moves one count": ("L1", 1),
+    "every cell with the whole of its share": (
+        "markov_reach",
+        lambda *a, **k: REACH(*a, **(k | {"groups": 1})),
+    ),
+    "the reach with the whole of zeta": ("markov_reach", lambda *a, **k: REACH(*a, **(k | {"zeta": ZETA}))),
+    "zeta not halved": ("inside_unit", lambda zeta, _: 2 * zeta),
+    "the margin with the whole of zeta": ("noise_margin", lambda scale, rate: noise_margin(scale, 2 * rate)),
+    "no margin": ("noise_margin", lambda *_: 0),
+    "a wrong row counts as right": ("settled_counts", lambda *rows: settled_counts(*rows)[:, ::-1]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_wrong_versions_differ(monkeypatch, fault):
+    monkeypatch.setattr(module, *FAULTS[fault])
+    assert differs(monkeypatch)
+
+
+def misses(*, repeats=800):
+    """How often any interval misses: in each cell two rows just wrong, the others far away, and very noisy counts."""
+    rng, sides = np.random.default_rng(1), np.repeat([100.0, -100.0, 0.0], [60, 38, 2])
+    y, s = np.repeat([0, 0, 1, 1], 100), np.repeat([0, 1, 0, 1], 100)
+    sign, near = np.where(y == 1, 1.0, -1.0), np.tile(sides == 0, 4)
+    X = np.column_stack([np.tile(sides, 4) * sign, (-sign * near)[:, None] * np.eye(4)[2 * y + s]])
+    w = np.array([1000.0, *np.full(4, 1e-9)])
+    pred = (X @ w > 0).astype(int)
+    assert (pred == y).sum() == 240
+    truth = np.array(
+        list(dpf.group_fairness(y, pred, sensitive_features=s, notion="equalized_odds").values())
+    )
+    missed = 0
+    for _ in range(repeats):
+        made = dpf.private_certificate(
+            X @ (w + rng.normal(size=5)), y, X=X, sensitive_features=s, notion="equalized_odds", sigma=1.0,
+            zeta=ZETA, epsilon=0.1, noise="study", rng=rng,
+        )  # fmt: skip
+        missed += bool(((truth < made.lower - 1e-12) | (truth > made.upper + 1e-12)).any())
+    return missed, repeats
+
+
+def test_small_epsilon_is_covered_near_the_boundary():
+    missed, repeats = misses()
+    assert beta.ppf(1 - 1e-6, missed + 1, repeats - missed) <= ZETA
+
+
+def test_without_the_margin_it_is_not(monkeypatch):
+    monkeypatch.setattr(module, "noise_margin", lambda *_: 0)
+    missed, repeats = misses()
+    assert beta.ppf(1e-6, missed, repeats - missed + 1) > ZETA
+
+
+def test_epsilon_may_be_large():
+    X, w, y, s, _ = universe(n=200)
+    common = {"X": X, "sensitive_features": s, "notion": "accuracy", "sigma": 0.01, "zeta": 0.1}
+    made = [dpf.private_certificate(X @ w, y, epsilon=epsilon, **common) for epsilon in (100.0, 5000.0)]
+    assert made[0].lower == made[1].lower
+    assert noise_margin(1e-6, 0.01) == 0
