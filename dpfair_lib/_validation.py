@@ -148,4 +148,6 @@ def as_single_rate(value: Any, name: str) -> Any:
     """Return one rate as `as_rate` does; an array is refused."""
     if np.ndim(value):
         raise ValueError(f"{name}: found an array of shape {np.shape(value)}, expected one number in [0, 1]")
+    if isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}: found {value}, expected a number in [0, 1]")
     return as_rate(value, name)

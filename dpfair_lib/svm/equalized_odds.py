@@ -32,9 +32,9 @@ from dpfair_lib.svm.guarantees import (
 )
 
 _PUBLIC = {
-    "sensitive-attribute": "predictions and labels of all rows, which groups there are",
-    "replace-one": "number of rows, which groups there are",
-    "add-remove": "which groups there are",
+    "sensitive-attribute": ("predictions and labels of all rows", "which groups there are"),
+    "replace-one": ("the number of rows", "which groups there are"),
+    "add-remove": ("which groups there are",),
 }
 """Relation → what is known to everyone."""
 
@@ -149,25 +149,28 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         inside_unit(self.failure, "failure")
         one_of(self.mechanism, "mechanism", MECHANISMS)
         rng = study_generator(self.noise, self.random_state)
-        codes, truth = self._rows(y_pred, y, sensitive_features, y_true)
-        exact = np.zeros((2, len(self.groups_), 2), dtype=np.int64)
+        groups, codes, truth = self._rows(y_pred, y, sensitive_features, y_true)
+        exact, pairs = np.zeros((2, len(groups), 2), dtype=np.int64), self._pairs(groups)
         np.add.at(exact, (truth[0], codes, truth[1]), 1)
-        pairs = self._pairs()
         if self._noisy:
-            self.counts_ = self._released(exact, rng)
-            self.noise_bound_ = noise_radius(
-                self._epsilon, groups=len(self.groups_), failure=self.failure, relation=self.relation,
+            counts = self._released(exact, rng)
+            radius = noise_radius(
+                self._epsilon, groups=len(groups), failure=self.failure, relation=self.relation,
                 mechanism=self.mechanism,
             )  # fmt: skip
         else:
-            self._check_cells(exact)
-            self.counts_, self.noise_bound_ = exact, 0.0
-        kept = np.maximum(self.counts_, 0).astype(float)
+            _check_cells(exact, groups)
+            counts, radius = exact, 0.0
+        kept = np.maximum(counts, 0).astype(float)
         rows = kept.sum(axis=0).T
-        extra = slack(rows, pairs, self.noise_bound_) if self.relaxed and self._noisy else 0.0
+        extra = slack(rows, pairs, radius) if self.relaxed and self._noisy else 0.0
         limits = np.minimum(np.full((2, len(pairs)), gamma) + extra, 1.0)
-        self.program_ = OddsProgram(kept, pairs, limits)
-        self.solution_: OddsSolution = solve(self.program_)
+        program = OddsProgram(kept, pairs, limits)
+        solution = solve(program)
+        # all at once, so that a refit that fails leaves the former one whole
+        self.groups_, self.counts_, self.noise_bound_ = groups, counts, radius
+        self.program_: OddsProgram = program
+        self.solution_: OddsSolution = solution
         self._tell(rows)
         self.privacy_statement_ = statement
         return self
@@ -236,7 +239,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
 
     def _statement(self) -> PrivacyStatement:
         relation = one_of(self.relation, "relation", _PUBLIC)
-        public = (_PUBLIC[relation],)
+        public = _PUBLIC[relation]
         if not self._noisy:
             return PrivacyStatement(
                 math.inf, 0.0, relation, public=public, guarantee=False, note="counts without noise"
@@ -247,34 +250,36 @@ class EqualizedOddsPostprocessor(BaseEstimator):
 
     def _rows(
         self, y_pred: Any, y: Any, sensitive_features: Any, y_true: Any
-    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    ) -> tuple[list[Any], np.ndarray, tuple[np.ndarray, np.ndarray]]:
         if (y is None) == (y_true is None):
             found = "none" if y is None else "labels in both y and y_true"
             raise ValueError(f"y_true: found {found}, expected the true labels once")
         truth = y if y_true is None else y_true
         if self.groups is not None:
-            self.groups_ = self._given_groups()
+            groups = self._given_groups()
             if self._noisy and np.size(y_pred) == np.size(truth) == np.size(sensitive_features) == 0:
                 # an error would tell an empty table from one with a single row
                 nobody = np.zeros(0, dtype=np.int64)
-                return nobody, (nobody, nobody)
+                return groups, nobody, (nobody, nobody)
         else:
-            self.groups_ = as_groups(sensitive_features)[0].tolist()
-            if len(self.groups_) < 2:
+            groups = as_groups(sensitive_features)[0].tolist()
+            if len(groups) < 2:
                 raise ValueError(
-                    f"sensitive_features: found {len(self.groups_)} group {self.groups_}, expected at least 2"
+                    f"sensitive_features: found {len(groups)} group {groups}, expected at least 2"
                 )
-        codes = self._codes(sensitive_features, self.groups_)
+        codes = self._codes(sensitive_features, groups)
         labels = as_binary(y_pred, "y_pred"), as_binary(truth, "y_true")
         check_lengths(y_pred=labels[0], y_true=labels[1], sensitive_features=codes)
-        return codes, labels
+        return groups, codes, labels
 
     def _given_groups(self) -> list[Any]:
-        if isinstance(self.groups, str) or not isinstance(self.groups, Sequence | np.ndarray):
+        given: Any = self.groups
+        given = given.tolist() if hasattr(given, "tolist") else given
+        if isinstance(given, str) or not isinstance(given, Sequence):
             raise ValueError(f"groups: found {self.groups!r}, expected a sequence of group labels")
-        groups = as_groups(self.groups, "groups")[0].tolist()
-        if len(groups) != len(self.groups) or len(groups) < 2:
-            raise ValueError(f"groups: found {list(self.groups)}, expected at least two different labels")
+        groups = as_groups(given, "groups")[0].tolist()
+        if len(groups) != len(given) or len(groups) < 2:
+            raise ValueError(f"groups: found {list(given)}, expected at least two different labels")
         return groups
 
     @staticmethod
@@ -286,26 +291,18 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             raise ValueError(f"sensitive_features: found group {unknown[0]!r}, expected one of {groups}")
         return np.array([place[level] for level in levels.tolist()])[codes]
 
-    def _pairs(self) -> tuple[tuple[int, int], ...]:
+    def _pairs(self, groups: list[Any]) -> tuple[tuple[int, int], ...]:
         if self.reference is None:
-            return tuple(itertools.combinations(range(len(self.groups_)), 2))
-        if self.reference not in self.groups_:
-            raise ValueError(f"reference: found {self.reference!r}, expected one of {self.groups_}")
-        at = self.groups_.index(self.reference)
-        return tuple((a, at) for a in range(len(self.groups_)) if a != at)
+            return tuple(itertools.combinations(range(len(groups)), 2))
+        if self.reference not in groups:
+            raise ValueError(f"reference: found {self.reference!r}, expected one of {groups}")
+        at = groups.index(self.reference)
+        return tuple((a, at) for a in range(len(groups)) if a != at)
 
     def _released(self, counts: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
         scale = COUNT_SENSITIVITY[self.relation] / self._epsilon
         add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
         return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
-
-    def _check_cells(self, counts: np.ndarray) -> None:
-        empty = np.argwhere(counts.sum(axis=0) == 0)
-        if len(empty):
-            group, label = empty[0]
-            raise ValueError(
-                f"y_true: found no label {label} in group {self.groups_[group]!r}, expected both labels in every group"
-            )
 
     def _tell(self, rows: np.ndarray) -> None:
         rule, radius, pairs = self.solution_.rule, self.noise_bound_, self.program_.pairs
@@ -318,3 +315,12 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         self.gap_bound_ = float(min(bounds.max(), 1.0))
         relaxed = self.relaxed or not self._noisy
         self.excess_errors_bound_ = float(excess_errors(len(self.groups_), radius)) if relaxed else math.inf
+
+
+def _check_cells(counts: np.ndarray, groups: list[Any]) -> None:
+    empty = np.argwhere(counts.sum(axis=0) == 0)
+    if len(empty):
+        group, label = empty[0]
+        raise ValueError(
+            f"y_true: found no label {label} in group {groups[group]!r}, expected both labels in every group"
+        )

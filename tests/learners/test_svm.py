@@ -249,3 +249,19 @@ def test_the_statement_is_that_of_the_same_mechanism_with_the_other_loss():
     svm, logistic = (kind(**options).fit(X, Y) for kind in (dpf.DPLinearSVM, dpf.DPLogisticRegression))
     assert svm.privacy_statement_ == logistic.privacy_statement_
     assert abs(svm.coef_ - logistic.coef_).max() > 1e-3
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huberised-hinge"])
+def test_no_table_makes_the_solver_give_up(loss):
+    # a refusal would depend on the data, and tell more than the statement allows
+    assert abs(minimise(np.array([[1.0], [-1.0]]), np.array([-1.0, 1.0]), 0.05, 1e-6, loss)[0]) > 0.1
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        n, p = int(rng.choice([2, 3, 5, 20, 100])), int(rng.integers(1, 8))
+        rows = rng.normal(size=(n, p)).round(int(rng.integers(0, 3)))
+        rows /= np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True))
+        signs = rng.choice([-1.0, 1.0], size=n) if rng.random() < 0.6 else np.sign(rows[:, 0] + 1e-9)
+        modulus, accuracy = 10 ** rng.uniform(-5, 0), 1e-6 / n
+        weights = minimise(rows, signs, modulus, accuracy, loss)
+        pulls = descent(signs * (rows @ weights), loss)
+        assert np.linalg.norm(modulus * weights - (signs * pulls) @ rows / n) <= 1.01 * accuracy

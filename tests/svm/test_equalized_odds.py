@@ -266,3 +266,23 @@ def test_predict_wants_known_groups_and_a_fit():
         fair.predict([0, 1], sensitive_features=[0, 5], random_state=0)
     with pytest.raises(ValueError, match="labels in both"):
         fair.fit(predicted, label, y_true=label, sensitive_features=group)
+
+
+def test_a_refit_that_fails_leaves_the_former_one_whole():
+    rng = np.random.default_rng(5)
+    groups = np.repeat(list("abcd"), 60)
+    labels = rng.integers(0, 2, size=(2, 240))
+    fitted = EqualizedOddsPostprocessor(gamma=0.1).fit(labels[0], labels[1], sensitive_features=groups)
+    before = fitted.predict_proba([0, 1], sensitive_features=["c", "c"])[:, 1]
+    with pytest.raises(ValueError, match="y_true: found"):
+        fitted.fit(labels[0][120:], np.full(120, 2), sensitive_features=groups[120:])
+    assert fitted.predict_proba([0, 1], sensitive_features=["c", "c"])[:, 1].tolist() == before.tolist()
+    assert before.tolist() == list(fitted.probabilities_["c"])
+
+
+def test_group_labels_may_come_as_an_index():
+    named = EqualizedOddsPostprocessor(gamma=0.1, groups=pd.Index(["a", "b"]))
+    fitted = named.fit([0, 1, 0, 1], [0, 1, 0, 1], sensitive_features=list("aabb"))
+    assert fitted.groups_ == ["a", "b"]
+    with pytest.raises(ValueError, match="gamma: found True"):
+        EqualizedOddsPostprocessor(gamma=True).fit([0, 1], [0, 1], sensitive_features=list("ab"))
