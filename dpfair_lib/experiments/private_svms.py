@@ -41,7 +41,7 @@ PRIVATE = {"Gaussian weights": DELTA, "Laplace weights": 0.0, "DP-SGD": DELTA}
 """The private support vector machines and their δ."""
 REFUTED = "called ε-DP in print; refuted, see sk.alg-1-privacy"
 METHODS = {
-    "constant": Method("nobody", 0.0, "the better of the two, told by the test rows; each needs no data"),
+    "constant": Method("nobody", 0.0, "the better of the two on the test rows"),
     "SVM": Method("nobody", 0.0),
     "SVM, program": Method("nobody", 0.0),
     "SVC": Method("nobody", 0.0, "the printed method without noise"),
