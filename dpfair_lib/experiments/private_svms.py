@@ -41,7 +41,7 @@ PRIVATE = {"Gaussian weights": DELTA, "Laplace weights": 0.0, "DP-SGD": DELTA}
 """The private support vector machines and their δ."""
 REFUTED = "called ε-DP in print; refuted, see sk.alg-1-privacy"
 METHODS = {
-    "constant": Method("nobody", 0.0, "needs no data"),
+    "constant": Method("nobody", 0.0, "the better of the two on the test rows"),
     "SVM": Method("nobody", 0.0),
     "SVM, program": Method("nobody", 0.0),
     "SVC": Method("nobody", 0.0, "the printed method without noise"),
@@ -157,8 +157,9 @@ def _methods(
     """Yield method, ε, and the chance of the label 1 for every test row."""
     from sklearn.svm import SVC, LinearSVC
 
-    majority = float(train.labels.mean() > 0.5)
-    yield "constant", None, np.full(len(test.labels), majority)
+    # the strongest constant, whatever somebody would fix in public: no method, but what the others are compared with
+    best = float(test.labels.mean() > 0.5)
+    yield "constant", None, np.full(len(test.labels), best)
     svm = LinearSVC(loss="hinge", fit_intercept=False, max_iter=20_000, random_state=0)
     svm.fit(train.features, train.labels)
     yield "SVM", None, svm.predict(test.features).astype(float)

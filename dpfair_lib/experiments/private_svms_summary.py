@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpfair_lib.experiments.intervals import mean_interval
 
-OVERLAP = 0.25  # test rows over other rows, for intervals that speak of rows not yet seen
+OVERLAP = 1 / 4  # test rows over other rows, for intervals that speak of rows not yet seen
 Cell = tuple[str, float | None]
 """A method and its ε, or None."""
 

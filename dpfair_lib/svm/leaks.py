@@ -70,7 +70,8 @@ def scale_delta(odds: Any, k: int, neighbour_k: int) -> Any:
 
     The number is the same in both, and k is not shown: what is left is that the noise has another scale. With k > k′
     the density with k′ is more than `odds` times the other wherever |noise| is large, for all odds; the excess there is
-    (1 − k′/k)(odds·k/k′)^(−k′/(k − k′)). The other way round the excess is near 0, and only for odds below k/k′.
+    (1 − k′/k)(odds·k/k′)^(−k′/(k − k′)). The other way round there is an excess near 0 for odds below k/k′, which is
+    never the larger one: the first less the second is concave in odds, 0 at odds 1 and positive at odds k/k′.
 
     Parameters
     ----------
@@ -94,18 +95,8 @@ def scale_delta(odds: Any, k: int, neighbour_k: int) -> Any:
         raise ValueError(f"odds: found {odds}, expected a number of at least 1")
     if more == fewer:
         raise ValueError(f"neighbour_k: found {fewer} like k, expected another number")
-    tail, centre = _excess(odds, more, fewer)
-    return max(tail, centre)
-
-
-def _excess(odds: Any, more: int, fewer: int) -> tuple[Any, Any]:
     ratio = Fraction(more, fewer)
-    far = _power(odds * ratio, fewer, more - fewer) * (1 - 1 / ratio)
-    if odds >= ratio:
-        return far, 0 * far
-    # inside |noise| < T, where (k/k′) e^(−(k − k′)ε′T/2) = odds
-    near = _power(ratio / odds, fewer, more - fewer)
-    return far, (1 - near * odds / ratio) - odds * (1 - near)
+    return _power(odds * ratio, fewer, more - fewer) * (1 - 1 / ratio)
 
 
 def _power(base: Any, over: int, under: int) -> Any:

@@ -7,12 +7,14 @@ from dpfair_lib.claims import claim, judge
 
 @pytest.fixture(scope="module")
 def facts():
-    names = ("sk.alg-1-privacy", "sk.linf-bound", "sk.scaling", "sk.comparison")
+    names = ("sk.alg-1-privacy", "sk.linf-bound", "sk.scaling", "sk.comparison", "sk.sentences")
     return {name: judge(claim(name)).evidence.facts for name in names}
 
 
 def test_the_leak_of_the_attribute(facts):
-    found = facts["sk.alg-1-privacy"]["one A changed, Ŷ without A, m = 160: real δ at every ε is at least"]
+    found = facts["sk.alg-1-privacy"][
+        "one A changed, Ŷ without A, e^ε = 2, m = 160: δ at every ε′ is at least"
+    ]
     assert f"δ ≥ {found:.3f} at m = 160" in claim("sk.alg-1-privacy").finding
 
 
@@ -52,3 +54,12 @@ def test_the_proved_bound_can_be_below_the_generic_one(facts):
         < found["there the generic bound"]
         < found["there the printed SVM bound"]
     )
+
+
+def test_the_shift_of_the_gap(facts):
+    finding = claim("sk.sentences").finding
+    for data in ("adult", "compas"):
+        found = facts["sk.sentences"][f"{data}, ε = 0.1, noise on the support vectors, gap"]
+        mean, half = (float(number) for number in found.partition(" (")[0].split(" ± "))
+        assert abs(mean) < half
+        assert f"{mean:+.3f} ± {half:.3f}".replace("-", "−") in finding

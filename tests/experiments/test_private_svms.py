@@ -32,6 +32,13 @@ def test_the_constant_has_no_gap(trial):
     assert constant["false_positive"] == constant["true_positive"] == 0
 
 
+def test_the_constant_is_the_better_one_on_the_test_rows(trial):
+    truth = dpf.synthetic("compas", n=1500, random_state=0).y.to_numpy()
+    share = truth[np.random.default_rng([0, 0]).permutation(1500)[:300]].mean()
+    constant = trial.loc[trial["method"] == "constant", "error"].item()
+    assert constant == pytest.approx(min(share, 1 - share))
+
+
 def test_a_trial_is_its_numbers_alone(trial):
     again = pd.DataFrame(svms.run_trial(dpf.synthetic("compas", n=1500, random_state=0), split=0, seed=0))
     pd.testing.assert_frame_equal(trial, again)

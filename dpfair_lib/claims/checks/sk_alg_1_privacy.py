@@ -173,16 +173,16 @@ def _attribute_alone(search: Search) -> None:
     for m in (80, 160, 320):
         slack = attribute_slack(m)
         search.against(slack, {"m": m}, verify=attribute_slack)
-        search.fact(f"one A changed, Ŷ without A, m = {m}: real δ at every ε is at least", float(-slack))
+        search.fact(f"one A changed, Ŷ without A, e^ε = 2, m = {m}: δ at every ε′ is at least", float(-slack))
 
 
 def attribute_slack(m: int) -> Fraction:
-    """Return minus a lower bound on the δ, for every ε, of the program's optimum when one person's A changes.
+    """Return minus a lower bound on the program's δ when one person's A changes: noise for e^ε = 2, any ε′ claimed.
 
     Group 0: a quarter of the people of each label, predicted right. Group 1: likewise, but for a tenth of its
-    negatives. The neighbour has one of those in group 0. γ = 0, and noise 2/(mε) at e^ε = 2 on the four cells. Within
-    1/8 of the cells, at every corner and so everywhere, p below beats the constants; so the optimum on the data is no
-    constant, and only constants are feasible on the neighbour.
+    negatives. The neighbour has one of those in group 0. γ = 0, limits without slack, and noise 2/(mε) at e^ε = 2 on
+    the four cells. Within 1/8 of the cells, at every corner and so everywhere, p below beats the constants; so the
+    optimum on the data is no constant, and only constants are feasible on the neighbour.
     """
     size = m // 4
     wrong = Fraction(size // 10)

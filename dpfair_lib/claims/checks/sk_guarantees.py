@@ -21,7 +21,8 @@ from dpfair_lib.claims.checks.noisy_tables import (
     table_of,
     turned_around,
 )
-from dpfair_lib.claims.checks.sk_lemma_a2_4 import differences
+from dpfair_lib.claims.checks.sk_lemma_a2_4 import SHARP, differences
+from dpfair_lib.claims.checks.sk_lemma_a2_5 import is_optimal
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
 from dpfair_lib.svm.guarantees import excess_errors, gap_excess, slack
@@ -60,6 +61,7 @@ def check(
             search.observe(room.min(), case, tolerance=1e-9)
     _printed_program(remainder, search)
     _attained(excess, search)
+    _difference_attained(allowance, search)
     search.part("the printed denominators, with q̂")
     search.against(denominator_slack(**EDGE), EDGE, verify=denominator_slack)
     search.part("the printed probability")
@@ -113,6 +115,18 @@ def _attained(excess: Callable[[int, Any], Any], search: Search) -> None:
         search.equal(excess(groups, Fraction(radius)) - Fraction(2 * groups, 1000), over, {"groups": groups})
 
 
+def _difference_attained(allowance: Callable[..., Any], search: Search) -> None:
+    """Seen from the noisy table of `SHARP` backwards: its solution is at the limit, and the noise hid as much again."""
+    search.part("the difference attained, negative counts set to 0")
+    after, noise, rule = (table_of(part) for part in SHARP.values())
+    counts, gamma = after + noise, Fraction(5, 16)
+    extra = [allowance(rows_of(table), PAIR, Fraction(1))[0, 0] for table in (after, counts)]
+    case = {**SHARP, "gamma": gamma}
+    search.equal(gamma + extra[0], abs(differences(after, rule)).max(), case)
+    search.agree(is_optimal(after, rule, abs(differences(after, rule)).max()), True, case)
+    search.equal(gamma + sum(extra), abs(differences(counts, rule))[0], case)
+
+
 def _reached(counts: Any, noise: Any, rule: Any, m_epsilon: Fraction) -> tuple[Fraction, Fraction]:
     """Return the solution's difference and, from above, what is printed for mε and kε of at least `m_epsilon`."""
     table, chances = table_of(counts), table_of(rule)
@@ -159,5 +173,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "no slack in the noisy program": {
         "allowance": lambda rows, pairs, radius: 0 * slack(rows, pairs, radius)
     },
+    "twice the slack": {"allowance": lambda rows, pairs, radius: 2 * slack(rows, pairs, radius)},
+    "twice the remainder": {"remainder": lambda rows, radius: 2 * gap_excess(rows, radius)},
     "denominators without the noise": {"remainder": lambda rows, radius: 4 * radius / rows},
 }

@@ -59,11 +59,25 @@ def check(
     moved = excess_at_corners(2)
     search.observe(excess(2, 1) - moved, {"moved": moved})
     search.exhausts("all noises and pairs of rules at corners, |A| = 2", cases=2**16)
+    _smallest_radius(radius, search)
     _draws(radius, search)
     search.part("the condition that is not printed")
     search.against(condition_slack(**SMALL), SMALL, verify=condition_slack)
     search.fact("quoted excess error over ours", 24 / excess(1, 2))
     return search.evidence()
+
+
+def _smallest_radius(radius: Callable[..., float], search: Search) -> None:
+    """Whole noise: P(|Z| > η) = 2α^(η + 1)/(1 + α), α = e^(−ε/Δ); the radius is the first η that keeps β."""
+    search.part("the radius of whole noise")
+    for case in search.grid(groups=(1, 2, 10), failure=(1e-6, 0.05, 0.5), epsilon=(0.1, 1.0, 3.0)):
+        for relation, change in (("sensitive-attribute", 2), ("replace-one", 2), ("add-remove", 1)):
+            found = radius(**case, relation=relation)
+            alpha = math.exp(-case["epsilon"] / change)
+            each = [2 * alpha ** (eta + 1) / (1 + alpha) for eta in (found, found - 1)]
+            chances = [1 - max(0.0, 1 - tail) ** (4 * case["groups"]) for tail in each]
+            smallest = chances[0] <= case["failure"] < chances[1]
+            search.agree(smallest, True, {**case, "relation": relation, "radius": found})
 
 
 def _draws(radius: Callable[..., float], search: Search) -> None:
@@ -113,6 +127,8 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "a quarter of the radius": {"radius": lambda epsilon, **rest: noise_radius(4 * epsilon, **rest)},
+    "one row less": {"radius": lambda epsilon, **rest: noise_radius(epsilon, **rest) - 1},
+    "one row more": {"radius": lambda epsilon, **rest: noise_radius(epsilon, **rest) + 1},
     "excess error as quoted": {"excess": lambda groups, radius: 12 * groups * radius},
     "units of rows and shares mixed": {
         "remainder": lambda rows, radius: 4 * radius / (rows - 2 * radius / 1000)

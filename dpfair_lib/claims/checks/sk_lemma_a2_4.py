@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.checks.noisy_tables import (
-    EXACT,
     PAIR,
     TURNED,
     condition_kept,
@@ -26,8 +25,15 @@ from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, positive_rates
 from dpfair_lib.svm.guarantees import slack
 
-SHARP = ((((2, 2), (2, 2)), ((6, 6), (6, 6))), (((-1, 0), (-1, 0)), ((1, 0), (1, 0))))
-"""A table with false positive rates of ¾ on 8 rows, and noise of size 1 that takes both to ⅞."""
+SHARP: dict[str, Any] = {
+    "counts": (((2, 20), (4, 0)), ((6, 0), (12, 20))),
+    "noise": (((-1, 0), (-1, 0)), ((1, 0), (1, 0))),
+    "rule": ((1, 0), (0, 1)),
+}
+"""False positive rates of ¾ on 8 and on 16 rows, and noise of size 1 that takes them to ⅞ and 13/16.
+
+The rule reverses group 0's predictions and keeps group 1's: it makes the fewest errors of all rules on either table.
+"""
 
 
 def factored(noisy: np.ndarray, exact: np.ndarray, rule: np.ndarray) -> Any:
@@ -71,10 +77,9 @@ def check(
                     search.observe(2 * Fraction(radius) / least[label] - abs(change), case)
     _every_pair(allowance, search)
     search.part("attained")
-    counts, noise = (table_of(part) for part in SHARP)
-    rule = EXACT(np.array([[1, 0], [0, 1]]))
+    counts, noise, rule = (table_of(part) for part in SHARP.values())
     moved = abs(differences(counts + noise, rule)[0]) - abs(differences(counts, rule)[0])
-    search.equal(allowance(rows_of(counts), PAIR, Fraction(1))[0, 0], moved, {"counts": SHARP})
+    search.equal(allowance(rows_of(counts), PAIR, Fraction(1))[0, 0], moved, SHARP)
     search.part("the printed probability")
     search.against(probability_slack(**TURNED), TURNED, verify=probability_slack)
     return search.evidence()
@@ -119,6 +124,11 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the larger of all groups for both": {
         "allowance": lambda rows, pairs, radius: slack(
             0 * rows + rows.max(axis=1, keepdims=True), pairs, radius
+        )
+    },
+    "the smaller of all groups for both": {
+        "allowance": lambda rows, pairs, radius: slack(
+            0 * rows + rows.min(axis=1, keepdims=True), pairs, radius
         )
     },
     "false positives for both labels": {

@@ -23,7 +23,7 @@ from dpfair_lib.claims.checks.noisy_tables import (
     table_of,
     turned_around,
 )
-from dpfair_lib.claims.checks.sk_lemma_a2_4 import differences
+from dpfair_lib.claims.checks.sk_lemma_a2_4 import SHARP, differences
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
 from dpfair_lib.svm.guarantees import slack
@@ -62,6 +62,12 @@ def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
         noisy = OddsProgram(after, pairs, 0.05 + allowance(rows_of(after), pairs, float(radius)))
         slacks = noisy.limits - abs(noisy.differences(solve(exact).rule))
         search.observe(slacks.min(), {"counts": counts.tolist(), "noise": noise.tolist()}, tolerance=1e-9)
+    search.part("all of it needed, by an optimum")
+    counts, noise, rule = (table_of(part) for part in SHARP.values())
+    gamma, after = abs(differences(counts, rule)).max(), counts + noise
+    search.agree(is_optimal(counts, rule, gamma), True, {**SHARP, "gamma": gamma})
+    needed = abs(differences(after, rule))[0] - gamma
+    search.equal(allowance(rows_of(after), PAIR, Fraction(1))[0, 0], needed, SHARP)
     search.part("the noisy program with γ alone")
     case = {"counts": COUNTS, "noise": NOISE, "rule": RULE}
     search.against(slack_of_gamma_alone(**case), case, verify=slack_of_gamma_alone)
@@ -110,6 +116,8 @@ def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, fe
 FAULTS: dict[str, dict[str, Any]] = {
     "no slack": {"allowance": lambda rows, pairs, radius: 0 * slack(rows, pairs, radius)},
     "half of it": {"allowance": lambda rows, pairs, radius: slack(rows, pairs, radius) / 2},
+    "twice of it": {"allowance": lambda rows, pairs, radius: 2 * slack(rows, pairs, radius)},
+    "no bound but 1": {"allowance": lambda rows, pairs, radius: 1 + 0 * slack(rows, pairs, radius)},
     "false positives for both labels": {
         "allowance": lambda rows, pairs, radius: slack(rows[[0, 0]], pairs, radius)
     },
