@@ -3,8 +3,11 @@
 The direct procedure has, for each notion, label and group, a golden-section search over t of the mean of
 exp(t(d − |ρ|/L)) over the rows within d, the others counting as 0; the term of everyone compared with is searched for
 once, and shared by the groups. The mean rises with t, so that the search ends at t = 0 and finds the share of rows
-within d, which is what one pass counts. The two then bound by different coefficients: the direct procedure adds the
-two terms (Corollary 3.3), ours has those of Theorem 3.2, never larger. Both start from ρ/L.
+within d, which is what one pass counts. The published searches stop where the values at the ends of the range
+differ by 1e-5, mostly before their first step; a search for the minimum itself, as the theory has it, takes some
+forty steps. Both are timed, and the published one is what the target is about. The two
+then bound by different coefficients: the direct procedure adds the two terms (Corollary 3.3), ours has those of
+Theorem 3.2, never larger. Both start from ρ/L.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ AXES = {"rows": (10_000, 100_000, 1_600_000)}
 RADIUS = 0.1
 RATE, LEAST = 40e6, 300
 OURS = "dpfair_lib.margins.certificate.certify_all"
-SEARCH = "direct, searches to half the digits"
-AS_RUN = "direct, searches stopped as in the published runs"
+AS_RUN = "direct, the published searches and their stop"
+SEARCH = "direct, a stop of ours: t to half its digits"
 DESIRABLE = np.array([0, 1])
 PRECISION = math.sqrt(np.finfo(float).eps)  # of t, beyond which a search for a minimum learns nothing
 
@@ -109,8 +112,8 @@ def contenders(rows: int) -> dict[str, Contender]:
     runs = max(1, 1_000_000 // rows)  # so that no time is that of a few microseconds
     return {
         OURS: Contender(lambda: [one_pass(relative, codes) for _ in range(runs)], runs=runs),
-        SEARCH: Contender(lambda: direct(*given)),
         AS_RUN: Contender(lambda: direct(*given, stop_early=True)),
+        SEARCH: Contender(lambda: direct(*given)),
     }
 
 
@@ -118,7 +121,10 @@ def targets(found: list[dict]) -> list[dict]:
     largest = {row["name"]: row["median"] for row in found if row["value"] == AXES["rows"][-1]}
     allowed = AXES["rows"][-1] / RATE
     return [
-        target(f"{SEARCH}, {AXES['rows'][-1]:,} rows", largest[OURS], largest[SEARCH], LEAST),
+        *(
+            target(f"{name}, {AXES['rows'][-1]:,} rows", largest[OURS], largest[name], LEAST)
+            for name in (AS_RUN, SEARCH)
+        ),
         target("40 million rows a second on one core: seconds allowed over seconds taken", largest[OURS], allowed, 1),
     ]  # fmt: skip
 

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from dpfair_lib.margins.radius import (
     projection_quantile,
     strong_convexity,
 )
-from dpfair_lib.privacy.gaussian import classical_sigma_formula
+from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 BOUND = {"celeba": 6.0, "acs-income": 3.0}  # Λ, the largest norm of a row
@@ -149,10 +149,14 @@ def _unscaled(signed: np.ndarray, C: float) -> np.ndarray:
     return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x)
 
 
-def noise_scale(bound: float, n: int, epsilon: float) -> float:
-    """Return σ = Λ√(8 ln(1.25/δ))/(nμε) with δ = 1/n² and μ = 1, whatever was trained."""
+def noise_scale(
+    bound: float, n: int, epsilon: float, kind: Literal["classical", "analytic"] = "classical"
+) -> float:
+    """Return σ for δ = 1/n² and the modulus 1, whatever was trained: Λ√(8 ln(1.25/δ))/(nμε), or the analytic σ."""
     allowed = output_perturbation_sensitivity(lipschitz=bound, strong_convexity=STATED_MODULUS, n=n)
-    return classical_sigma_formula(epsilon, 1 / n**2, allowed)
+    if kind == "classical":
+        return classical_sigma_formula(epsilon, 1 / n**2, allowed)
+    return gaussian_sigma(epsilon, 1 / n**2, allowed, "analytic")
 
 
 def radius_of(bound: float, p: int, n: int, epsilon: float, delta: float) -> float:

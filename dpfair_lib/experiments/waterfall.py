@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import binom
@@ -16,10 +16,10 @@ from dpfair_lib.experiments.bounded_impact import (
     EPSILON,
     LIPSCHITZ,
     SLACK,
-    STATED_MODULUS,
     ZETA,
     Prepared,
     fitted,
+    noise_scale,
     prepared,
 )
 from dpfair_lib.fairness.linear_form import NOTIONS, desirable_labels, form_coefficients, members
@@ -28,13 +28,13 @@ from dpfair_lib.margins.noise_certificate import WIDE_SHARE
 from dpfair_lib.margins.noise_draws import noisy_fairness
 from dpfair_lib.margins.projections import local_reach, markov_reach, order_statistic, simulated_reach
 from dpfair_lib.margins.radius import noise_norm_squared_bound
-from dpfair_lib.margins.terms import chernoff_bound
-from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
-from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
+from dpfair_lib.margins.terms import chernoff_terms, exact_terms, markov_terms, signed_terms
 
 FITS = ("as run", "as stated")
 RELEASES = 10  # private models from which the certificates are computed, too
 LABELS = np.array([0, 1])
+CALIBRATIONS: tuple[Literal["classical", "analytic"], ...] = ("classical", "analytic")
+TERMS = {"markov": markov_terms, "chernoff": chernoff_terms, "exact": exact_terms}
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def run_fit(task: dict[str, Any]) -> list[dict[str, Any]]:
     weights = fitted(task["fit"], data.rows, data.signs)
     rng = np.random.default_rng(task["seed"])
     n, draws = len(data.rows), task["draws"]
-    scales = {kind: noise_scale(kind, n, BOUND[task["data"]]) for kind in ("classical", "analytic")}
+    scales = {kind: noise_scale(BOUND[task["data"]], n, EPSILON, kind) for kind in CALIBRATIONS}
     found: list[dict[str, Any]] = []
     # in units of the noise; the same for every model on these rows
     widest = [
@@ -211,24 +211,19 @@ class Bounds:
     def term(self, bound: str, chosen: np.ndarray, reach: float, slack: float) -> tuple[float, float]:
         """Return how much of their accuracy some rows can lose and gain."""
         relative = self.relative[chosen]
-        size = np.abs(relative)
+        one_cell = np.zeros(len(relative), dtype=np.intp)
         if bound == "signed":
-            near = size <= reach
-            return (
-                min(1, float((near & (relative >= 0)).mean()) + slack),
-                min(1, float((near & (relative <= 0)).mean()) + slack),
-            )
-        if bound == "exact":
-            value = float((size <= reach).mean())
-        elif bound == "markov":
-            value = float((reach / size).mean())
-        else:
-            value = chernoff_bound(size, reach)
+            lost, gained = signed_terms(relative, one_cell, 1, reach)[0].tolist()
+            return min(1, lost + slack), min(1, gained + slack)
+        value = float(TERMS[bound](relative, one_cell, 1, reach)[0])
         return value + slack, value + slack
 
 
 def corollary_sets(notion: str, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each group of a notion the cells of the two means that Corollary 3.3 adds, as booleans."""
+    """Return for each group of a notion the cells of the two means that Corollary 3.3 adds, as booleans.
+
+    Cells and not means, as Chernoff's bound has one t for all rows of a mean and is no mean of the cells' bounds.
+    """
     label, group = (axis.ravel() for axis in np.indices(shape))
     everyone, nobody = np.ones((1, label.size), dtype=bool), np.zeros((1, label.size), dtype=bool)
     if notion == "accuracy":
@@ -305,11 +300,3 @@ def quantile(values: np.ndarray, *, level: float = 1 - ZETA, confidence: float =
         "low": float(ordered[low - 1]),
         "high": float(ordered[high - 1]),
     }
-
-
-def noise_scale(kind: str, n: int, bound: float) -> float:
-    """Return σ at ε = 1, δ = 1/n² for the modulus 1, whatever was trained."""
-    sensitivity = output_perturbation_sensitivity(lipschitz=bound, strong_convexity=STATED_MODULUS, n=n)
-    if kind == "classical":
-        return classical_sigma_formula(EPSILON, 1 / n**2, sensitivity)
-    return gaussian_sigma(EPSILON, 1 / n**2, sensitivity, "analytic")

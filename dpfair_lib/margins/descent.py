@@ -18,8 +18,10 @@ def stochastic_descent_bound(
 ) -> Any:
     """Return a bound on E‖h_T − h*‖² of projected descent along one record's gradient plus N(0, σ²I_p).
 
-    It holds for losses that are β-smooth one by one and have a μ-strongly convex mean, at steps γ ≤ 1/(4β):
-    (1 − γμ)^T ‖h_0 − h*‖² + γ(4σ*² + 2pσ²)/μ. Fractions stay exact.
+    It holds for losses that are convex and β-smooth one by one and have a μ-strongly convex mean, at steps γ ≤ 1/(2β):
+    k‖h_0 − h*‖² + (1 − k)γ(2σ*² + pσ²)/μ with k = (1 − γμ)^T. The noise has mean 0 and is independent of the record
+    drawn, so that its square adds up without a factor; that term is exact in a first step from h*. Fractions stay
+    exact.
 
     Parameters
     ----------
@@ -28,7 +30,7 @@ def stochastic_descent_bound(
     initial : number
         ‖h_0 − h*‖².
     step : number
-        γ, at most 1/(4β).
+        γ, at most 1/(2β).
     modulus : number
         μ.
     steps : int
@@ -47,22 +49,23 @@ def stochastic_descent_bound(
     ------
     ValueError
         If the dimension or the number of steps is not a positive integer, the modulus not positive, or the step not
-        above 0 and at most 1/(4μ), which 1/(4β) never exceeds.
+        above 0 and at most 1/(2μ), which 1/(2β) never exceeds.
 
     References
     ----------
-    MPBT, Appendix F, (22)–(33), with its constants put right.
+    MPBT, Appendix F, (20) and (23)–(33), with the noise of all p coordinates.
     """
     positive_integer(p, "p")
     positive_integer(steps, "steps")
     if not np.all(modulus > 0):
         raise ValueError(f"modulus: found {modulus}, expected positive numbers")
-    if not np.all((step > 0) & (4 * step * modulus <= 1 + ROUNDING)):
+    if not np.all((step > 0) & (2 * step * modulus <= 1 + ROUNDING)):
         raise ValueError(
-            f"step: found {step}, expected a number above 0, at most 1/(4β) ≤ {1 / (4 * modulus)}"
+            f"step: found {step}, expected a number above 0, at most 1/(2β) ≤ {1 / (2 * modulus)}"
         )
-    floor = step * (4 * gradient_variance + 2 * p * sigma_squared) / modulus
-    return (1 - step * modulus) ** steps * initial + floor
+    kept = (1 - step * modulus) ** steps
+    floor = step * (2 * gradient_variance + p * sigma_squared) / modulus
+    return kept * initial + (1 - kept) * floor
 
 
 def full_batch_descent_bound(

@@ -74,6 +74,6 @@ def test_interval_of_a_quantile_covers_by_the_binomial_law():
 
 def test_noise_of_both_kinds():
     n = 182_338
-    classical, analytic = (waterfall.noise_scale(kind, n, 6.0) for kind in ("classical", "analytic"))
+    classical, analytic = (waterfall.noise_scale(6.0, n, 1.0, kind) for kind in ("classical", "analytic"))
     assert classical == pytest.approx(6 * math.sqrt(8 * math.log(1.25 * n**2)) / n, rel=1e-14)
     assert 0.8 < analytic / classical < 0.9

@@ -170,7 +170,7 @@ def test_terms_of_a_sample_are_checked(change, message):
     ("change", "message"),
     [
         ({"step": 0}, "step: found 0"),
-        ({"step": 0.26}, r"step: found 0\.26, expected a number above 0, at most 1/\(4β\) ≤ 0\.25"),
+        ({"step": 0.51}, r"step: found 0\.51, expected a number above 0, at most 1/\(2β\) ≤ 0\.5"),
         ({"step": math.nan}, "step: found nan"),
         ({"modulus": 0}, "modulus: found 0"),
         ({"steps": 0}, "steps: found 0"),

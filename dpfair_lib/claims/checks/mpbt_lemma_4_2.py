@@ -46,6 +46,7 @@ def check(
 ) -> Evidence:
     """Judge the printed noise as privacy, the repaired recursion exactly, and full-batch descent, which is private."""
     _privacy(search)
+    _printed_step(search)
     _recursion(distance, search)
     _records_of_several_curvatures(distance, search)
     _full_batch(full_batch, search)
@@ -73,12 +74,37 @@ def _privacy(search: Search) -> None:
     search.fact("true δ there over stated δ, at least", float(round(true / delta)))
 
 
+def printed_step_slack(p: int, step: Fraction, variance: Fraction) -> Fraction:
+    """Return the printed (30) less E‖h_1 − h*‖², in units of σ², from h_0 = h*, where f(h_0) − f(h*) = 0.
+
+    The record's gradient g and the noise are independent and the noise has mean 0, so that E‖g + η‖² = E‖g‖² + pσ².
+    """
+    return 2 * step**2 * (variance + 1) - step**2 * (variance + p)
+
+
+def _printed_step(search: Search) -> None:
+    """(30) holds up to p = 2 and loses the factor p beyond; σ*² ≤ σ² as assumed."""
+    search.part("(30) as printed, one step from the minimiser")
+    for p in range(1, 40):
+        for step in (Fraction(1, 2), Fraction(1, 4), Fraction(1, 50)):
+            for variance in (Fraction(0), Fraction(1, 3), Fraction(1)):
+                case = {"p": p, "step": step, "variance": variance}
+                slack = printed_step_slack(p, step, variance)
+                if p <= 2:
+                    search.observe(slack, case)
+                else:
+                    search.against(slack, case, verify=printed_step_slack)
+
+
 def _recursion(distance: Callable[..., Any], search: Search) -> None:
-    """Isotropic quadratic losses, where E‖h_t − h*‖² obeys D ← (1 − γβ)²D + γ²(σ*² + pσ²) exactly; in fractions."""
+    """Isotropic quadratic losses, where E‖h_t − h*‖² obeys D ← (1 − γβ)²D + γ²(σ*² + pσ²) exactly; in fractions.
+
+    One step from h* with σ* = 0 leaves the noise alone, which the bound must have without a factor.
+    """
     search.part("expected distance, exact on quadratic losses")
     lost = 0
     for p in (1, 2, 5, 9, 50):
-        for step in (Fraction(1, 4), Fraction(1, 8), Fraction(1, 50)):
+        for step in (Fraction(1, 2), Fraction(1, 4), Fraction(1, 50)):
             for variance in (Fraction(0), Fraction(1, 3), Fraction(5)):
                 for start in (Fraction(0), Fraction(1), Fraction(30)):
                     exact = start
@@ -90,6 +116,8 @@ def _recursion(distance: Callable[..., Any], search: Search) -> None:
                             sigma_squared=1,
                         )  # fmt: skip
                         search.observe(bound - exact, case)
+                        if variance == start == 0 and steps == 1:
+                            search.equal(bound, exact, case)
                         if variance <= 1:  # the printed (33), where the factor p is lost, at σ*² ≤ σ²
                             lost += int((1 - step) ** steps * start + 4 * step < exact)
     search.fact("cases in which (33) as printed, without the factor p, is exceeded", lost)
@@ -104,7 +132,7 @@ def _records_of_several_curvatures(distance: Callable[..., Any], search: Search)
     beta, mu = curvature.max(axis=1), curvature.mean(axis=1)
     best = (curvature * target).sum(axis=1) / curvature.sum(axis=1)
     slope = curvature * (best[:, None] - target)  # at the minimiser
-    gamma, sigma = 1 / (4 * beta), rng.choice([0.0, 0.1, 2], size=size)
+    gamma, sigma = rng.choice([1 / 2, 1 / 4, 1 / 20], size=size) / beta, rng.choice([0.0, 0.1, 2], size=size)
     shrink = 1 - gamma[:, None] * curvature
     start = rng.normal(size=size)
     mean, second = start.copy(), start**2
@@ -168,12 +196,16 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "distance contracts by (1 − γμ)^(3T)": {
-        "distance": lambda p, steps, sigma_squared, gradient_variance, **rest: stochastic_descent_bound(
-            p,
-            steps=3 * steps,
-            sigma_squared=sigma_squared / 2,
-            gradient_variance=gradient_variance / 4,
-            **rest,
+        "distance": lambda p, steps, **rest: stochastic_descent_bound(p, steps=3 * steps, **rest)
+    },
+    "half the noise": {
+        "distance": lambda p, sigma_squared, **rest: stochastic_descent_bound(
+            p, sigma_squared=sigma_squared / 2, **rest
+        )
+    },
+    "the noise doubled, as in (21): a bound, but not the sharp one": {
+        "distance": lambda p, sigma_squared, **rest: stochastic_descent_bound(
+            p, sigma_squared=2 * sigma_squared, **rest
         )
     },
     "noise for one step only": {
