@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._validation import as_binary, as_groups, as_numbers, check_lengths
 from dpfair_lib.central.flips import FlipRule, accuracy_by_rate, fit_flip_rule
+from dpfair_lib.fairness.draws import drawn_labels
 
 
 class RandomFlips(BaseEstimator):
@@ -82,10 +82,7 @@ class RandomFlips(BaseEstimator):
             As `predict_proba`.
         """
         positive = self.predict_proba(y_pred, sensitive_features=sensitive_features, scores=scores)[:, 1]
-        rng = random_state
-        if not isinstance(rng, np.random.Generator):
-            rng = check_random_state(rng)
-        return (rng.uniform(size=len(positive)) < positive).astype(np.int64)
+        return drawn_labels(positive, random_state)
 
 
 class FairPostprocessor(RandomFlips):

@@ -8,12 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths, check_row_labels
 from dpfair_lib.compat.learner_law import Rule, inverse_scale, printed_delta, pure_slope, shift
 from dpfair_lib.compat.losses import SampleLosses, sample_losses
+from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
 from dpfair_lib.privacy._arguments import below_one, positive
 from dpfair_lib.privacy.exponential import exponential_choice
@@ -133,7 +134,7 @@ class ExponentialFairLearner(BaseEstimator):
     def predict(self, X: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
         """Return labels; those of a randomised hypothesis are drawn, one for each row, with ``random_state``."""
         chances = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
-        return (check_random_state(random_state).uniform(size=len(chances)) < chances).astype(np.int64)
+        return drawn_labels(chances, random_state)
 
     def _slope(
         self, losses: SampleLosses, epsilon: float, delta: float, n: int, rng: np.random.Generator | None

@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._validation import as_binary, check_lengths, check_row_labels
@@ -27,6 +26,7 @@ from dpfair_lib.compat.grid import (
     membership,
 )
 from dpfair_lib.compat.subgroup_game import game_from_counts
+from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, add_gaussian_noise, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib.privacy.sampling import Noise, study_generator
@@ -212,8 +212,7 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, *, random_state: Any = None) -> np.ndarray:
         """Draw a label for each row with its probability; whoever asks twice gets a second draw."""
         chance = self.predict_proba(X)[:, 1]
-        draws = check_random_state(random_state).random_sample(len(chance))
-        return (draws < chance).astype(np.int64)
+        return drawn_labels(chance, random_state)
 
     def _statement(self) -> PrivacyStatement:
         positive(self.epsilon, "epsilon")

@@ -1,4 +1,4 @@
-"""What one draw of a randomised classifier looks like: the expected difference of the drawn rates."""
+"""Draws of a randomised classifier: the labels of one, and the expected difference of its rates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,28 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._validation import as_groups, as_probabilities, check_lengths
+
+
+def drawn_labels(chances: np.ndarray, random_state: Any) -> np.ndarray:
+    """Draw the labels, independently for every row.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (n,)
+        Chance of the label 1.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Source of the draws; None draws afresh at every call.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Labels 0 and 1.
+    """
+    # here, as gaps alone need no scikit-learn
+    from sklearn.utils import check_random_state
+
+    rng = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+    return (rng.uniform(size=len(chances)) < chances).astype(np.int64)
 
 
 def count_law(probabilities: Any) -> np.ndarray:

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._validation import as_binary, as_groups, as_single_rate, check_lengths
+from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import (
     PrivacyStatement,
     add_discrete_laplace_noise,
@@ -220,10 +220,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             As `predict_proba`.
         """
         positive = self.predict_proba(y_pred, sensitive_features=sensitive_features)[:, 1]
-        rng = random_state
-        if not isinstance(rng, np.random.Generator):
-            rng = check_random_state(rng)
-        return (rng.uniform(size=len(positive)) < positive).astype(np.int64)
+        return drawn_labels(positive, random_state)
 
     @property
     def _noisy(self) -> bool:
