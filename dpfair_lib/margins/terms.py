@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib._validation import as_numbers, check_lengths
 
-BLOCK = 1 << 15  # rows at a time: the temporaries stay in the cache
+BLOCK = 1 << 16  # rows at a time: the temporaries stay in the cache
 
 
 def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
@@ -57,23 +57,42 @@ def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
 def cell_counts(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
     """Return, for each cell: its rows, those that can be lost, gained, either, and those that are right now.
 
-    One pass in blocks. A row can be lost (right under h, not under h′) if 0 ≤ ρ/L ≤ radius, and gained if
-    −radius ≤ ρ/L ≤ 0; a tie can be either, and counts as wrong now, as does a row of zeros, where all scores tie. The
-    result has shape (cells, 5).
+    A row can be lost (right under h, not under h′) if 0 ≤ ρ/L ≤ radius, and gained if −radius ≤ ρ/L ≤ 0; a tie can be
+    either, and counts as wrong now, as does a row of zeros, where all scores tie. The result has shape (cells, 5).
     """
-    totals = np.zeros(8 * cells, dtype=np.int64)
+    wrong, gained, tied, lost, right, still, *_ = _histogram(relative, codes, cells, radius).T
+    rows = wrong + gained + tied + lost + right + still
+    return np.stack([rows, lost + tied, gained + tied, lost + gained + tied, lost + right], axis=1)
+
+
+def _histogram(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+    """Return how many rows of each cell lie past 0, 1, … 5 of the edges −radius, 0, just above 0, radius, ∞.
+
+    One pass in blocks. Where cell and place fit into a byte, two rows are counted at a time: their two bytes are read
+    as one number, and the table of pairs is summed along either side. The result has shape (cells, 8).
+    """
+    width = 8 * cells  # places 6 and 7 stay free
+    paired = width <= 256
+    key_type: type[np.unsignedinteger | np.signedinteger] = np.uint8 if paired else np.intp
+    size = 256 * width if paired else width
+    totals = np.zeros(size, dtype=np.int64)
     edges = ((np.greater_equal, 0.0), (np.greater, 0.0), (np.greater, radius), (np.equal, np.inf))
     for start in range(0, len(relative), BLOCK):
         part = relative[start : start + BLOCK]
-        place = (part >= -radius).view(np.int8)
+        place = (part >= -radius).view(np.uint8)
         for beyond, edge in edges:
-            place += beyond(part, edge).view(np.int8)
-        index = codes[start : start + BLOCK] * np.intp(8)
-        index += place
-        totals += np.bincount(index, minlength=8 * cells)
-    wrong, gained, tied, lost, right, still, *_ = totals.reshape(cells, 8).T
-    rows = wrong + gained + tied + lost + right + still
-    return np.stack([rows, lost + tied, gained + tied, lost + gained + tied, lost + right], axis=1)
+            place += beyond(part, edge).view(np.uint8)
+        key = codes[start : start + BLOCK].astype(key_type)
+        key *= 8
+        key += place
+        if paired:
+            key = (key if len(key) % 2 == 0 else np.append(key, np.uint8(7))).view(np.uint16)
+        found = np.bincount(key)
+        totals[: len(found)] += found
+    if paired:
+        pairs = totals.reshape(width, 256)
+        totals = pairs.sum(axis=1) + pairs[:, :width].sum(axis=0)
+    return totals.reshape(cells, 8)
 
 
 def exact_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:

@@ -199,17 +199,35 @@ def test_direct_searches_find_what_one_pass_counts(monkeypatch):
     assert not all(line["met"] for line in margins.checks())
 
 
-def test_a_search_stopped_early_or_not_ends_at_the_share_of_rows_within():
-    distances = np.array([0.05, 0.1, 0.2, 0.3])
-    for early in (False, True):
-        assert margins.search(distances, 0.1, stop_early=early) == pytest.approx(0.5, abs=1e-6)
+@pytest.mark.parametrize("mean", [margins.by_array, margins.by_row])
+@pytest.mark.parametrize("search", [margins.published_search, margins.full_search])
+def test_every_search_ends_at_the_share_of_rows_within(mean, search):
+    values = []
+
+    def value(t):
+        values.append(t)
+        return mean(np.array([0.05, 0.1, 0.2, 0.3]), 0.1, t)
+
+    assert search(value) == pytest.approx(0.5, abs=1e-6)
+    assert (len(values) == 5) == (search is margins.published_search)
+
+
+def test_both_means_are_the_truncated_one():
+    distances, t = np.array([0.05, 0.1, 0.2]), 3.0
+    expected = (np.exp(0.15) + 1) / 3
+    assert margins.by_array(distances, 0.1, t) == pytest.approx(expected)
+    assert margins.by_row(distances, 0.1, t) == pytest.approx(expected)
 
 
 def test_targets_of_margins_are_rates_and_ratios():
-    medians = {margins.OURS: 0.02, margins.SEARCH: 8.0, margins.AS_RUN: 0.4}
-    found = [{"name": name, "value": 1_600_000, "median": median} for name, median in medians.items()]
+    most, few = 1_600_000, margins.MOST_BY_ROW
+    medians = {
+        (margins.OURS, most): 0.02, (margins.SEARCH, most): 8.0, (margins.BY_ARRAY, most): 0.4,
+        (margins.OURS, few): 0.01, (margins.BY_ROW, few): 4.0,
+    }  # fmt: skip
+    found = [{"name": name, "value": rows, "median": median} for (name, rows), median in medians.items()]
     assert [(line["ratio"], line["met"]) for line in margins.targets(found)] == [
-        (pytest.approx(20), False), (pytest.approx(400), True), (pytest.approx(2), True)
+        (pytest.approx(400), True), (pytest.approx(20), False), (pytest.approx(400), True), (pytest.approx(2), True)
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import dpfair_lib as dpf
 from dpfair_lib.margins.terms import (
+    BLOCK,
     cell_counts,
     chernoff_terms,
     exact_terms,
@@ -81,14 +82,22 @@ def test_counts_against_loops_and_the_order_of_the_bounds(seed, n, radius):
     assert (chernoff <= markov + 1e-9).all()
 
 
-def test_blocks_do_not_change_the_counts():
-    rng = np.random.default_rng(0)
-    relative, codes = rng.normal(size=100_000), rng.integers(0, 5, size=100_000)
-    whole = cell_counts(relative, codes, 5, 0.2)
-    halves = cell_counts(relative[:777], codes[:777], 5, 0.2) + cell_counts(
-        relative[777:], codes[777:], 5, 0.2
-    )
-    assert whole.tolist() == halves.tolist()
+@pytest.mark.parametrize("cells", [1, 2, 31, 32, 33, 300])
+@pytest.mark.parametrize("rows", [1, 2, BLOCK - 1, 2 * BLOCK, 2 * BLOCK + 1])
+def test_blocks_and_pairs_of_rows_do_not_change_the_counts(cells, rows):
+    rng = np.random.default_rng(rows)
+    relative = rng.choice([-1.0, -0.2, -0.1, 0.0, 0.1, 0.2, 1.0, np.inf], size=rows)
+    codes = rng.integers(0, cells, size=rows)
+    found = cell_counts(relative, codes, cells, 0.2)
+    size = np.abs(relative)
+    expected = (
+        size >= 0, (relative >= 0) & (size <= 0.2), (relative <= 0) & (size <= 0.2), size <= 0.2,
+        (relative > 0) & (relative < np.inf),
+    )  # fmt: skip
+    for column, chosen in zip(found.T, expected, strict=True):
+        assert column.tolist() == np.bincount(codes[chosen], minlength=cells).tolist()
+    if cells <= 256:
+        assert (cell_counts(relative, codes.astype(np.uint8), cells, 0.2) == found).all()
 
 
 def test_chernoff_where_the_search_ends_at_an_edge():
