@@ -37,7 +37,7 @@ OURS = "dpfair_lib.margins.certificate.certify_all"
 BY_ROW = "direct, as published: row by row, five evaluations a search"
 BY_ARRAY = "direct, whole arrays, five evaluations a search"
 SEARCH = "direct, whole arrays, t to half its digits"
-MOST_BY_ROW = 10_000  # rows: its time is proportional to them
+MOST_BY_ROW = 100_000  # rows: its time is proportional to them
 LABELS = {
     "equalized_odds": (0, 1),
     "equal_opportunity": (1,),
