@@ -148,7 +148,7 @@ def direct(
 def contenders(rows: int) -> dict[str, Contender]:
     given = data(rows)
     relative, y, s = given
-    codes = 2 * y + s
+    codes = (2 * y + s).astype(np.uint8)
     runs = max(1, 1_000_000 // rows)  # so that no time is that of a few microseconds
     found = {
         OURS: Contender(lambda: [one_pass(relative, codes) for _ in range(runs)], runs=runs),
@@ -212,7 +212,7 @@ def checks() -> list[Check]:
 def _seconds(rows: int) -> float:
     """Return the least processor seconds of five turns; another process on the machine does not count."""
     relative, y, s = data(rows)
-    codes, found = 2 * y + s, []
+    codes, found = (2 * y + s).astype(np.uint8), []
     for _ in range(5):
         started = time.process_time()
         one_pass(relative, codes)

@@ -237,7 +237,10 @@ def certify_all(
     bound: str,
     desirable: np.ndarray,
 ) -> dict[str, FairnessCertificate]:
-    """Return the certificates of all notions; one pass over the rows for the bounds that count."""
+    """Return the certificates of all notions; one pass over the rows for the bounds that count.
+
+    Codes may be of any integer type; a pass over bytes reads least.
+    """
     counts = cell_counts(relative, codes, len(labels) * len(levels), radius * (1 + ROUNDING))
     return {
         notion: certify(
@@ -262,10 +265,13 @@ def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.nd
     F_k rises with the groups of positive coefficient and falls with the others; the arguments have the shapes (K, K)
     and (K, 2).
     """
-    lost, gained = terms.T
-    # a coefficient of 0 times an infinite term is 0: the group does not enter
-    rise, fall = np.maximum(matrix, 0), np.maximum(-matrix, 0)
-    return _weighted(rise, lost) + _weighted(fall, gained), _weighted(rise, gained) + _weighted(fall, lost)
+    weights = np.concatenate([np.maximum(matrix, 0), np.maximum(-matrix, 0)], axis=1)
+    # lost before gained, as a fall takes them, and gained before lost
+    either_way = np.stack([terms.T.ravel(), terms.T[::-1].ravel()])
+    with np.errstate(invalid="ignore"):
+        # a coefficient of 0 times an infinite term is 0: the group does not enter
+        down, up = np.where(weights > 0, weights * either_way[:, None], 0.0).sum(axis=2)
+    return down, up
 
 
 def _check_columns(scores: np.ndarray, notion: str) -> None:
@@ -295,8 +301,3 @@ def _check_intercept(scores: np.ndarray, X: np.ndarray) -> None:
         raise ValueError(
             "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
         )
-
-
-def _weighted(weights: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return np.where(weights > 0, weights * terms, 0.0).sum(axis=1)
