@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROWS, BYTES = 1 << 19, 1 << 25
-"""A piece has at most so many rows, and so many bytes by what the file says of its columns."""
+"""A piece has at most so many rows, and so many bytes by what the file says of its other columns."""
 
 Replace = Callable[[Any], Any]
 Progress = Callable[[int, int], None]
@@ -84,7 +84,7 @@ def rewrite(
             done = 0
             drawn = (
                 piece.set_column(at, written.field(at), replace(piece.select([column])).column(0))
-                for piece in _pieces(file, about)
+                for piece in _pieces(file, about, column)
             )
             for piece in _ahead(drawn):
                 writer.write_table(piece, row_group_size=ROWS)
@@ -93,13 +93,19 @@ def rewrite(
             writer.add_key_value_metadata(added)
 
 
-def _pieces(file: Any, about: Any) -> Iterator[Any]:
-    """Read row group by row group, so that a piece never mixes two; an empty one has no pieces."""
+def _pieces(file: Any, about: Any, column: str) -> Iterator[Any]:
+    """Read row group by row group, so that a piece never mixes two; an empty one has no pieces.
+
+    A piece becomes a row group of the target. So its number of rows must not depend on the column that is replaced, and
+    how many bytes a column takes depends on its values.
+    """
     import pyarrow as pa
 
     for group in range(about.num_row_groups):
         size = about.row_group(group)
-        rows = min(ROWS, max(1024, BYTES * size.num_rows // max(size.total_byte_size, 1)))
+        chunks = (size.column(i) for i in range(size.num_columns))
+        others = sum(one.total_uncompressed_size for one in chunks if one.path_in_schema != column)
+        rows = min(ROWS, max(1024, BYTES * size.num_rows // max(others, 1)))
         for batch in file.iter_batches(rows, row_groups=[group], use_threads=False):
             yield pa.Table.from_batches([batch])
 

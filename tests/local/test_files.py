@@ -22,6 +22,7 @@ from dpfair_lib.local import (
     SecondReportWarning,
     files,
     files_csv,
+    files_parquet,
     generalized_randomized_response,
     randomize_file,
     randomize_frame,
@@ -580,3 +581,19 @@ def test_whatever_the_csv_module_writes_is_accepted(tmp_path_factory, rows, quot
     out = swapped(text.getvalue(), block, tmp_path_factory.getbasetemp())
     assert out is not None
     assert [tuple(row) for row in parsed(out)[1:]] == [({"a": "b", "b": "a"}[a], x) for a, x in rows]
+
+
+def test_the_row_groups_of_a_report_do_not_tell_the_values(tmp_path, monkeypatch):
+    # without a dictionary the longer label takes more bytes, and pieces are cut by bytes
+    monkeypatch.setattr(files_parquet, "BYTES", 1 << 15)
+    long = "a label of sixty characters or so, so that one of it is told"
+    groups = []
+    for value in ("a", long):
+        source, target = tmp_path / f"{len(value)}.parquet", tmp_path / f"{len(value)}-reports.parquet"
+        table = pa.table({"race": [value] + ["a"] * 2999, "name": [f"{i:016d}" for i in range(3000)]})
+        pq.write_table(table, source, use_dictionary=False)
+        randomize_file(source, target, "race", generalized_randomized_response(2, 1.0), labels=["a", long])
+        about = pq.read_metadata(target)
+        groups.append([about.row_group(i).num_rows for i in range(about.num_row_groups)])
+    assert len(groups[0]) > 1
+    assert groups[0] == groups[1]
