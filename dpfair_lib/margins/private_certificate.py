@@ -12,7 +12,6 @@ from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
 from dpfair_lib.margins.margins import margin_lipschitz, margins
 from dpfair_lib.margins.projections import markov_reach
-from dpfair_lib.margins.terms import relative_margins
 from dpfair_lib.privacy import PrivacyStatement, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, positive
 from dpfair_lib.privacy.sampling import Noise, add_discrete_laplace_noise
@@ -50,8 +49,9 @@ def private_certificate(
     """Return a certificate of the model behind a noisy one, from two noisy counts for each label and group.
 
     Counted are the rows that are right, and those that are wrong, under all models within the reach; the reach of
-    `markov_reach` depends on no row. Half of ζ is for the noise of the model, half for that of the counts, for which
-    every interval is widened. The noise of the model is Gaussian, as for `noise_certificate`.
+    `markov_reach` depends on no row. A row that has no relative margin, of zeros or longer than floats can hold, counts
+    as neither, whatever its score: an error would tell of it. Half of ζ is for the noise of the model, half for that of
+    the counts, for which every interval is widened. The noise of the model is Gaussian, as for `noise_certificate`.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def private_certificate(
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     half = inside_unit(zeta, "zeta") / 2
-    relative = relative_margins(margins(scores, y), margin_lipschitz(X, binary=True))
+    relative = _total_margins(margins(scores, y), X)
     labels, label = as_groups(y, "y")
     levels, group = as_groups(sensitive_features)
     check_lengths(scores=relative, sensitive_features=group)
@@ -113,6 +113,15 @@ def private_certificate(
         notion, group_names(labels, levels, notion), constant + rise @ low - fall @ high,
         constant + rise @ high - fall @ low, mark_noise(statement, noise),
     )  # fmt: skip
+
+
+def _total_margins(rho: np.ndarray, X: Any) -> np.ndarray:
+    """Return ρ/‖x‖, and 0 where there is no such number; no row raises or warns, whatever it holds."""
+    with np.errstate(over="ignore"):
+        lengths = margin_lipschitz(X, binary=True)
+        check_lengths(scores=rho, X=lengths)
+        known = (lengths > 0) & np.isfinite(lengths)
+        return np.divide(rho, lengths, out=np.zeros_like(rho), where=known)
 
 
 def settled_counts(relative: np.ndarray, codes: np.ndarray, cells: int, reach: float) -> np.ndarray:

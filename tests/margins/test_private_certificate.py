@@ -186,3 +186,28 @@ def test_epsilon_may_be_large():
     made = [dpf.private_certificate(X @ w, y, epsilon=epsilon, **common) for epsilon in (100.0, 5000.0)]
     assert made[0].lower == made[1].lower
     assert noise_margin(1e-6, 0.01) == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "score"),
+    [([0.0, 0.0, 0.0], 0.3), ([1.6e308, 1.6e308, 0.0], 3.2e307), ([5e-324, 0.0, 0.0], 1.0)],
+)
+def test_no_row_is_refused_or_warned_of(row, score):
+    X, w, y, s, _ = universe(n=400)
+    scores = X @ w
+    asked = {"sensitive_features": s, "notion": "accuracy_parity", "sigma": 0.01, "zeta": 0.1, "epsilon": 1e6}
+    study = {"noise": "study", "rng": np.random.default_rng(0)}
+    before = dpf.private_certificate(scores, y, X=X, **asked, **study)
+    X[0], scores[0] = row, score
+    after = dpf.private_certificate(scores, y, X=X, **asked, **study)
+    # one row of a cell of some hundred: the intervals move by its share, and not by more
+    moved = max(abs(after.lower - before.lower).max(), abs(after.upper - before.upper).max())
+    assert moved <= 2 / min(np.bincount(2 * y + s))
+
+
+def test_a_row_without_a_margin_is_neither_right_nor_wrong():
+    kept = module._total_margins(
+        np.array([1.0, -1.0, 2.0]), np.array([[0.0, 0.0], [1.6e308, 1.6e308], [3.0, 4.0]])
+    )
+    assert kept.tolist() == [0.0, 0.0, 0.4]
+    assert settled_counts(kept, np.zeros(3, dtype=int), 1, 1e-9).tolist() == [[1, 0]]
