@@ -73,9 +73,7 @@ def unit_moments(values: Any, bounds: Any) -> np.ndarray:
     ndarray of shape (2 · columns,)
         Each in [0, 1].
     """
-    rows, limits = _bounded(values, bounds)
-    unit = (rows - limits[:, 0]) / (limits[:, 1] - limits[:, 0])
-    return np.concatenate([unit.sum(axis=0), (unit**2).sum(axis=0)]) / len(unit)
+    return _unit_sums(values, bounds) / len(values)
 
 
 def unit_moments_sensitivity(n: int, columns: int) -> Fraction:
@@ -113,11 +111,12 @@ def private_constants(
         As `scale_rows`; if ε is not a positive finite number, or rng does not go with the noise.
     """
     epsilon = positive(epsilon, "epsilon")
-    moments = unit_moments(values, bounds).astype(float)
-    limits = np.asarray(bounds, dtype=float)
+    sums = _unit_sums(values, bounds).astype(float)
+    limits, n = np.asarray(bounds, dtype=float), len(values)
     columns = len(limits)
-    scale = float(unit_moments_sensitivity(len(values), columns)) / epsilon
-    noisy = add_laplace_noise(moments, scale, noise=noise, rng=rng).clip(0, 1)
+    # the sums get the noise, since their quotients by n are rounded
+    scale = float(n * unit_moments_sensitivity(n, columns)) / epsilon
+    noisy = (add_laplace_noise(sums, scale, noise=noise, rng=rng) / n).clip(0, 1)
     mean, square = noisy[:columns], noisy[columns:]
     deviation = np.sqrt(np.maximum(square - mean**2, SMALLEST_DEVIATION**2))
     width = limits[:, 1] - limits[:, 0]
@@ -166,6 +165,21 @@ def clipped_gradients(features: Any, labels: Any, coefficients: Any, clip: float
     gradients = (expit(x @ w) - y)[:, None] * x
     norms = np.sqrt((gradients**2).sum(axis=1))
     return gradients * (clip / np.maximum(norms, clip))[:, None]
+
+
+def _unit_sums(values: Any, bounds: Any) -> np.ndarray:
+    """Return the sums behind `unit_moments`, exactly those of numbers in [0, 1], one for each row.
+
+    Sums of floats are rounded, and by how much depends on all rows, so that one row could move them by more than 1.
+    So floats are first put on a lattice, one by one, on which every partial sum is a float.
+    """
+    rows, limits = _bounded(values, bounds)
+    unit = (rows - limits[:, 0]) / (limits[:, 1] - limits[:, 0])
+    both = np.hstack([unit, unit**2])
+    if both.dtype != object:
+        step = 2.0 ** (len(both).bit_length() - 52)
+        both = np.round(both.astype(float) / step) * step
+    return both.sum(axis=0)
 
 
 def _bounded(values: Any, bounds: Any) -> tuple[np.ndarray, np.ndarray]:

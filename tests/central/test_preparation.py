@@ -5,6 +5,7 @@ import pytest
 
 from dpfair_lib.central.preparation import (
     SMALLEST_DEVIATION,
+    _unit_sums,
     clipped_gradients,
     private_constants,
     scale_rows,
@@ -91,3 +92,20 @@ def test_gradients_are_those_of_the_logistic_loss_clipped_one_by_one():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_row_moves_the_sums_by_one_at_most_rounding_included():
+    rng = np.random.default_rng(0)
+    unit = np.array([[0, 1]])
+    largest, floats = Fraction(0), Fraction(0)
+    for _ in range(200):
+        first = rng.random((100, 1))
+        first[0] = 0
+        second = first.copy()
+        second[0] = 1
+        sums = (_unit_sums(rows, unit).tolist() for rows in (second, first))
+        largest = max([largest, *(Fraction(a) - Fraction(b) for a, b in zip(*sums, strict=True))])
+        floats = max(floats, Fraction(float(second.sum())) - Fraction(float(first.sum())))
+    assert largest == 1
+    assert floats > 1  # sums as floats are would not do
+    assert unit_moments(first, unit)[0] == pytest.approx(first.mean(), abs=1e-12)
