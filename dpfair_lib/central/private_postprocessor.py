@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
@@ -87,6 +88,7 @@ class PrivateFairPostprocessor(RandomFlips):
         self.group_sizes = group_sizes
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any) -> Self:  # noqa: ARG002
         """Release the two groups' rates with noise and choose the flips from them.
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_binary, check_lengths, check_row_labels
 from dpfair_lib.compat.fair_dynamics import (
     no_regret_dynamics,
@@ -113,6 +114,7 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         self.noise = noise
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
         """Play the game on the data and keep the average classifier.
 

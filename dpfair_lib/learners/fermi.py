@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
 from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, plain, seeds, two_labels
@@ -49,7 +50,8 @@ class DPFermiClassifier(LinearClassifier):
     ``as_run=True`` as in the published comparison: the gradient of the batch's mean clipped, shuffled batches, one
     entry of W, noise by the printed formulas. That entry is no measure of dependence (`train_as_run`). The statement
     of the second way has no guarantee, and says why; `dpfair_lib.learners.fermi_leak` computes what one record gives
-    away.
+    away. That both labels occur, and which groups do, is public in either way: `fit` refuses rows of one label or
+    group.
 
     Parameters
     ----------
@@ -138,6 +140,7 @@ class DPFermiClassifier(LinearClassifier):
         self.noise = noise
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
         """Train.
 

@@ -97,9 +97,24 @@ def plain(values: Any) -> Any:
     return values.detach().cpu().numpy() if hasattr(values, "detach") else values
 
 
-def two_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two labels, sorted, and each row's index into them."""
+def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two labels, sorted, and each row's index into them.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Label of each row.
+    known : sequence of two labels, optional
+        The labels, fixed beforehand; one of them may then be that of no row.
+
+    Raises
+    ------
+    ValueError
+        If there are not two labels, or another than the known ones.
+    """
     check_classification_targets(labels)
+    if known is not None:
+        return _known_labels(labels, known)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) > 2:
         raise ValueError(
@@ -109,6 +124,18 @@ def two_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) < 2:
         raise ValueError(f"y: found one class ({classes[0]!r}), expected 2")
     return classes, codes
+
+
+def _known_labels(labels: np.ndarray, known: Any) -> tuple[np.ndarray, np.ndarray]:
+    pair = np.asarray(known)
+    if pair.shape != (2,) or pair[0] == pair[1]:
+        raise ValueError(f"classes: found {known!r}, expected None or two different labels")
+    classes = np.sort(pair)
+    second = labels == classes[1]
+    stranger = ~(second | (labels == classes[0]))
+    if stranger.any():
+        raise ValueError(f"y: found {labels[stranger][0]!r}, expected one of {classes.tolist()}")
+    return classes, second.astype(np.int64)
 
 
 def seeds(random_state: Any, replicates: int) -> list[np.random.SeedSequence]:

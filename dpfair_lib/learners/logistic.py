@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import fused_backend, opacus_backend
 from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, plain, seeds, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
@@ -52,6 +53,9 @@ class DPLogisticRegression(LinearClassifier):
         Divisor of the noisy sums, a public number above 0 that does not depend on these rows: for example
         ``sample_rate`` times a published estimate of their number. By default ``sample_rate`` times the number of
         rows, which is then assumed to be public. The batches are drawn with ``sample_rate`` all the same.
+    classes : sequence of two labels, optional
+        The two labels, fixed without a look at the data: no row needs to have the one or the other. By default they are
+        those that occur, and that both do is assumed to be public, since `fit` refuses rows of one label.
     fit_intercept : bool, default=True
         Whether there is an intercept. Its gradient is clipped and noised with the others.
     replicates : int, default=1
@@ -101,10 +105,10 @@ class DPLogisticRegression(LinearClassifier):
     def __init__(
         self, *, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
         max_grad_norm: float, sample_rate: float, steps: int, learning_rate: float,
-        expected_batch_size: float | None = None, fit_intercept: bool = True, replicates: int = 1,
-        shared_batches: bool = False, relation: DpSgdRelation = "add-remove", device: str = "auto",
-        backend: Literal["fused", "opacus"] = "fused", dtype: Precision = "float64", noise: Noise = "study",
-        random_state: Any = None,
+        expected_batch_size: float | None = None, classes: Any = None, fit_intercept: bool = True,
+        replicates: int = 1, shared_batches: bool = False, relation: DpSgdRelation = "add-remove",
+        device: str = "auto", backend: Literal["fused", "opacus"] = "fused", dtype: Precision = "float64",
+        noise: Noise = "study", random_state: Any = None,
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.noise_multiplier = noise_multiplier
@@ -114,6 +118,7 @@ class DPLogisticRegression(LinearClassifier):
         self.steps = steps
         self.learning_rate = learning_rate
         self.expected_batch_size = expected_batch_size
+        self.classes = classes
         self.fit_intercept = fit_intercept
         self.replicates = replicates
         self.shared_batches = shared_batches
@@ -124,6 +129,7 @@ class DPLogisticRegression(LinearClassifier):
         self.noise = noise
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
         """Train.
 
@@ -133,7 +139,7 @@ class DPLogisticRegression(LinearClassifier):
             Features, finite numbers. Bring them to one scale by public numbers: clipping and one learning
             rate act on all.
         y : array of shape (n,)
-            Labels, two different ones.
+            Labels, two different ones, or some of ``classes``.
 
         Returns
         -------
@@ -144,8 +150,9 @@ class DPLogisticRegression(LinearClassifier):
         ------
         ValueError
             If a parameter is out of its range; if not exactly one of epsilon and noise_multiplier is given;
-            if secure noise, or a device that is not there, is asked for; if X or y is malformed, empty or has one label
-            only; if entries or weights are so large that they overflow.
+            if secure noise, or a device that is not there, is asked for; if X or y is malformed or empty; if there is
+            one label only and no ``classes``, or a label that is none of them; if an entry of X is above 10¹⁰⁰ in size
+            (10¹⁵ in 32 bits), which is out of the domain, or weights overflow.
         """
         train, delta = self._check_kind(), inside_unit(self.delta, "delta")
         replicates, device = positive_integer(self.replicates, "replicates"), self._device()
@@ -154,7 +161,7 @@ class DPLogisticRegression(LinearClassifier):
         widest, heaviest = LARGEST[self.dtype]
         if (found := abs(features).max()) > widest:
             raise ValueError(f"X: found an entry of size {found:.3g}, expected at most {widest:g}")
-        self.classes_, codes = two_labels(labels)
+        self.classes_, codes = two_labels(labels, self.classes)
         statement = dp_sgd_statement(
             steps.noise_multiplier, steps.sample_rate, steps.count, delta, "pld", relation=self.relation,
             public=(COUNTED if steps.expected_batch_size is None else FIXED, LABELS),

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
@@ -18,7 +19,9 @@ from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_n
 PUBLIC = ("the number of rows", "the two labels")
 MOST_STEPS = 200
 NOISE_KINDS = ("analytic", "classical", "laplace")
-SHORTEST = 1e-12  # of a Newton step
+# Of a Newton step, which is up to 2Λ/μ long where no row has curvature. What is needed of it may be μ/Λ², and `fit` has
+# refused, for its rounding, what is below 1e-16.
+SHORTEST = 1e-30
 ROUNDING = 1e-13  # relative, of the mean loss
 SUMMED = 1 << 14  # rows whose gradients are summed at a time
 
@@ -59,6 +62,9 @@ class OutputPerturbation(LinearClassifier):
         vector machine, which has no `predict_proba`.
     fit_intercept : bool, default=True
         Whether there is an intercept.
+    classes : sequence of two labels, optional
+        The two labels, fixed without a look at the data: no row needs to have the one or the other. By default they are
+        those that occur, and that both do is assumed to be public, since `fit` refuses rows of one label.
     tolerance : float, default=0.001
         τ > 0, the accuracy of the solver.
     replicates : int, default=1
@@ -91,8 +97,8 @@ class OutputPerturbation(LinearClassifier):
     def __init__(
         self, *, regularization: float, feature_bound: float, epsilon: float, delta: float,
         noise_kind: Literal["analytic", "classical", "laplace"] = "analytic", loss: Loss = "logistic",
-        fit_intercept: bool = True, tolerance: float = 1e-3, replicates: int = 1, noise: Noise = "secure",
-        random_state: Any = None,
+        fit_intercept: bool = True, classes: Any = None, tolerance: float = 1e-3, replicates: int = 1,
+        noise: Noise = "secure", random_state: Any = None,
     ) -> None:  # fmt: skip
         self.regularization = regularization
         self.feature_bound = feature_bound
@@ -101,11 +107,13 @@ class OutputPerturbation(LinearClassifier):
         self.noise_kind = noise_kind
         self.loss = loss
         self.fit_intercept = fit_intercept
+        self.classes = classes
         self.tolerance = tolerance
         self.replicates = replicates
         self.noise = noise
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
         """Minimise the regularised mean loss, and add noise.
 
@@ -114,7 +122,7 @@ class OutputPerturbation(LinearClassifier):
         X : array of shape (n, d)
             Features, finite numbers.
         y : array of shape (n,)
-            Labels, two different ones.
+            Labels, two different ones, or some of ``classes``.
 
         Returns
         -------
@@ -126,13 +134,14 @@ class OutputPerturbation(LinearClassifier):
         ValueError
             If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
             at ε ≥ 1; if Laplace noise is asked for at δ > 0, or another at δ = 0; if a seed is given beside secure
-            noise; if X or y is malformed, empty or has one label only; if rounding could exceed half of the solver's
-            tolerance, or the solver does not reach it. That last refusal depends on the data and is not covered by
-            the privacy statement; the method converges from everywhere, and no data set is known that causes it.
+            noise; if X or y is malformed or empty; if there is one label only and no ``classes``, or a label that is
+            none of them; if rounding could exceed half of the solver's tolerance, or the solver does not reach it. That
+            last refusal depends on the data and is not covered by the privacy statement; the method converges from
+            everywhere, and no data set is known that causes it.
         """
         modulus, bound, tolerance = self._check()
         features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
-        self.classes_, codes = two_labels(labels)
+        self.classes_, codes = two_labels(labels, self.classes)
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
         n, p = rows.shape
         self.sensitivity_ = (1 + tolerance) * output_perturbation_sensitivity(
@@ -230,8 +239,9 @@ def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tupl
     """
     largest = abs(features).max(axis=1, keepdims=True)
     scale = np.where(largest > 0, largest, 1)
-    norms = scale * np.linalg.norm(features / scale, axis=1, keepdims=True)  # no square overflows
-    rows = features * np.minimum(1, bound / np.where(norms > 0, norms, 1))
+    with np.errstate(over="ignore"):  # a warning would tell of a very long row, or of a very short one
+        norms = scale * np.linalg.norm(features / scale, axis=1, keepdims=True)  # no square overflows
+        rows = features * np.minimum(1, bound / np.where(norms > 0, norms, 1))
     if not intercept:
         return rows, bound
     return np.hstack([rows, np.ones((len(rows), 1))]), math.hypot(bound, 1)

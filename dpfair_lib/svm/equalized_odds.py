@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import (
@@ -118,6 +119,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         self.noise = noise
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None) -> Self:
         """Count the rows, add noise if ε is given, and solve the linear program.
 
@@ -167,7 +169,6 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         limits = np.minimum(np.full((2, len(pairs)), gamma) + extra, 1.0)
         program = OddsProgram(kept, pairs, limits)
         solution = solve(program)
-        # all at once, so that a refit that fails leaves the former one whole
         self.groups_, self.counts_, self.noise_bound_ = groups, counts, radius
         self.program_: OddsProgram = program
         self.solution_: OddsSolution = solution

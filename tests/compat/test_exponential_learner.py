@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -233,3 +235,30 @@ def test_predicting_before_fitting_says_so(sample):
     x, _, group = sample
     with pytest.raises(NotFittedError):
         learner().predict(x, sensitive_features=group)
+
+
+def test_rounding_of_a_product_is_no_refusal():
+    # whether X @ w rounds alike for half of the rows depends on who is in them
+    rng, group, y = np.random.default_rng(0), np.tile([0, 1], 10), np.ones(20, dtype=int)
+    for _ in range(50):
+        w, x = rng.normal(size=20), np.zeros((20, 20))
+        x[rng.integers(20)] = rng.normal(size=20)
+        rule = lambda x, _, w=w: 1 / (1 + np.exp(-np.asarray(x) @ w))  # noqa: E731
+        ExponentialFairLearner([rule], epsilon=1, delta=0.1, noise="study").fit(
+            x, y, sensitive_features=group
+        )
+
+
+@pytest.mark.parametrize(
+    ("rule", "refused"),
+    [
+        (lambda x, _: np.full(len(x), 0.5 + 1e-12 * len(x)), False),  # as rounding may be, on any machine
+        (lambda x, _: np.full(len(x), 0.5 + 1e-5 * len(x)), True),
+        (lambda x, _: np.zeros(20 if len(x) == 20 else 1), True),  # too few values for half of the rows
+    ],
+)
+def test_what_is_refused_is_no_function_of_the_row(rule, refused):
+    learner = ExponentialFairLearner([rule], epsilon=1, delta=0.1, noise="study")
+    expected = pytest.raises(ValueError, match="function of each row alone") if refused else nullcontext()
+    with expected:
+        learner.fit(np.zeros((20, 1)), np.ones(20), sensitive_features=np.tile([0, 1], 10))

@@ -287,3 +287,16 @@ def test_defining_a_model_does_not_import_torch():
     )
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert shown.strip() == "[]"
+
+
+@pytest.mark.parametrize("backend", ["fused", "opacus"])
+def test_with_the_labels_given_a_record_decides_no_refusal(backend):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    setting = {"noise_multiplier": 1.0, "delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.5, "steps": 3,
+               "learning_rate": 0.1, "random_state": 0, "backend": backend}  # fmt: skip
+    one = np.where(np.arange(20) == 7, "yes", "no")
+    given = DPLogisticRegression(**setting, classes=("yes", "no"))
+    assert given.fit(X, np.full(20, "no")).classes_.tolist() == ["no", "yes"]
+    assert (given.fit(X, one).coef_ == DPLogisticRegression(**setting).fit(X, one).coef_).all()
+    with pytest.raises(ValueError, match="y: found one class"):
+        DPLogisticRegression(**setting).fit(X, np.full(20, "no"))

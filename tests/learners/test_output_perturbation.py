@@ -225,3 +225,74 @@ def test_bad_rows_and_labels_are_named(rows, change, message):
 def test_sample_weights_are_refused(rows):
     with pytest.raises(TypeError, match="sample_weight"):
         dpf.OutputPerturbation(**SETTING).fit(*rows, sample_weight=np.ones(400))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huberised-hinge"])
+def test_weak_regularisation_is_solved_for_neighbours_alike(loss):
+    # of these neighbours one was refused: where no row has curvature, the step has to be cut to a 1e-13th
+    rng = np.random.default_rng(0)
+    equal = np.repeat(rng.normal(size=(20, 1)), 2, axis=1)
+    other = equal * np.where(np.arange(20) == 0, -1, 1)[:, None] ** [[0, 1]]
+    assert (equal != other).any(axis=1).tolist() == [True] + [False] * 19
+    setting = SETTING | {"regularization": 1e-14, "feature_bound": 1.0, "loss": loss, "fit_intercept": False}
+    for features in (equal, other):
+        dpf.OutputPerturbation(**setting).fit(features, np.tile([0, 1], 10))
+
+
+def test_the_solver_gives_up_on_no_table_that_the_public_numbers_allow():
+    rng = np.random.default_rng(0)
+    tried = 0
+    for trial in range(400):
+        n, d = int(rng.integers(2, 40)), int(rng.integers(1, 5))
+        modulus, bound, loose = 10 ** rng.uniform([-18, -2, -3], [-6, 2, 1])
+        X = [rng.integers(-2, 3, size=(n, d)).astype(float), rng.normal(size=(n, d))][trial % 2]
+        if trial % 4 > 1:  # equal rows, but for one
+            X[1:] = X[0]
+        rows, lipschitz = bounded_rows(X * bound * rng.choice([0.1, 1, 10]), bound, intercept=trial % 3 == 0)
+        accuracy = loose * lipschitz / n
+        loss = ("logistic", "huberised-hinge")[trial // 4 % 2]
+        rounding = gradient_rounding(
+            n, rows.shape[1], lipschitz=lipschitz, modulus=modulus, accuracy=accuracy, loss=loss
+        )
+        if rounding <= accuracy / 2:
+            minimise(rows, rng.choice([-1.0, 1.0], size=n), modulus, accuracy - rounding, loss)
+            tried += 1
+    assert tried > 100
+
+
+@pytest.mark.parametrize("row", [1.7e308, 5e-324])
+def test_no_row_makes_the_fit_warn(rows, row):
+    X, y = rows[0][:20].copy(), rows[1][:20]
+    X[0] = row
+    dpf.OutputPerturbation(**SETTING).fit(X, y)  # a warning is an error here
+
+
+def test_with_the_labels_given_a_record_decides_no_refusal(rows):
+    X = rows[0][:20]
+    one = np.where(np.arange(20) == 7, "yes", "no")
+    nobody = np.full(20, "no")
+    given = SETTING | {"classes": ["yes", "no"], "epsilon": 1e8}
+    first, second = (dpf.OutputPerturbation(**given).fit(X, y) for y in (one, nobody))
+    assert first.classes_.tolist() == second.classes_.tolist() == ["no", "yes"]
+    assert (first.coef_ == dpf.OutputPerturbation(**(SETTING | {"epsilon": 1e8})).fit(X, one).coef_).all()
+    moved = np.linalg.norm(np.append(first.coef_ - second.coef_, first.intercept_ - second.intercept_))
+    assert 0 < moved < first.sensitivity_
+    assert set(second.predict(X)) == {"no"}
+    with pytest.raises(ValueError, match="y: found one class"):
+        dpf.OutputPerturbation(**SETTING).fit(X, nobody)
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (["no"], "classes: found"),
+        (["no", "no"], "classes: found"),
+        ("no", "classes: found"),
+        ([[0, 1]], "classes: found"),
+        (["yes", "maybe"], r"y: found .*no.*, expected one of \['maybe', 'yes'\]"),
+        ([0, 1], r"y: found .*expected one of \[0, 1\]"),
+    ],
+)
+def test_bad_classes_are_named(rows, classes, message):
+    with pytest.raises(ValueError, match=message):
+        dpf.OutputPerturbation(**(SETTING | {"classes": classes})).fit(*rows)
