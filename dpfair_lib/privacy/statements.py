@@ -51,6 +51,14 @@ class PrivacyStatement:
     ------
     ValueError
         If a number is out of its range, the relation is unknown, or there is no guarantee and no reason.
+
+    Notes
+    -----
+    It speaks of one release: of what a method returns and keeps, for data of the kind that the method's docstring asks
+    for. Another fit on the same rows is another release, and they add up (`compose`, `Budget`). Not covered is how long
+    a computation takes. Nor are errors and warnings about data of another kind, such as a missing number, a label that
+    is neither 0 nor 1, or a group that is not listed: they may name a record and its value. They are for whoever holds
+    the data, and are to be settled before the release, by a rule for each record that everybody may know.
     """
 
     epsilon: float
