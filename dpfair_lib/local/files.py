@@ -103,9 +103,10 @@ def randomize_file(
     Notes
     -----
     Reports of subset selection are sets. In Parquet the column becomes a list of its type; in CSV a field has the
-    labels with ``|`` between them. Metadata of the source, and all its other columns, go into the target as they are;
-    encodings, pages and indexes of a Parquet file are made afresh. A copy of the source is not known to be one: where
-    several are about, the record has to go with each.
+    labels with ``|`` between them. Metadata of the source, and all its other columns, go into the target as they are,
+    except for the number of categories that pandas may have counted in the column: what else they tell of its values
+    is public. Encodings, pages and indexes of a Parquet file are made afresh. A copy of the source is not known to be
+    one: where several are about, the record has to go with each.
     """
     source, target = Path(source), Path(target)
     kind = _kind(source, target, overwrite)

@@ -70,7 +70,8 @@ class EqualizedOddsPostprocessor(BaseEstimator):
     reference : group label, optional
         Compare all groups with this one only, as printed: two others may then be 2γ apart. None compares all pairs.
     groups : sequence, optional
-        The group labels, if they are to be fixed beforehand; a group may then be without rows.
+        The group labels, if they are to be fixed beforehand; a group may then be without rows. By default they are those
+        that occur, which is then public: so is that somebody is the only member of a group.
     noise : {"secure", "study"}
         OpenDP's sampler, or seeded floating-point noise, which protects no one.
     random_state : int, Generator or RandomState, optional

@@ -597,3 +597,20 @@ def test_the_row_groups_of_a_report_do_not_tell_the_values(tmp_path, monkeypatch
         groups.append([about.row_group(i).num_rows for i in range(about.num_row_groups)])
     assert len(groups[0]) > 1
     assert groups[0] == groups[1]
+
+
+def test_how_many_categories_pandas_found_is_not_passed_on(tmp_path):
+    kept = []
+    for values in (["Black", "Other"], ["Black", "Black"]):
+        frame = pd.DataFrame({"race": pd.Categorical(values), "sex": pd.Categorical(["F", "M"])})
+        frame.to_parquet(tmp_path / "a.parquet")
+        randomize_file(
+            tmp_path / "a.parquet", tmp_path / "b.parquet", "race", GRR, labels=LABELS, overwrite=True
+        )
+        record_path(tmp_path / "a.parquet").unlink()
+        after = pq.read_schema(tmp_path / "b.parquet")
+        kept.append((after.metadata[b"pandas"], pq.read_metadata(tmp_path / "b.parquet").metadata[b"pandas"]))
+        assert list(pd.read_parquet(tmp_path / "b.parquet").race.cat.categories) == LABELS
+    assert kept[0] == kept[1]
+    of_column = {one["name"]: one["metadata"] for one in json.loads(kept[0][0])["columns"]}
+    assert of_column == {"race": {"ordered": False}, "sex": {"num_categories": 2, "ordered": False}}
