@@ -70,8 +70,8 @@ class EqualizedOddsPostprocessor(BaseEstimator):
     reference : group label, optional
         Compare all groups with this one only, as printed: two others may then be 2γ apart. None compares all pairs.
     groups : sequence, optional
-        The group labels, if they are to be fixed beforehand; a group may then be without rows. By default they are those
-        that occur, which is then public: so is that somebody is the only member of a group.
+        The group labels, if they are to be fixed beforehand; a group may then be without rows. By default they are
+        those that occur, and that a group has a member, if only one, is then public.
     noise : {"secure", "study"}
         OpenDP's sampler, or seeded floating-point noise, which protects no one.
     random_state : int, Generator or RandomState, optional
