@@ -17,7 +17,7 @@ from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
 
 PUBLIC = ("the number of rows", "the two labels")
-MOST_STEPS = 200
+MOST_STEPS = 10_000  # those of the huberised hinge cross one corner at a time; some 500 were seen
 NOISE_KINDS = ("analytic", "classical", "laplace")
 # Of a Newton step, which is up to 2Λ/μ long where no row has curvature. What is needed of it may be μ/Λ², and `fit` has
 # refused, for its rounding, what is below 1e-16.

@@ -260,6 +260,17 @@ def test_the_solver_gives_up_on_no_table_that_the_public_numbers_allow():
     assert tried > 100
 
 
+def test_many_rows_of_very_different_length_take_many_steps_and_are_solved():
+    rng = np.random.default_rng(43)
+    X = np.exp(6 * rng.normal(size=(100, 60))) * rng.choice([-1, 1], size=(100, 60))
+    rows, lipschitz = bounded_rows(X, 1.0, intercept=False)
+    known = {"lipschitz": lipschitz, "modulus": 3e-11, "accuracy": 2e-5, "loss": "huberised-hinge"}
+    rounding = gradient_rounding(100, 60, **known)
+    assert rounding < 1e-5
+    signs = np.sign(rng.normal(size=100))
+    assert np.isfinite(minimise(rows, signs, 3e-11, 2e-5 - rounding, "huberised-hinge")).all()
+
+
 @pytest.mark.parametrize("row", [1.7e308, 5e-324])
 def test_no_row_makes_the_fit_warn(rows, row):
     X, y = rows[0][:20].copy(), rows[1][:20]
