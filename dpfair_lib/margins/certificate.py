@@ -77,6 +77,8 @@ def fairness_certificate(
 ) -> FairnessCertificate:
     """Bound the group fairness of every linear model within a distance of the one that gave the scores.
 
+    The bounds are computed from the rows without noise, so that publishing them tells of the rows.
+
     Parameters
     ----------
     scores : array of shape (n,) or (n, K)

@@ -34,6 +34,9 @@ def noise_certificate(
     projection or by rounding, if the rows were chosen after the noise had been drawn, or if the model has an intercept
     and X no column of ones, see `fairness_certificate`.
 
+    The intervals are computed from the rows without any noise of their own, so that publishing them tells of the rows;
+    `private_certificate` has others.
+
     Parameters
     ----------
     scores : array of shape (n,)
