@@ -91,3 +91,14 @@ def test_an_interrupted_refit_changes_nothing(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(*second, **with_second)
     assert _fitted(estimator) == before
+
+
+def test_a_refit_in_another_way_keeps_nothing_of_the_first():
+    estimator, (first, with_first), _, _ = CASES["fermi"]
+    estimator = type(estimator)(**estimator.get_params()).fit(*first, **with_first)
+    assert hasattr(estimator, "noise_multiplier_")
+    estimator.set_params(as_run=True, frequency_epsilon=None).fit(*first, **with_first)
+    assert hasattr(estimator, "noise_deviations_")
+    assert not hasattr(estimator, "noise_multiplier_")
+    estimator.set_params(as_run=False, frequency_epsilon=1.0).fit(*first, **with_first)
+    assert not hasattr(estimator, "noise_deviations_")

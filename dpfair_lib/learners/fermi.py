@@ -165,6 +165,11 @@ class DPFermiClassifier(LinearClassifier):
             neither given nor to be estimated, or do not fit the groups; if X, y or the groups are malformed or
             there is one label or one group only; if weights or W overflow.
         """
+        for name in (
+            "noise_multiplier_",
+            "noise_deviations_",
+        ):  # of an earlier fit: each way to train has only one
+            self.__dict__.pop(name, None)
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
         replicates = positive_integer(self.replicates, "replicates")

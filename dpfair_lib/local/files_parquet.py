@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from dpfair_lib.local.tables import uncounted
+
 ROWS, BYTES = 1 << 19, 1 << 25
 """A piece has at most so many rows, and so many bytes by what the file says of its other columns."""
-
-PANDAS = b"pandas"
-"""The key under which pandas keeps what it knows of the columns, in JSON."""
 
 Replace = Callable[[Any], Any]
 Progress = Callable[[int, int], None]
@@ -74,9 +72,9 @@ def rewrite(
         return kinds.set(at, replace(pa.schema([kinds.field(at)]).empty_table()).schema.field(0))
 
     logical = reported(schema)
-    added = {**_uncounted(about.metadata, column), **metadata}
+    added = {**uncounted(about.metadata, column), **metadata}
     if b"ARROW:schema" in added:
-        known = logical.with_metadata({**_uncounted(schema.metadata, column), **metadata})
+        known = logical.with_metadata({**uncounted(schema.metadata, column), **metadata})
         added[b"ARROW:schema"] = base64.b64encode(known.serialize().to_pybytes())
     with pq.ParquetFile(source, read_dictionary=coded, pre_buffer=False, buffer_size=1 << 20) as file:
         written = reported(file.schema_arrow).with_metadata(None)
@@ -95,18 +93,6 @@ def rewrite(
                 done += piece.num_rows
                 progress(done, about.num_rows)
             writer.add_key_value_metadata(added)
-
-
-def _uncounted(metadata: Mapping[bytes, bytes] | None, column: str) -> dict[bytes, bytes]:
-    """Return the metadata without how many categories pandas counted in the column, which tells what values it had."""
-    kept = dict(metadata or {})
-    if PANDAS in kept:
-        said = json.loads(kept[PANDAS])
-        for about in said.get("columns", []):
-            if about.get("field_name", about.get("name")) == column:
-                (about.get("metadata") or {}).pop("num_categories", None)
-        kept[PANDAS] = json.dumps(said).encode()
-    return kept
 
 
 def _pieces(file: Any, about: Any, column: str) -> Iterator[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Frame = TypeVar("Frame")
+PANDAS = b"pandas"
+"""The key under which Arrow keeps, in JSON, what pandas knows of the columns."""
 
 
 class LabelError(ValueError):
@@ -218,7 +221,20 @@ def _arrow(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], s
         new = pa.DictionaryArray.from_arrays(places, known, ordered=field.type.ordered)
     else:
         new = pc.take(known, pa.array(reports))
-    return frame.set_column(at, field, new)
+    changed = frame.set_column(at, field, new)
+    return changed.replace_schema_metadata(uncounted(changed.schema.metadata, column) or None)
+
+
+def uncounted(metadata: Mapping[bytes, bytes] | None, column: str) -> dict[bytes, bytes]:
+    """Return the metadata without how many categories pandas counted in the column, which tells what values it had."""
+    kept = dict(metadata or {})
+    if PANDAS in kept:
+        said = json.loads(kept[PANDAS])
+        for about in said.get("columns", []):
+            if about.get("field_name", about.get("name")) == column:
+                (about.get("metadata") or {}).pop("num_categories", None)
+        kept[PANDAS] = json.dumps(said).encode()
+    return kept
 
 
 def _codes(old: pa.Array, known: pa.Array) -> np.ndarray:

@@ -175,3 +175,18 @@ def test_columns_of_other_types_are_refused():
         randomize_frame(pa.table({"a": [1, 2]}), "a", GRR, labels=LABELS)
     with pytest.raises(ValueError, match="not distinct as int64"):
         randomize_frame(pa.table({"a": [1, 2]}), "a", GRR, labels=["1", "01", "2"])
+
+
+@pytest.mark.parametrize("kind", ["table", "batch"])
+def test_how_many_categories_pandas_found_is_not_passed_on(kind):
+    randomizer = generalized_randomized_response(3, 1.0)
+    kept = []
+    for values in (["a", "b"], ["a", "a"]):
+        made = pa.Table.from_pandas(pd.DataFrame({"race": pd.Categorical(values), "x": [1, 2]}))
+        table = made if kind == "table" else made.to_batches()[0]
+        after = randomize_frame(table, "race", randomizer, labels=["a", "b", "c"])
+        assert type(after) is type(table)
+        kept.append(after.schema.metadata)
+    assert kept[0] == kept[1]
+    assert b"num_categories" in made.schema.metadata[b"pandas"]
+    assert b"num_categories" not in kept[0][b"pandas"]
