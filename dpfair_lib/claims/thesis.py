@@ -277,9 +277,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("isit.thm-3.privacy", "isit.thm-3.fairness"),
         verdict="holds",
         finding="Answered up to a constant. On one population no bound exists. Over populations, classifiers that "
-        "answer to a feature with response κ have a worst expected gap of order κ(1/√n + 1/(n(ε + δ))), within a "
-        "factor of 12; n counts the group of unknown rate. Algorithm 2 (κ ≥ ½) has this rate. With Adult's rows "
-        "the bound at ε′ = 3 and 9 is that of sampling alone.",
+        "answer to a feature with response κ have a worst expected gap of order κ·min(1, 1/√n + 1/(n(ε + δ))), known "
+        "up to a factor of 12; n counts the group of unknown rate. Algorithm 2 (κ ≥ ½) has this rate in n and ε. With "
+        "Adult's rows the bound at ε′ = 3 and 9 is that of sampling alone.",
         chapter="thesis-open-1",
         check=thesis_open_1.check,
         faults=thesis_open_1.FAULTS,
