@@ -248,10 +248,12 @@ class Randomizer:
     def _weights(self, bits: int) -> np.ndarray:
         """Whole weights of 2^(−bits): each row sums to 1, and an entry is 0 only where the probability is."""
         total = 1 << bits
-        weights = np.array([[int(Fraction(q) * total) for q in row] for row in self.matrix], dtype=np.int64)
-        weights = np.where((weights == 0) & (self.matrix > 0), 1, weights)
+        # upwards: a rare report becomes likelier by the larger factor, which costs no privacy
+        weights = np.array(
+            [[math.ceil(Fraction(q) * total) for q in row] for row in self.matrix], dtype=np.int64
+        )
         rows = np.arange(self.k)
-        # what rounding took or gave goes to the likeliest report, which notices it least
+        # the likeliest report makes up for it, as it notices it least
         weights[rows, self.matrix.argmax(axis=1)] += total - weights.sum(axis=1)
         return weights
 
