@@ -89,6 +89,7 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
             )
             none_lost = (claimed.numerator * parts * total == claimed.denominator * reached).sum()
             search.part(f"randomised response alone, {k} groups")
+            search.agree(alone(p, x), weights.min() > 0, {"p": p, "x": x})
             others = int(none_lost) - int(bool((slack == 0).all(axis=1).any()))
             if alone(p, x):
                 search.equal(truth, 1 / (1 - x + k * x), {"p": p, "x": x})
@@ -207,5 +208,6 @@ FAULTS: dict[str, dict[str, Any]] = {
         "alone": lambda p, _: bool(p.min() >= Fraction(1, len(p) ** 2))
     },
     "alone at the threshold of two groups": {"alone": lambda p, x: bool(p.min() * (1 + x) > x / 2)},
+    "alone only if every group is larger than e^(−ε)": {"alone": lambda p, x: bool(p.min() > x)},
     "the smaller group told truly": {"binary": lambda p, x: least_binary_diagonal(p[::-1], x)},
 }
