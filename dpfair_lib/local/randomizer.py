@@ -165,7 +165,7 @@ class Randomizer:
 
         The draw compares a uniform word of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
         law of the reports is a channel too, `realized`, known exactly: every entry is off by less than m·2^(−b),
-        and 0 exactly where it should be.
+        and 0 exactly where it should be; none but the likeliest of a row is smaller than it should be.
 
         Parameters
         ----------
