@@ -62,8 +62,8 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="False on the proof's own four atoms: one h is fair and better on all laws. On a universe where (x, "
         "a) does not tell the label it is void: some law has no such h, privacy or not. On the laws that have "
-        "one, for deterministic H: possible if and only if at most one h in H is not constant and selects "
-        "people of both groups.",
+        "one, if all (x, a, y) occur and H is deterministic: possible if and only if at most one h in H is not "
+        "constant and selects people of both groups.",
         chapter="cgkm-thm-1",
         check=cgkm_thm_1_statement.check,
         faults=cgkm_thm_1_statement.FAULTS,
@@ -400,9 +400,10 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.definitions",),
         proof_uses=("cgkm.thm-1.statement",),
         verdict="corrected",
-        finding="Fair and private go together: constants. On any ball of laws nothing else is always fair, randomised "
-        "or not; non-constant h get probability δ at most, together. Accurate and private exclude each other "
-        "without fairness, once two h in H are not constant. Two neighbouring laws show each conflict.",
+        finding="Fair and private go together: constants. If all (x, a, y) occur, nothing else is fair on all of a "
+        "ball of laws, randomised or not; non-constant h get probability δ at most, together. Then accurate and "
+        "private exclude each other without fairness, once two deterministic h in H are not constant. Two "
+        "neighbouring laws show each conflict.",
         chapter="cgkm-thm-1",
         check=cgkm_which_pairs.check,
         faults=cgkm_which_pairs.FAULTS,
@@ -416,7 +417,8 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.thm-1.statement", "cgkm.thm-2.sample-size"),
         proof_uses=("cgkm.thm-1.proof",),
         verdict="corrected",
-        finding="Equalized odds: true. Γ ≤ α on all laws, α < 1: only constants if deterministic, but α·h (or 1 − "
+        finding="Equalized odds: true. Γ ≤ α on all laws, α < 1, if all (x, a, y) occur: only constants if "
+        "deterministic, but α·h (or 1 − "
         "α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants where h does. With δ > 0: at "
         "most δ for exact fairness, but probability 1 under a threshold many steps of ζ wide. Weights: a "
         "factor max(1, w²).",
