@@ -174,8 +174,8 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="The printed n does not make the printed algorithm private for every sample. 2/(kε)² should read "
         "4/(kε)², the third inner term is upside down and void, and 144 belongs to the first alone (6 to the second, "
-        "1 to the third). Where |Z₁ₐ| = kn it suffices thanks to the 144, at 11 to 23 times what our bounds ask for "
-        "the repaired learner, whose privacy needs no n.",
+        "1 to the third). Where |Z₁ₐ| = kn it suffices thanks to the 144, in the cases tried at 11 to 23 times what "
+        "our bounds ask for the repaired learner, and more for a small ε; that learner's privacy needs no n.",
         statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
         proof_uses=("cgkm.lemma-2",),
         chapter="cgkm-thm-2",
@@ -327,8 +327,8 @@ CLAIMS: tuple[Claim, ...] = (
         proof_uses=("cgkm.alg-3", "cgkm.fairnr-privacy", "cgkm.lemma-5", "cgkm.freund-schapire"),
         verdict="corrected",
         finding="False without (2), already for two people; ξ and OPT are undefined, and with OPT at tolerance α "
-        "false. (2) begins to hold at n = 10²⁵ for α = 0.1, ε = 1, and even there Algorithm 3 as printed errs by ½. "
-        "What noisy counts give, with a bound, survives.",
+        "false. (2) begins to hold at n = 10²⁵ for α = 0.1, ε = 1, δ = 10⁻⁶, d = c₀ = 1, and even "
+        "there Algorithm 3 as printed errs by ½. What noisy counts give, with a bound, survives.",
         chapter="cgkm-fairnr",
         check=cgkm_thm_3.check,
         faults=cgkm_thm_3.FAULTS,
