@@ -280,9 +280,9 @@ CLAIMS: tuple[Claim, ...] = (
         proof_uses=("cgkm.laplace", "cgkm.advanced-composition", "cgkm.post-processing"),
         verdict="corrected",
         finding="True for T(T + 1)² ≤ 4 ln(1/δ); at ε = 1, δ = 1e-5 false for the printed algorithm from T = 3 on "
-        "(from 5, if the choice after the last loss stays hidden). With each loss noised once it fails there "
-        "from T = 16; √(8T ln(1/δ)) is safe for ε ≤ 8 ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Sums need √((T "
-        "+ 1)(2T + 1)/6) times that noise.",
+        "(from 5, if the choice after the last loss stays hidden). With each loss noised once it fails there from "
+        "T = 16 if the noisy losses are seen; for the plays alone we cannot say. √(8T ln(1/δ)) is safe for ε ≤ 8 "
+        "ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Sums need √((T + 1)(2T + 1)/6) times that noise.",
         chapter="cgkm-ftpl",
         check=cgkm_lemma_4.check,
         faults=cgkm_lemma_4.FAULTS,

@@ -26,3 +26,20 @@ def test_constants_of_the_findings():
     # 1 − e^(−x/2) is concave in x = ρ², so on [0, 1] at least its chord; half of ρ leaves a quarter of the exponent
     assert 1 - math.exp(-1 / 2) >= 0.39
     assert (1 - math.exp(-1 / 2)) / 4 >= 0.098
+
+
+def test_rounds_of_lemma_4():
+    facts, finding = judge(claim("cgkm.lemma-4")).evidence.facts, claim("cgkm.lemma-4").finding
+    at = "ε = 1, δ = 1e-5, printed noise on "
+    assert f"from T = {facts[at + 'every sum: first rounds that fail']} on" in finding
+    assert f"(from {facts['the same without the choice after the last loss']}, if" in finding
+    # the plays are made from the noisy losses, and could tell less
+    once = facts[at + "each loss once: first rounds that fail"]
+    assert f"from T = {once} if the noisy losses are seen" in finding
+
+
+def test_size_of_theorem_3():
+    facts, finding = judge(claim("cgkm.thm-3")).evidence.facts, claim("cgkm.thm-3").finding
+    fact = facts["n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1"]
+    assert fact.startswith("1e+25")
+    assert "10²⁵ for α = 0.1, ε = 1, δ = 10⁻⁶, d = c₀ = 1" in finding
