@@ -38,6 +38,12 @@ def test_rounds_of_lemma_4():
     assert f"from T = {once} if the noisy losses are seen" in finding
 
 
+def test_leak_of_the_printed_dynamics():
+    facts, finding = judge(claim("cgkm.fairnr-privacy")).evidence.facts, claim("cgkm.fairnr-privacy").finding
+    assert f"into ε = {facts['real ε at δ = 10⁻⁶']:.0f} for the mixture ĥ" in finding
+    assert f"into δ = {facts['real δ at ε = 1 of one draw']} at ε = 1 for one draw" in finding
+
+
 def test_size_of_theorem_3():
     facts, finding = judge(claim("cgkm.thm-3")).evidence.facts, claim("cgkm.thm-3").finding
     fact = facts["n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1"]

@@ -210,6 +210,12 @@ def _output(law: Callable[..., np.ndarray], search: Search) -> None:
     one, two = (law(size, neighbour=which, rounds=FLIP["rounds"], **chosen) for which in (False, True))
     search.fact("real δ at ε = 1", float(hockey_stick(one, two, math.e)))
     search.fact("real ε at δ = 10⁻⁶", max(smallest_epsilon(one, two, 1e-6), smallest_epsilon(two, one, 1e-6)))
+    # whoever sees a single draw from the mixture sees classifier 2 with these chances
+    here, there = (float(plays @ np.arange(len(plays))) / FLIP["rounds"] for plays in (one, two))
+    first, second = np.array([1 - here, here]), np.array([1 - there, there])
+    single = max(float(hockey_stick(first, second, math.e)), float(hockey_stick(second, first, math.e)))
+    search.observe(single - 10**4 * PROMISED["delta"], {"claim": "one draw alone breaks the promise by far"})
+    search.fact("real δ at ε = 1 of one draw", round(single, 3))
     search.fact("records, rounds of that pair", (600 * FLIP["size"], FLIP["rounds"]))
 
 
