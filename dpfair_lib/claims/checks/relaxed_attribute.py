@@ -65,6 +65,11 @@ def relaxed_slack(m: int, scale: int, odds: int = ODDS) -> Fraction:
     return min(_slack_at(m, scale, odds, j) for j in range(1, min(m // 16, 40)))
 
 
+def closed_form(m: int, scale: int, odds: int) -> float:
+    """Return 1 − 2(1 + odds)e^(−λ), λ = 9mε²/(80c): what the chapter proves of δ, in which c = scale·ε here."""
+    return 1 - 2 * (1 + odds) * ODDS ** (-9 * m / (80 * scale))
+
+
 @cache
 def multiples_shown(m: int, scale: int) -> int:
     """Return the largest i for which δ is at least ½ at i times the ε of the noise, as far as the above proves it."""
@@ -113,6 +118,9 @@ def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
         search.sanity(min(-price[1, 0], price[0, 1], -price[1, 1]) - Fraction(1, 100), case)
     _draws(m, search)
     for name, scale in SCALES.items():
+        for size, odds in ((4000, 2), (8000, 2**20)):
+            proved = closed_form(size, scale, odds)
+            search.sanity(float(-relaxed_slack(size, scale, odds)) - proved, {"m": size, "odds": odds})
         for size in (2000, 4000):
             search.against(relaxed_slack(size, scale), {"m": size, "scale": scale}, verify=relaxed_slack)
         search.fact(f"slack {name}, m = 4000, e^ε = 2: δ at ε at least", float(-relaxed_slack(4000, scale)))
