@@ -56,6 +56,7 @@ def kept_negatives(m: int, moved: bool, cells: np.ndarray, scale: Any) -> Any:
     return max(0, second - scale / m / cells.min(axis=0)[0] - first) / (1 - first)
 
 
+@cache
 def relaxed_slack(m: int, scale: int, odds: int = ODDS) -> Fraction:
     """Return odds·P′(S) − P(S), from above, for the best S = {p̃_00 ≥ θ}: e^ε = 2 in the noise, any odds claimed.
 
@@ -122,7 +123,9 @@ def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
             proved = closed_form(size, scale, odds)
             search.sanity(float(-relaxed_slack(size, scale, odds)) - proved, {"m": size, "odds": odds})
         for size in (2000, 4000):
-            search.against(relaxed_slack(size, scale), {"m": size, "scale": scale}, verify=relaxed_slack)
+            search.against(
+                relaxed_slack(size, scale), {"m": size, "scale": scale}, verify=relaxed_slack.__wrapped__
+            )
         search.fact(f"slack {name}, m = 4000, e^ε = 2: δ at ε at least", float(-relaxed_slack(4000, scale)))
         search.fact(f"slack {name}, m = 4000: δ at least ½ up to so many ε", multiples_shown(4000, scale))
 

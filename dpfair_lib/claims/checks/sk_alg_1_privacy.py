@@ -274,9 +274,6 @@ FAULTS: dict[str, dict[str, Any]] = {
             m, moved, cells, scale * cells.min(axis=0)[0] / cells.max(axis=0)[0]
         )
     },
-    "limits without slack": {
-        "kept": lambda m, moved, cells, scale: kept_negatives(m, moved, cells, 0 * scale)
-    },
     "duplicates on the margin left out": {"line": _one_per_class},
     "support vectors strictly inside the margin only": {
         "soft": lambda x, y, C: (lambda s: LineSVM(s.weight, s.intercept, s.support[1:]))(
