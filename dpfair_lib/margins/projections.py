@@ -35,7 +35,7 @@ def markov_reach(sigma: float, *, zeta: float, slack: float, groups: int) -> flo
     Returns
     -------
     float
-        tσ with Φ(−t) = ζs/groups.
+        tσ with Φ(−t) = ζs/groups; 0 where that is above ½, as no row changes with more than ½.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def markov_reach(sigma: float, *, zeta: float, slack: float, groups: int) -> flo
         If an argument is out of its range.
     """
     share = inside_unit(zeta, "zeta") / as_count(groups, "groups", 1)
-    return positive(sigma, "sigma") * projection_quantile(share, slack)
+    return positive(sigma, "sigma") * max(projection_quantile(share, slack), 0.0)
 
 
 def simulated_reach(X: Any, sigma: float, *, zeta: float, draws: int, rng: np.random.Generator) -> float:
