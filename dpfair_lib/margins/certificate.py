@@ -239,7 +239,8 @@ def certify_all(
 ) -> dict[str, FairnessCertificate]:
     """Return the certificates of all notions; one pass over the rows for the bounds that count.
 
-    Codes may be of any integer type; a pass over bytes reads least.
+    Codes may be of any integer type; a pass over bytes reads least. Of a row of zeros the prediction is not known here:
+    it counts as wrong, under h and all others.
     """
     counts = cell_counts(relative, codes, len(labels) * len(levels), radius * (1 + ROUNDING))
     return {
