@@ -110,14 +110,15 @@ def fairness_certificate(
     ------
     ValueError
         If an argument is malformed, a group lacks a label, demographic parity meets scores of a third label, a row of
-        zeros has a score, or the scores have a constant term that X has no column for. A margin of 0 is allowed; it
-        makes Markov's bound infinite.
+        zeros has a score, the scores have a constant term that X has no column for, or are not linear in X. A margin
+        of 0 is allowed; it makes Markov's bound infinite.
 
     Notes
     -----
-    An intercept is noticed only where a constant term is not linear in the features: not where columns add up to a
-    constant, as those of a full one-hot encoding do, and not on fewer than 2d + 4 rows. The bounds then fail without
-    a word. Append the column of ones whenever the model has an intercept.
+    Whether the scores are linear in X is seen from the first 4d + 100 rows, and not on fewer than 2d + 4. An intercept
+    is noticed only where a constant term is not linear in the features: not where columns add up to a constant, as
+    those of a full one-hot encoding do. The bounds then fail without a word. Append the column of ones whenever the
+    model has an intercept.
 
     They are never in another order than signed ≤ exact ≤ chernoff ≤ markov.
 
@@ -151,7 +152,7 @@ def fairness_certificate(
             f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
         )
     relative = relative_margins(rho, lipschitz)
-    _check_intercept(plain_array(scores), plain_array(X))
+    check_linear(plain_array(scores), plain_array(X))
     counts = cell_counts(relative, codes, cells, float(radius) * (1 + ROUNDING))
     # all scores of a row of zeros tie under every model, and the first label is predicted
     counts[:, 4] += np.bincount(codes[(lipschitz == 0) & (labels[label] == 0)], minlength=cells)
@@ -283,22 +284,33 @@ def _check_columns(scores: np.ndarray, notion: str) -> None:
         )
 
 
-def _check_intercept(scores: np.ndarray, X: np.ndarray) -> None:
-    """Raise if the scores of the first rows are linear in the features and a constant, but not in the features alone.
+def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
+    """Raise if the scores of the first rows are not linear in the features.
 
-    The constant then changes with the model too, and the margins' constants do not know of it. Where the features
-    span the constant, nothing tells an intercept from weights.
+    With a constant besides, they are those of a model with an intercept, which changes with the model too, and of which
+    the margins' constants do not know; where the features span the constant, nothing tells an intercept from weights.
+    Otherwise no linear model has them: they are probabilities or predictions, or belong to other rows.
     """
     rows = 4 * X.shape[1] + 100
     table, values = X[:rows].astype(float), scores[:rows].astype(float)
     if len(table) < 2 * X.shape[1] + 4:  # too few to tell
         return
+    largest = abs(table).max(axis=0)
+    table /= np.where(largest > 0, largest, 1)  # so that no column is lost beside a longer one
 
     def left_over(features: np.ndarray) -> float:
         return float(abs(values - features @ np.linalg.lstsq(features, values)[0]).max())
 
-    without = left_over(table)
-    if without > 1e-6 * abs(values).max() and left_over(np.insert(table, 0, 1.0, axis=1)) < 1e-3 * without:
+    without, size = left_over(table), float(abs(values).max())
+    if without <= 1e-6 * size:
+        return
+    with_constant = left_over(np.insert(table, 0, 1.0, axis=1))
+    if with_constant < 1e-3 * without:
         raise ValueError(
             "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
+        )
+    if with_constant > 1e-3 * size:  # 32 bits, even 16, are nearer than that
+        raise ValueError(
+            "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
+            "rows in this order, no probabilities or predictions"
         )
