@@ -39,8 +39,8 @@ class FairnessCertificate:
     fairness : array of shape (K,)
         F_k(h); rows of margin 0 count as wrong, but rows of zeros as predicted 0.
     lower, upper : array of shape (K,)
-        Interval for F_k(h′), whatever its rule for ties; but rows of zeros, which tie under every model, are taken as
-        predicted 0 by all of them, as `predict` has it.
+        Interval for F_k(h′), whatever its rule for ties (at a radius of 0, that of `fairness`); but rows of zeros,
+        which tie under every model, are taken as predicted 0 by all of them, as `predict` has it.
     deviation : array of shape (K,)
         Bound on |F_k(h) − F_k(h′)|.
     aggregate, aggregate_lower, aggregate_upper : float
@@ -119,6 +119,9 @@ def fairness_certificate(
     is noticed only where a constant term is not linear in the features: not where columns add up to a constant, as
     those of a full one-hot encoding do. The bounds then fail without a word. Append the column of ones whenever the
     model has an intercept.
+
+    A row counts as within the radius up to a relative 10⁻⁹, for the rounding of scores in 64 bits. Scores in 32 bits
+    are further off, and a row at the very edge may be missed.
 
     They are never in another order than signed ≤ exact ≤ chernoff ≤ markov.
 
