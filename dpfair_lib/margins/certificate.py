@@ -115,10 +115,10 @@ def fairness_certificate(
 
     Notes
     -----
-    Whether the scores are linear in X is seen from the first 4d + 100 rows, and not on fewer than 2d + 4. An intercept
-    is noticed only where a constant term is not linear in the features: not where columns add up to a constant, as
-    those of a full one-hot encoding do. The bounds then fail without a word. Append the column of ones whenever the
-    model has an intercept.
+    Whether the scores are linear in X is seen from at most 4d + 100 rows, evenly spread, and not on fewer than 2d + 4.
+    An intercept is noticed only where a constant term is not linear in the features: not where columns add up to a
+    constant, as those of a full one-hot encoding do. The bounds then fail without a word. Append the column of ones
+    whenever the model has an intercept.
 
     A row counts as within the radius up to a relative 10⁻⁹, for the rounding of scores in 64 bits. Scores in 32 bits
     are further off, and a row at the very edge may be missed.
@@ -288,14 +288,15 @@ def _check_columns(scores: np.ndarray, notion: str) -> None:
 
 
 def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
-    """Raise if the scores of the first rows are not linear in the features.
+    """Raise if the scores of some rows, from all over the table, are not linear in the features.
 
     With a constant besides, they are those of a model with an intercept, which changes with the model too, and of which
     the margins' constants do not know; where the features span the constant, nothing tells an intercept from weights.
     Otherwise no linear model has them: they are probabilities or predictions, or belong to other rows.
     """
-    rows = 4 * X.shape[1] + 100
-    table, values = X[:rows].astype(float), scores[:rows].astype(float)
+    # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
+    rows = np.unique(np.linspace(0, len(X) - 1, 4 * X.shape[1] + 100).astype(int))
+    table, values = X[rows].astype(float), scores[rows].astype(float)
     if len(table) < 2 * X.shape[1] + 4:  # too few to tell
         return
     largest = abs(table).max(axis=0)

@@ -119,6 +119,13 @@ def test_scores_that_no_linear_model_has_are_refused(kind, ones):
         assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
 
 
+def test_an_intercept_is_noticed_in_a_sorted_table():
+    X, y, s, w = people(600)
+    X[:, 2] = np.arange(600) < 300  # constant over the first rows
+    with pytest.raises(ValueError, match="X: found no column of ones"):
+        certificate(X @ w + 0.3, y, X, s)
+
+
 @pytest.mark.parametrize("scores", ["intercept", "probabilities"])
 def test_a_private_certificate_refuses_the_same_scores(scores):
     X, y, s, w = people()
