@@ -115,10 +115,10 @@ def fairness_certificate(
 
     Notes
     -----
-    Whether the scores are linear in X is seen from at most 4d + 100 rows, evenly spread, and not on fewer than 2d + 4.
-    An intercept is noticed only where a constant term is not linear in the features: not where columns add up to a
-    constant, as those of a full one-hot encoding do. The bounds then fail without a word. Append the column of ones
-    whenever the model has an intercept.
+    Whether the scores are linear in X is seen from at most 4d + 100 rows, evenly spread, and not on fewer than 2d + 4;
+    probabilities that are all alike are nearly linear, and pass. An intercept is noticed only where a constant term is
+    not linear in the features: not where columns add up to a constant, as those of a full one-hot encoding do. The
+    bounds then fail without a word. Append the column of ones whenever the model has an intercept.
 
     A row counts as within the radius up to a relative 10⁻⁹, for the rounding of scores in 64 bits. Scores in 32 bits
     are further off, and a row at the very edge may be missed.
@@ -313,8 +313,8 @@ def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
         raise ValueError(
             "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
         )
-    if with_constant > 1e-3 * size:  # 32 bits, even 16, are nearer than that
+    if with_constant > 1e-4 * size:  # sums in 32 bits are nearer than that
         raise ValueError(
             "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
-            "rows in this order, no probabilities or predictions"
+            "rows in this order, no probabilities, no predictions, nothing rounded"
         )

@@ -102,6 +102,8 @@ NONLINEAR = {
     "probabilities": lambda X, w: 1 / (1 + np.exp(-X @ w)),
     "two columns of them": lambda X, w: np.stack([1 / (1 + np.exp(X @ w)), 1 / (1 + np.exp(-X @ w))], axis=1),
     "predictions": lambda X, w: (X @ w > 0).astype(int),
+    "probabilities near a half": lambda X, w: 1 / (1 + np.exp(-X @ w / 5)),
+    "rounded values": lambda X, w: (X @ w).round(2),
     "rows in another order": lambda X, w: (X @ w)[::-1],
 }
 
@@ -115,7 +117,7 @@ def test_scores_that_no_linear_model_has_are_refused(kind, ones):
     with pytest.raises(ValueError, match="scores: found numbers that are not linear in X"):
         certificate(NONLINEAR[kind](X, w), y, X, s)
     mixed = X * [1e12, 1e-12, 1.0]  # units of every size, and few digits
-    for scores in (X @ w, (X @ w).astype(np.float16)):
+    for scores in (X @ w, X.astype(np.float32) @ w.astype(np.float32)):
         assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
 
 
