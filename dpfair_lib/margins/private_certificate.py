@@ -10,7 +10,8 @@ import numpy as np
 
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
-from dpfair_lib.margins.margins import margin_lipschitz, margins
+from dpfair_lib.margins.certificate import check_linear
+from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
 from dpfair_lib.margins.terms import relative_margins
 from dpfair_lib.privacy import PrivacyStatement, mark_noise
@@ -76,12 +77,16 @@ def private_certificate(
     Raises
     ------
     ValueError
-        If an argument is malformed or out of its range, or a group lacks a label.
+        As `fairness_certificate`, or if a number is out of its range. Refusals that speak of X or of scores depend on
+        the rows and are not covered by the privacy statement.
     """
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     half = inside_unit(zeta, "zeta") / 2
-    relative = relative_margins(margins(scores, y), margin_lipschitz(X, binary=True))
+    rho, lipschitz = margins(scores, y), margin_lipschitz(X, binary=True)
+    check_lengths(scores=rho, X=lipschitz)
+    relative = relative_margins(rho, lipschitz)
+    check_linear(plain_array(scores), plain_array(X))
     labels, label = as_groups(y, "y")
     levels, group = as_groups(sensitive_features)
     check_lengths(scores=relative, sensitive_features=group)

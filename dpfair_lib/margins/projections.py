@@ -11,7 +11,7 @@ import numpy as np
 from dpfair_lib._validation import as_count, as_generator, check_lengths
 from dpfair_lib.margins.margins import margin_lipschitz
 from dpfair_lib.margins.radius import projection_quantile
-from dpfair_lib.privacy._arguments import inside_unit, positive
+from dpfair_lib.privacy._arguments import inside_unit, nonnegative, positive
 
 BLOCK = 1 << 22  # entries of rows times draws at a time
 
@@ -114,7 +114,7 @@ def local_reach(
     axes, simulated = _prepared(X, draws, rng)
     sizes = np.abs(np.asarray(distances, dtype=float))
     check_lengths(distances=sizes, X=axes)
-    near = sizes <= 2 * positive(wide, "wide")
+    near = sizes <= 2 * nonnegative(wide, "wide")
     # draw by draw the largest projection over a superset is at least as large, and so is the order statistic
     narrow = order_statistic(largest_projections(axes[near], simulated), zeta)
     return min(wide, positive(sigma, "sigma") * narrow)
