@@ -94,6 +94,12 @@ ERRATA: tuple[Erratum, ...] = (
         correct="M exceeds min_a |Z₁ₐ| with probability δ/2, exactly",
     ),
     Erratum(
+        claim="cgkm.thm-2.accuracy",
+        where="Theorem 2, proof, first line of the bound on Pr[E]",
+        printed="an h with u(Z, h) > OPT + α",
+        correct="u(D, h) > OPT + α, as E was defined",
+    ),
+    Erratum(
         claim="cgkm.thm-2.sample-size",
         where="Theorem 2 and its proof",
         printed="ln(1/δ)/ε < kn/2 if and only if n > 2/(kε)²",
@@ -134,5 +140,11 @@ ERRATA: tuple[Erratum, ...] = (
         where="Appendix C.2, proof of Theorem 3, last lines and (2)",
         printed="√(ln(2T/β) d ln(n) c₀ (1 + ln n))",
         correct="(1 + ln n)√(ln(2T/β) d ln(n) c₀), as in the line before",
+    ),
+    Erratum(
+        claim="cgkm.thm-3",
+        where="Appendix C.2, proof of Theorem 3, γ_A and η",
+        printed="ln(2T/δ) and ln(2/δ), with the δ of privacy, in bounds that fail with probability β/2",
+        correct="ln(2T/β) and ln(2/β), as in m",
     ),
 )

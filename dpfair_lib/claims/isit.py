@@ -243,7 +243,7 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         verdict="corrected",
         finding="The rows must be independent of h* and of one another: an ε-DP classifier that remembers its rows "
-        "and is asked for them again exceeds the bound almost surely, copied rows half of the time. Sizes may be "
+        "and is asked for them again exceeds the bound nearly always, copied rows half of the time. Sizes may be "
         "random (the sizes found count), and rows drawn without replacement; n counts the post-processing rows.",
         chapter="isit-thm-3-fairness",
         check=isit_assumptions.check,

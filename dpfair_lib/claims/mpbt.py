@@ -350,8 +350,8 @@ CLAIMS: tuple[Claim, ...] = (
         id="mpbt.remarks",
         where="Remark 4.3, § 4.1; Remark 4.5, § 4.2",
         statement="Variance reduction removes the σ* assumption, Rényi DP improves σ, ε < 1 only serves "
-        "closed forms; convex fairness regularisers with a squared ℓ₂-norm are strongly convex "
-        "and Lipschitz over H.",
+        "closed forms; output perturbation asks for no more than a strongly convex, Lipschitz objective, as a "
+        "convex fairness regulariser with a squared ℓ₂-norm makes it.",
         statement_uses=("mpbt.lemma-4.2", "mpbt.thm-4.4"),
         verdict="corrected",
         finding="Remark 4.3 holds: σ* and ε < 1 can be dispensed with, and Rényi accounting improves σ. Remark 4.5 is "

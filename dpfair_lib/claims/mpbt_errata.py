@@ -78,6 +78,12 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         claim="mpbt.lemma-4.2",
+        where="Appendix F, (32)",
+        printed="(1 − γμ)^(T − t) in the sum over t = 0 … T − 1, too small by a factor: at T = 1 (31) has 4γ²σ²",
+        correct="(1 − γμ)^(T − 1 − t), of which (33) is a bound",
+    ),
+    Erratum(
+        claim="mpbt.lemma-4.2",
         where="Appendix F, (37)",
         printed="G², which is not defined, without p and with one log(1/δ)",
         correct="pΛ² and log(1/δ)², as in the lemma",

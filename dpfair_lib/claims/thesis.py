@@ -87,8 +87,8 @@ CLAIMS: tuple[Claim, ...] = (
         "LDP levels ≥ ε are (1 − e^(−ε)/2, ½) for P(A=0) < P(A=1) and (½, 1 − e^(−ε)/2) for P(A=1) < P(A=0).",
         verdict="corrected",
         finding="Fair coins are ε₀-LDP for every ε₀ ≥ ε and leave Δ′ = 0, so they win (5.4.2) as printed. True for "
-        "p, q ≥ ½ and least level exactly ε or more; the order of the rates is not needed. But plain randomised "
-        "response of the same truth probability always has less Δ′, less Δ and a smaller ε.",
+        "p, q ≥ ½ and least level exactly ε or more; the order of the rates is not needed. But for ε > 0 plain "
+        "randomised response of the same truth probability has less Δ′, less Δ and a smaller ε.",
         chapter="thesis-thm-14",
         check=thesis_thm_14.check,
         faults=thesis_thm_14.FAULTS,
@@ -127,7 +127,7 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="holds",
         finding="ζ_min has a closed form and does not depend on Y. If every p_i > 1/(e^ε + k − 1), one channel attains "
         "it, GRR: OPT is GRR, and at large ε can differ only by a rounded ζ. For k = 2 it is GRR or tells the "
-        "larger group truly with probability 1 − e^(−ε)/2, never Theorem 14's channel.",
+        "larger group truly with probability 1 − e^(−ε)/2; for ε > 0 it is never Theorem 14's channel.",
         chapter="thesis-front",
         check=thesis_zeta_min.check,
         faults=thesis_zeta_min.FAULTS,
@@ -277,9 +277,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("isit.thm-3.privacy", "isit.thm-3.fairness"),
         verdict="holds",
         finding="Answered up to a constant. On one population no bound exists. Over populations, classifiers that "
-        "answer to a feature with response κ have a worst expected gap of order κ(1/√n + 1/(n(ε + δ))), within a "
-        "factor of 12; n counts the group of unknown rate. Algorithm 2 (κ ≥ ½) has this rate. With Adult's rows "
-        "the bound at ε′ = 3 and 9 is that of sampling alone.",
+        "answer to a feature with response κ have a worst expected gap of order κ·min(1, 1/√n + 1/(n(ε + δ))), known "
+        "up to a factor of 12; n counts the group of unknown rate. Algorithm 2 (κ ≥ ½) has this rate in n and ε. With "
+        "Adult's rows the bound at ε′ = 3 and 9 is that of sampling alone.",
         chapter="thesis-open-1",
         check=thesis_open_1.check,
         faults=thesis_open_1.FAULTS,

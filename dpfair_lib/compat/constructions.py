@@ -170,7 +170,7 @@ def levelled_down(table: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 
 def gap_steps(population: Population, h: np.ndarray, alpha: Fraction, zeta: Fraction) -> int:
-    """Return a number of steps of ζ within which Γ(h) cannot come to exceed α.
+    """Return a number of steps of ζ such that in fewer of them Γ(h) cannot come to exceed α.
 
     Moving mass t changes Γ by at most 2t/min_a P(Y = 1, A = a): with γ′ the new rate of group a, P·(γ′ − γ) is
     (1 − γ′)·(change of its true positives) − γ′·(change of its false negatives), and what is taken somewhere is put

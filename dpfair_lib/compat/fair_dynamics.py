@@ -116,8 +116,9 @@ def rho_for(epsilon: float, delta: float) -> float:
 
 
 def loss_sensitivity(dual_bound: float, n: int) -> float:
-    """Return (2 + √2·C)/n: how far, in Euclidean norm, a replaced record can move the loss vector of a round.
+    """Return (2 + √2·C)/n: further a replaced record cannot move the loss vector of a round, in Euclidean norm.
 
+    A positive that becomes a negative of its cell moves it by nearly √((2 + C)² + C²)/n, which is little less.
     The auditor's subgroup is held fixed: it was released before. Derived in the chapter; the printed (2 + C)/n is
     smaller than what the sum of the absolute changes can be, (2 + 2C)/n.
     """

@@ -36,8 +36,8 @@ class Point(NamedTuple):
         Training rows, ε.
     level : float
         Of the model without noise.
-    moved : ndarray
-        How far the level of each private model is from it.
+    private : ndarray
+        Levels of the private models.
     widths : dict
         Bounds: Lemma 4.1's radius, the empirical radius, the first private model's projections, the farthest's.
     projection : float
@@ -47,9 +47,14 @@ class Point(NamedTuple):
     n: int
     epsilon: float
     level: float
-    moved: np.ndarray
+    private: np.ndarray
     widths: dict[str, float]
     projection: float
+
+    @property
+    def moved(self) -> np.ndarray:
+        """How far the level of each private model is from that of the model without noise."""
+        return np.abs(self.private - self.level)
 
 
 def line(points: Points, problem: str, axis: str, *, grouping: str | None = None) -> dict[str, list[Point]]:
@@ -78,7 +83,7 @@ def line(points: Points, problem: str, axis: str, *, grouping: str | None = None
         for name in COLUMNS:
             found[name].append(
                 Point(
-                    n, epsilon, float(level[name]), np.abs(private[name] - level[name]),
+                    n, epsilon, float(level[name]), np.asarray(private[name]),
                     {band: float(width[name]) for band, width in widths.items()}, float(narrow[name]),
                 )
             )  # fmt: skip

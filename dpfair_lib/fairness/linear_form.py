@@ -218,7 +218,7 @@ def desirable_labels(labels: np.ndarray, notion: str, desirable: Any) -> np.ndar
     if desirable is None:
         chosen = [labels.tolist()[-1]]
     else:
-        chosen = list(desirable) if isinstance(desirable, list | tuple | set) else [desirable]
+        chosen = list(desirable) if isinstance(desirable, list | tuple | set | np.ndarray) else [desirable]
     if desirable is not None and notion != "equal_opportunity":
         raise ValueError(
             f"desirable: found {desirable!r} with {notion!r}, expected it with equal_opportunity"

@@ -201,7 +201,10 @@ def binary_optimum(p: Any, p1: Any, epsilon: float) -> Randomizer:
     shares, rates = shares.astype(float), rates.astype(float)
     x = math.exp(-as_epsilon(epsilon))
     value = float(optimal_ratio(shares[0], x) * abs(rates[1] - rates[0])) if (shares > 0).all() else 0.0
-    return Randomizer(binary_matrix(*optimal_truths(shares[0], x)), value=value)
+    matrix = binary_matrix(*optimal_truths(shares[0], x))
+    # the lie of the smaller group, which 1 − (1 − x/2) loses in rounding: from ε = 37 on it would be 0
+    matrix[(0, 1) if 2 * shares[0] <= 1 else (1, 0)] = x / 2
+    return Randomizer(matrix, value=value)
 
 
 def _smaller(share: Any) -> Any:

@@ -56,7 +56,8 @@ class TwoLevels:
         room = Fraction(WORD - others, favoured)
         # math.exp may err by its last digit
         wanted = min(Fraction(math.nextafter(math.exp(epsilon), 0)), room)
-        self.low = int(WORD / (favoured * max(wanted, Fraction(1)) + others))
+        # without others and at ε = 0 it would be 2³², which is no word
+        self.low = min(int(WORD / (favoured * max(wanted, Fraction(1)) + others)), WORD - 1)
         self.high = max(int(wanted * self.low), self.low)
         self.ratio = Fraction(self.high, self.low)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.local.optimal_easy import smallest_error
 from dpfair_lib.local.optimal_program import Program, as_program
 
 
@@ -27,7 +28,7 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     Returns
     -------
     float
-        Proved to 1e-9 by the program's dual.
+        No channel has less by more than 1e-9: proved by the program's dual.
 
     Raises
     ------
@@ -43,6 +44,9 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     from scipy.optimize import linprog
 
     program = as_program(p, p1, epsilon, 1.0)
+    least = smallest_error(p, epsilon)
+    if np.ptp(program.p1) == 0:
+        return least  # every channel is without unfairness; in floats the equations might have no solution
     cost, equal, right, below = _linear_program(program)
     found = linprog(cost, A_ub=below, b_ub=np.zeros(below.shape[0]), A_eq=equal, b_eq=right, bounds=(0, 1))
     if found.status != 0:
@@ -55,7 +59,7 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
         raise ArithmeticError(
             f"found an error of {1 + found.fun}, proved only that it is at least {1 + lower}"
         )
-    return float(max(1 + found.fun, 0))
+    return float(max(1 + found.fun, least))
 
 
 def _linear_program(program: Program) -> tuple[np.ndarray, Any, np.ndarray, Any]:

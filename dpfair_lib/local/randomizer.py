@@ -165,7 +165,7 @@ class Randomizer:
 
         The draw compares a uniform word of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
         law of the reports is a channel too, `realized`, known exactly: every entry is off by less than m·2^(−b),
-        and 0 exactly where it should be.
+        and 0 exactly where it should be; none but the likeliest of a row is smaller than it should be.
 
         Parameters
         ----------
@@ -248,10 +248,12 @@ class Randomizer:
     def _weights(self, bits: int) -> np.ndarray:
         """Whole weights of 2^(−bits): each row sums to 1, and an entry is 0 only where the probability is."""
         total = 1 << bits
-        weights = np.array([[int(Fraction(q) * total) for q in row] for row in self.matrix], dtype=np.int64)
-        weights = np.where((weights == 0) & (self.matrix > 0), 1, weights)
+        # upwards: a rare report becomes likelier by the larger factor, which costs no privacy
+        weights = np.array(
+            [[math.ceil(Fraction(q) * total) for q in row] for row in self.matrix], dtype=np.int64
+        )
         rows = np.arange(self.k)
-        # what rounding took or gave goes to the likeliest report, which notices it least
+        # the likeliest report makes up for it, as it notices it least
         weights[rows, self.matrix.argmax(axis=1)] += total - weights.sum(axis=1)
         return weights
 

@@ -103,7 +103,7 @@ def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandom
     Parameters
     ----------
     k : int
-        How many values the attribute has, from 1 to 2³⁰.
+        How many values the attribute has, at least 1. The channel's matrix has k² entries.
     epsilon : float
         ε in [0, 700]: 0 reports a uniform value whatever the truth; infinity reports the truth.
 

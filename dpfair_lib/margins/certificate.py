@@ -39,8 +39,8 @@ class FairnessCertificate:
     fairness : array of shape (K,)
         F_k(h); rows of margin 0 count as wrong, but rows of zeros as predicted 0.
     lower, upper : array of shape (K,)
-        Interval for F_k(h′), whatever its rule for ties; but rows of zeros, which tie under every model, are taken as
-        predicted 0 by all of them, as `predict` has it.
+        Interval for F_k(h′), whatever its rule for ties (at a radius of 0, that of `fairness`); but rows of zeros,
+        which tie under every model, are taken as predicted 0 by all of them, as `predict` has it.
     deviation : array of shape (K,)
         Bound on |F_k(h) − F_k(h′)|.
     aggregate, aggregate_lower, aggregate_upper : float
@@ -112,14 +112,18 @@ def fairness_certificate(
     ------
     ValueError
         If an argument is malformed, a group lacks a label, demographic parity meets scores of a third label, a row of
-        zeros has a score, or the scores have a constant term that X has no column for. A margin of 0 is allowed; it
-        makes Markov's bound infinite.
+        zeros has a score, the scores have a constant term that X has no column for, or are not linear in X. A margin
+        of 0 is allowed; it makes Markov's bound infinite.
 
     Notes
     -----
-    An intercept is noticed only where a constant term is not linear in the features: not where columns add up to a
-    constant, as those of a full one-hot encoding do, and not on fewer than 2d + 4 rows. The bounds then fail without
-    a word. Append the column of ones whenever the model has an intercept.
+    Whether the scores are linear in X is seen from at most 4d + 100 rows, evenly spread, and not on fewer than 2d + 4;
+    probabilities that are all alike are nearly linear, and pass. An intercept is noticed only where a constant term is
+    not linear in the features: not where columns add up to a constant, as those of a full one-hot encoding do. The
+    bounds then fail without a word. Append the column of ones whenever the model has an intercept.
+
+    A row counts as within the radius up to a relative 10⁻⁹, for the rounding of scores in 64 bits. Scores in 32 bits
+    are further off, and a row at the very edge may be missed.
 
     They are never in another order than signed ≤ exact ≤ chernoff ≤ markov.
 
@@ -153,7 +157,7 @@ def fairness_certificate(
             f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
         )
     relative = relative_margins(rho, lipschitz)
-    _check_intercept(plain_array(scores), plain_array(X))
+    check_linear(plain_array(scores), plain_array(X))
     counts = cell_counts(relative, codes, cells, float(radius) * (1 + ROUNDING))
     # all scores of a row of zeros tie under every model, and the first label is predicted
     counts[:, 4] += np.bincount(codes[(lipschitz == 0) & (labels[label] == 0)], minlength=cells)
@@ -241,7 +245,8 @@ def certify_all(
 ) -> dict[str, FairnessCertificate]:
     """Return the certificates of all notions; one pass over the rows for the bounds that count.
 
-    Codes may be of any integer type; a pass over bytes reads least.
+    Codes may be of any integer type; a pass over bytes reads least. Of a row of zeros the prediction is not known here:
+    it counts as wrong, under h and all others.
     """
     counts = cell_counts(relative, codes, len(labels) * len(levels), radius * (1 + ROUNDING))
     return {
@@ -284,22 +289,34 @@ def _check_columns(scores: np.ndarray, notion: str) -> None:
         )
 
 
-def _check_intercept(scores: np.ndarray, X: np.ndarray) -> None:
-    """Raise if the scores of the first rows are linear in the features and a constant, but not in the features alone.
+def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
+    """Raise if the scores of some rows, from all over the table, are not linear in the features.
 
-    The constant then changes with the model too, and the margins' constants do not know of it. Where the features
-    span the constant, nothing tells an intercept from weights.
+    With a constant besides, they are those of a model with an intercept, which changes with the model too, and of which
+    the margins' constants do not know; where the features span the constant, nothing tells an intercept from weights.
+    Otherwise no linear model has them: they are probabilities or predictions, or belong to other rows.
     """
-    rows = 4 * X.shape[1] + 100
-    table, values = X[:rows].astype(float), scores[:rows].astype(float)
+    # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
+    rows = np.unique(np.linspace(0, len(X) - 1, 4 * X.shape[1] + 100).astype(int))
+    table, values = X[rows].astype(float), scores[rows].astype(float)
     if len(table) < 2 * X.shape[1] + 4:  # too few to tell
         return
+    largest = abs(table).max(axis=0)
+    table /= np.where(largest > 0, largest, 1)  # so that no column is lost beside a longer one
 
     def left_over(features: np.ndarray) -> float:
         return float(abs(values - features @ np.linalg.lstsq(features, values)[0]).max())
 
-    without = left_over(table)
-    if without > 1e-6 * abs(values).max() and left_over(np.insert(table, 0, 1.0, axis=1)) < 1e-3 * without:
+    without, size = left_over(table), float(abs(values).max())
+    if without <= 1e-6 * size:
+        return
+    with_constant = left_over(np.insert(table, 0, 1.0, axis=1))
+    if with_constant < 1e-3 * without:
         raise ValueError(
             "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
+        )
+    if with_constant > 1e-4 * size:  # sums in 32 bits are nearer than that
+        raise ValueError(
+            "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
+            "rows in this order, no probabilities, no predictions, nothing rounded"
         )

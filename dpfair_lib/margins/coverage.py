@@ -47,7 +47,7 @@ def fairness_of_models(
     -------
     dict
         Notion → array of shape (R, K), groups in the order of `fairness_certificate`. A score of 0 counts as a wrong
-        prediction.
+        prediction, but rows of zeros, whose score is 0 under every model, as predicted 0, as there.
 
     Raises
     ------
@@ -76,6 +76,8 @@ def fairness_of_models(
         )
     with threadpool_limits(1, user_api="blas"):  # blocks are small: threads would only wait for one another
         right = np.stack(right_counts(parts, weights), axis=1)
+    # rows of zeros are predicted 0, and so right, in the cells of label 0, which come first
+    right[:, : len(levels)] += [int((~part.any(axis=1)).sum()) for part in parts[: len(levels)]]
     return {notion: levels_of_counts(right, rows.reshape(2, -1), notion) for notion in notions}
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib._validation import as_generator, as_groups
+from dpfair_lib._validation import as_generator, as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import check_notion, members
 from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certificate
 from dpfair_lib.margins.margins import margin_lipschitz, margins
@@ -83,7 +83,9 @@ def noise_certificate(
     elif reach == "simulated":
         radius = simulated_reach(X, sigma, zeta=zeta, draws=draws, rng=as_generator(rng, "rng"))
     else:
-        distances = relative_margins(margins(scores, y), margin_lipschitz(X, binary=True))
+        rho, lipschitz = margins(scores, y), margin_lipschitz(X, binary=True)
+        check_lengths(scores=rho, X=lipschitz)
+        distances = relative_margins(rho, lipschitz)
         wide = simulated_reach(X, sigma, zeta=WIDE_SHARE * zeta, draws=draws, rng=as_generator(rng, "rng"))
         rest = (1 - WIDE_SHARE) * zeta
         radius = local_reach(

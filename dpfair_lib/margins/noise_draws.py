@@ -42,7 +42,8 @@ def noisy_fairness(
     Returns
     -------
     dict
-        Notion → array of shape (1 + R, K), the model without noise first. A score of 0 counts as a wrong prediction.
+        Notion → array of shape (1 + R, K), the model without noise first. A score of 0 counts as a wrong prediction,
+        but rows of zeros as predicted 0, as in `fairness_certificate`.
 
     Raises
     ------

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
-from dpfair_lib.margins.margins import margin_lipschitz, margins
+from dpfair_lib.margins.certificate import check_linear
+from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
 from dpfair_lib.privacy import PrivacyStatement, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, positive
@@ -50,7 +51,7 @@ def private_certificate(
 
     Counted are the rows that are right, and those that are wrong, under all models within the reach; the reach of
     `markov_reach` depends on no row. A row that has no relative margin, of zeros or longer than floats can hold, counts
-    as neither, whatever its score: an error would tell of it. Half of ζ is for the noise of the model, half for that of
+    as neither: an error would tell of it. Half of ζ is for the noise of the model, half for that of
     the counts, for which every interval is widened. The noise of the model is Gaussian, as for `noise_certificate`.
 
     Parameters
@@ -76,12 +77,14 @@ def private_certificate(
     Raises
     ------
     ValueError
-        If an argument is malformed or out of its range, or a group lacks a label.
+        As `fairness_certificate`, or if a number is out of its range. Refusals that speak of X or of scores depend on
+        the rows and are not covered by the privacy statement; the finite scores of a linear model cause none.
     """
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     half = inside_unit(zeta, "zeta") / 2
     relative = _total_margins(margins(scores, y), X)
+    check_linear(plain_array(scores), plain_array(X))
     labels, label = as_groups(y, "y")
     levels, group = as_groups(sensitive_features)
     check_lengths(scores=relative, sensitive_features=group)

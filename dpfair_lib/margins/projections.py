@@ -11,7 +11,7 @@ import numpy as np
 from dpfair_lib._validation import as_count, as_generator, check_lengths
 from dpfair_lib.margins.margins import margin_lipschitz
 from dpfair_lib.margins.radius import projection_quantile
-from dpfair_lib.privacy._arguments import inside_unit, positive
+from dpfair_lib.privacy._arguments import inside_unit, nonnegative, positive
 
 BLOCK = 1 << 22  # entries of rows times draws at a time
 
@@ -35,7 +35,7 @@ def markov_reach(sigma: float, *, zeta: float, slack: float, groups: int) -> flo
     Returns
     -------
     float
-        tσ with Φ(−t) = ζs/groups.
+        tσ with Φ(−t) = ζs/groups; 0 where that is above ½, as no row changes with more than ½.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def markov_reach(sigma: float, *, zeta: float, slack: float, groups: int) -> flo
         If an argument is out of its range.
     """
     share = inside_unit(zeta, "zeta") / as_count(groups, "groups", 1)
-    return positive(sigma, "sigma") * projection_quantile(share, slack)
+    return positive(sigma, "sigma") * max(projection_quantile(share, slack), 0.0)
 
 
 def simulated_reach(X: Any, sigma: float, *, zeta: float, draws: int, rng: np.random.Generator) -> float:
@@ -114,7 +114,7 @@ def local_reach(
     axes, simulated = _prepared(X, draws, rng)
     sizes = np.abs(np.asarray(distances, dtype=float))
     check_lengths(distances=sizes, X=axes)
-    near = sizes <= 2 * positive(wide, "wide")
+    near = sizes <= 2 * nonnegative(wide, "wide")
     # draw by draw the largest projection over a superset is at least as large, and so is the order statistic
     narrow = order_statistic(largest_projections(axes[near], simulated), zeta)
     return min(wide, positive(sigma, "sigma") * narrow)

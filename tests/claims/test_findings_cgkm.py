@@ -3,13 +3,17 @@
 import math
 
 from dpfair_lib.claims import claim, judge
+from dpfair_lib.compat.learner_accuracy import printed_sample_size, sample_size
 from dpfair_lib.compat.learner_law import printed_delta
 
 
 def test_numbers_of_the_findings_are_those_of_the_checks():
     facts = judge(claim("cgkm.thm-2.sample-size")).evidence.facts
     times = facts["printed n over ours with δ = 10⁻⁶, in these cases"]
-    assert f"at {times} times" in claim("cgkm.thm-2.sample-size").finding
+    assert f"in the cases tried at {times} times" in claim("cgkm.thm-2.sample-size").finding
+    assert printed_sample_size((0.25, 0.25), 2, 0.1, 0.05, 0.01) > 70 * sample_size(
+        (0.25, 0.25), 2, 0.1, 0.05, 0.01, 1e-6
+    )  # "and more for a small ε"
     facts = judge(claim("cgkm.thm-2.privacy")).evidence.facts
     needed = facts["δ needed at 2ε, n = 400, ε = 1, two positives in each group"]
     assert f"δ = {needed:.2f} at 2ε instead of 2·10⁻⁹" in claim("cgkm.thm-2.privacy").finding
@@ -22,3 +26,26 @@ def test_constants_of_the_findings():
     # 1 − e^(−x/2) is concave in x = ρ², so on [0, 1] at least its chord; half of ρ leaves a quarter of the exponent
     assert 1 - math.exp(-1 / 2) >= 0.39
     assert (1 - math.exp(-1 / 2)) / 4 >= 0.098
+
+
+def test_rounds_of_lemma_4():
+    facts, finding = judge(claim("cgkm.lemma-4")).evidence.facts, claim("cgkm.lemma-4").finding
+    at = "ε = 1, δ = 1e-5, printed noise on "
+    assert f"from T = {facts[at + 'every sum: first rounds that fail']} on" in finding
+    assert f"(from {facts['the same without the choice after the last loss']}, if" in finding
+    # the plays are made from the noisy losses, and could tell less
+    once = facts[at + "each loss once: first rounds that fail"]
+    assert f"from T = {once} if the noisy losses are seen" in finding
+
+
+def test_leak_of_the_printed_dynamics():
+    facts, finding = judge(claim("cgkm.fairnr-privacy")).evidence.facts, claim("cgkm.fairnr-privacy").finding
+    assert f"into ε = {facts['real ε at δ = 10⁻⁶']:.0f} for the mixture ĥ" in finding
+    assert f"into δ = {facts['real δ at ε = 1 of one draw']} at ε = 1 for one draw" in finding
+
+
+def test_size_of_theorem_3():
+    facts, finding = judge(claim("cgkm.thm-3")).evidence.facts, claim("cgkm.thm-3").finding
+    fact = facts["n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1"]
+    assert fact.startswith("1e+25")
+    assert "10²⁵ for α = 0.1, ε = 1, δ = 10⁻⁶, d = c₀ = 1" in finding

@@ -18,6 +18,14 @@ def test_the_leak_of_the_attribute(facts):
     assert f"δ ≥ {found:.3f} at m = 160" in claim("sk.alg-1-privacy").finding
 
 
+def test_the_leak_of_the_attribute_with_slack(facts):
+    found = facts["sk.alg-1-privacy"]
+    times = found["slack part 4's, 4L/μ̃, k = m, m = 4000: δ at least ½ up to so many ε"]
+    assert f"with the lemma's slack, δ ≥ ½ at {times}ε, m = 4000" in claim("sk.alg-1-privacy").finding
+    least = found["slack part 4's, 4L/μ̃, k = m, m = 4000, e^ε = 2: δ at ε at least"]
+    assert 0.999 < least < found["slack the generic one, 4ℓ/(μ̃mε), m = 4000, e^ε = 2: δ at ε at least"] < 1
+
+
 def test_the_audit_proves_more_than_was_promised(facts):
     # the audit is asked at ε = 1
     lower, exact = (

@@ -100,6 +100,17 @@ def test_equal_records_agree_with_a_fit():
     assert summary.equal_records_move(6.0, 40, 1.0) == pytest.approx(fitted[0] - fitted[1], rel=1e-6)
 
 
+def test_private_levels_and_how_far_they_moved():
+    size, right = np.full((2, 2), 10), np.array([[5, 5], [10, 10]])
+    private = np.array([[[5, 5], [10, 10]], [[7, 7], [10, 10]], [[0, 2], [10, 10]]])
+    counts = {name: np.zeros((2, 2)) for name in ("near", *sentences.BANDS)} | {"right": right}
+    at = summary.FigurePoint(size, counts, private, {})
+    (point,) = sentences.line({("as stated", "n", 7, 1.0): at}, "as stated", "n")["accuracy"]
+    assert point.level == 0.75
+    assert point.private.tolist() == pytest.approx([0.75, 0.85, 0.55])  # either side of the level
+    assert point.moved.tolist() == pytest.approx([0.0, 0.1, 0.2])
+
+
 def test_bad_input_is_named(rows):
     with pytest.raises(ValueError, match=r"^rows: found 3 cells"):
         summary.cell_table(rows.iloc[:-1], "rows")

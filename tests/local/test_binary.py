@@ -38,6 +38,14 @@ def test_ends_and_degenerate_data():
         assert channel.epsilon == pytest.approx(1)
 
 
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 20.0, 30.0, 36.5, 40.0, 700.0])
+@pytest.mark.parametrize("p", [[0.3, 0.7], [0.7, 0.3], [0.5, 0.5]])
+def test_the_level_is_the_one_asked_for_however_large(p, epsilon):
+    channel = binary_optimum(p, [0.2, 0.6], epsilon)
+    assert channel.epsilon == pytest.approx(epsilon, rel=1e-14, abs=1e-15)
+    assert channel.realized_epsilon <= epsilon + 1e-14
+
+
 @pytest.mark.parametrize(
     ("p", "p1", "epsilon", "message"),
     [

@@ -78,6 +78,21 @@ def test_what_is_drawn_from_is_a_channel_close_to_the_one_asked_for(matrix):
     assert abs(drawn - matrix).max() < Fraction(matrix.shape[1], 2**60)
 
 
+@given(channels())
+def test_drawing_costs_no_privacy(matrix):
+    channel = Randomizer(matrix)
+    asked, drawn = channel.likelihood_ratio, channel.realized().likelihood_ratio
+    assert drawn <= asked * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize("epsilon", [15.0, 20.0, 25.0, 35.0, 50.0])
+def test_rare_reports_are_rounded_upwards(epsilon):
+    lie = math.exp(-epsilon) / 2
+    channel = Randomizer([[1 - lie, lie], [0.5, 0.5]])
+    assert channel.realized().matrix[0, 1] >= Fraction(lie)
+    assert channel.realized_epsilon <= channel.epsilon
+
+
 @given(channels(), st.integers(0, 2**32))
 def test_reports_that_cannot_occur_do_not(matrix, seed):
     channel = Randomizer(matrix)

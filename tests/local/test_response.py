@@ -1,12 +1,13 @@
 import math
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfair_lib import generalized_randomized_response
+from dpfair_lib import generalized_randomized_response, subset_selection
 from dpfair_lib.local.levels import WORD, TwoLevels
 from dpfair_lib.privacy import RandomizedResponse
 
@@ -72,6 +73,24 @@ def test_the_matrix_is_that_of_the_profile(k, epsilon):
         RandomizedResponse(epsilon, k).matrix(),
         rtol=1e-12,
     )
+
+
+@given(EPSILONS, st.integers(1, 50), st.integers(0, 500))
+def test_every_outcome_has_exactly_its_words(epsilon, favoured, others):
+    law = TwoLevels(epsilon, favoured, others)
+    ends = np.cumsum([0] + [law.low] * others + [law.high] * favoured)
+    outcomes = np.flatnonzero(np.diff(ends))
+    # outcomes grow with the words: their first and last word tell all of them
+    chosen = np.stack([ends[outcomes], ends[outcomes + 1] - 1]).astype(np.uint32)
+    with mock.patch("dpfair_lib.local.levels.words32", return_value=chosen.ravel()):
+        drawn = law.draw(chosen.size, None).reshape(2, -1)
+    np.testing.assert_array_equal(drawn, [outcomes, outcomes])
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-320, 1e-9, 700.0])
+def test_reports_that_say_nothing_can_be_drawn_at_every_level(epsilon):
+    assert generalized_randomized_response(1, epsilon).apply([0, 0]).tolist() == [0, 0]
+    assert subset_selection(3, epsilon, size=3).apply([0, 2]).tolist() == [[1, 1, 1]] * 2
 
 
 def test_words_beyond_the_weights_are_drawn_again():

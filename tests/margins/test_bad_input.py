@@ -98,6 +98,68 @@ def test_an_intercept_needs_its_column_of_ones(scale):
     assert np.isfinite(certificate(scale * (X @ w).astype(np.float32).astype(float), y, X, s).deviation).all()
 
 
+NONLINEAR = {
+    "probabilities": lambda X, w: 1 / (1 + np.exp(-X @ w)),
+    "two columns of them": lambda X, w: np.stack([1 / (1 + np.exp(X @ w)), 1 / (1 + np.exp(-X @ w))], axis=1),
+    "predictions": lambda X, w: (X @ w > 0).astype(int),
+    "probabilities near a half": lambda X, w: 1 / (1 + np.exp(-X @ w / 5)),
+    "rounded values": lambda X, w: (X @ w).round(2),
+    "rows in another order": lambda X, w: (X @ w)[::-1],
+}
+
+
+@pytest.mark.parametrize("ones", [False, True])
+@pytest.mark.parametrize("kind", NONLINEAR)
+def test_scores_that_no_linear_model_has_are_refused(kind, ones):
+    X, y, s, w = people()
+    if ones:
+        X[:, 2] = 1.0
+    with pytest.raises(ValueError, match="scores: found numbers that are not linear in X"):
+        certificate(NONLINEAR[kind](X, w), y, X, s)
+    mixed = X * [1e12, 1e-12, 1.0]  # units of every size, and few digits
+    for scores in (X @ w, X.astype(np.float32) @ w.astype(np.float32)):
+        assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
+
+
+def test_an_intercept_is_noticed_in_a_sorted_table():
+    X, y, s, w = people(600)
+    X[:, 2] = np.arange(600) < 300  # constant over the first rows
+    with pytest.raises(ValueError, match="X: found no column of ones"):
+        certificate(X @ w + 0.3, y, X, s)
+
+
+@pytest.mark.parametrize("scores", ["intercept", "probabilities"])
+def test_a_private_certificate_refuses_the_same_scores(scores):
+    X, y, s, w = people()
+    call = {"X": X, "sensitive_features": s, "notion": "accuracy", "sigma": 0.1, "zeta": 0.1, "epsilon": 1.0}
+    found = {"intercept": X @ w + 0.3, "probabilities": NONLINEAR["probabilities"](X, w)}[scores]
+    with pytest.raises(ValueError, match=r"X: found no column|scores: found numbers that are not linear"):
+        dpf.private_certificate(found, y, **call)
+    assert np.isfinite(dpf.private_certificate(X @ w, y, **call).lower).all()
+
+
+def test_lengths_are_named_as_the_arguments_are():
+    X, y, s, w = people()
+    call = {"X": X[1:], "sensitive_features": s, "notion": "accuracy", "sigma": 0.1, "zeta": 0.1}
+    for made in (
+        lambda: dpf.noise_certificate(X @ w, y, **call, rng=np.random.default_rng(0)),
+        lambda: dpf.private_certificate(X @ w, y, **call, epsilon=1.0),
+    ):
+        with pytest.raises(ValueError, match="lengths differ: scores has 200, X has 199"):
+            made()
+
+
+def test_nothing_but_rows_of_zeros_cannot_change():
+    _, y, s, _ = people()
+    for reach in ("local", "simulated"):
+        made = dpf.noise_certificate(
+            np.zeros(200), y, X=np.zeros((200, 3)), sensitive_features=s, notion="accuracy", sigma=1.0, zeta=0.1,
+            reach=reach, draws=200, rng=np.random.default_rng(0),
+        )  # fmt: skip
+        assert made.radius == 0
+        assert made.lower == made.upper == pytest.approx(np.mean(y == 0))
+
+
 def test_a_row_of_zeros_with_a_score_is_refused():
     X, y, s, w = people()
     X[7] = 0.0

@@ -53,6 +53,9 @@ def test_three_labels_and_two_weight_matrices():
         bound="signed",
         desirable=(0, 2),
     )
+    call = {"X": X, "sensitive_features": s, "notion": "equal_opportunity", "radius": 0.2, "bound": "signed"}
+    as_array = dpf.fairness_certificate(X @ W.T, y, **call, desirable=np.array([0, 2]))
+    assert as_array.deviation.tolist() == made.deviation.tolist()
     for _ in range(50):
         step = rng.normal(size=(3, 3))
         pred = (X @ (W + 0.2 * step / np.linalg.norm(step)).T).argmax(axis=1)

@@ -33,6 +33,19 @@ def test_ties_count_as_wrong_for_both_labels():
     assert found["accuracy"].tolist() == [[0.0], [0.75], [0.25]]
 
 
+def test_rows_of_zeros_are_predicted_as_the_certificate_has_it():
+    X, y, s, models = data()
+    X[:200] = 0.0
+    model, names = models[0], np.array(["a", "b", "c"])[s]
+    found = fairness_of_models(models[:1], y, X=X, sensitive_features=names)
+    for notion, levels in found.items():
+        call = {"X": X, "sensitive_features": names, "notion": notion}
+        for radius in (0.0, 0.1):
+            assert coverage(dpf.fairness_certificate(X @ model, y, radius=radius, **call), levels) == 1
+        truth = dpf.group_fairness(y, (X @ model > 0).astype(int), sensitive_features=names, notion=notion)
+        assert levels[0] == pytest.approx(list(truth.values()), abs=1e-12)
+
+
 @pytest.mark.parametrize("block", [1, 7, 10**9])
 def test_blocks_do_not_change_the_counts(block):
     X, y, s, models = data()

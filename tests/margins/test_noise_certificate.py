@@ -233,6 +233,19 @@ def test_slack_of_the_markov_reach_is_in_the_interval():
     assert failed["right"] <= zeta < failed["planted: no slack"]
 
 
+def test_a_slack_that_needs_no_reach():
+    """ζs above ½: three rows change with at most ½ each, and four fifths of them seldom do, exactly."""
+    zeta, slack, axes = 0.9, 0.8, 3
+    assert markov_reach(1.0, zeta=zeta, slack=slack, groups=1) == 0
+    X, y, s = axes_universe(axes)
+    made = dpf.noise_certificate(
+        X @ np.full(axes, 0.01), y, X=X, sensitive_features=s, notion="accuracy", sigma=1.0, zeta=zeta,
+        reach="markov", slack=slack,
+    )  # fmt: skip
+    assert made.lower[0] == pytest.approx(1 - slack)
+    assert ndtr(-0.01) ** axes <= zeta  # only if all change is more than the slack lost
+
+
 @pytest.mark.parametrize("reach", ["local", "simulated", "markov"])
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_rows_of_zeros_are_predicted_as_the_learner_predicts_them(reach, notion):

@@ -52,6 +52,7 @@ def check(
 ) -> Evidence:  # fmt: skip
     """Judge the printed sensitivity and privacy on exact pairs of neighbours, and defend the repair's."""
     _sensitivities(game, vector_bound, search)
+    _many_records(game, vector_bound, search)
     _auditor(search)
     _features(leak, search)
     _output(law, search)
@@ -108,6 +109,28 @@ def _sensitivities(
     search.agree(by_definition > 2 + BOUND, True, {"pair": largest[1]})
     search.fact("largest change of the loss vector found, times n", float(by_definition))
     search.fact("printed (2 + C), at C = 10", 2 + BOUND)
+
+
+def _many_records(
+    game: Callable[..., SubgroupGame], vector_bound: Callable[..., float], search: Search
+) -> None:
+    """Many negatives in the second cell, none in the subgroup; the record that is replaced lives in the first.
+
+    A positive in the subgroup becomes a negative. Its cell's cost moves by 2 and by C times nearly 1, the other cell's
+    by C times nearly 1: together by nearly √((2 + C)² + C²), which four records are too few to show.
+    """
+    search.part("many neighbours")
+    for others, bound in itertools.product((10, 1000), (1, BOUND, 40)):
+        n = others + 1
+        tables = [table_of(()) for _ in range(2)]
+        for table, label in zip(tables, (1, 0), strict=True):
+            table[1, 0, 0], table[0, 1, label] = Fraction(others), Fraction(1)
+        one, two = (game(table, MEMBERS).costs(np.array([Fraction(-bound)])) for table in tables)
+        moved = sum(((one - two) * n) ** 2)
+        case = {"others": others, "bound": bound}
+        far = Fraction(others, n) * bound
+        search.equal(moved, (2 + far) ** 2 + far**2, case)
+        search.observe((Fraction(vector_bound(bound, n)) * n) ** 2 - moved, case)
 
 
 def _whole(values: Any, unit: int, case: Any, search: Search) -> np.ndarray:
@@ -187,6 +210,12 @@ def _output(law: Callable[..., np.ndarray], search: Search) -> None:
     one, two = (law(size, neighbour=which, rounds=FLIP["rounds"], **chosen) for which in (False, True))
     search.fact("real δ at ε = 1", float(hockey_stick(one, two, math.e)))
     search.fact("real ε at δ = 10⁻⁶", max(smallest_epsilon(one, two, 1e-6), smallest_epsilon(two, one, 1e-6)))
+    # whoever sees a single draw from the mixture sees classifier 2 with these chances
+    here, there = (float(plays @ np.arange(len(plays))) / FLIP["rounds"] for plays in (one, two))
+    first, second = np.array([1 - here, here]), np.array([1 - there, there])
+    single = max(float(hockey_stick(first, second, math.e)), float(hockey_stick(second, first, math.e)))
+    search.observe(single - 10**4 * PROMISED["delta"], {"claim": "one draw alone breaks the promise by far"})
+    search.fact("real δ at ε = 1 of one draw", round(single, 3))
     search.fact("records, rounds of that pair", (600 * FLIP["size"], FLIP["rounds"]))
 
 
@@ -277,6 +306,7 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "the printed (2 + C)/n": {"vector_bound": lambda bound, n: (2 + bound) / n},
+    "the error moved by √2 only": {"vector_bound": lambda bound, n: math.sqrt(2) * (1 + bound) / n},
     "rounds forgotten": {"budget": _rounds_forgotten},
     "ρ from ε²/2 without a conversion": {"rho": lambda epsilon, delta: epsilon**2 / 2 + 0 * delta},
     "counts not noised": {"counts": _counts_as_they_are},
@@ -285,7 +315,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "auditor not noised": {"dynamics": _with_noise(audit_scale=1e-12)},
     "auditor's noise halved": {"dynamics": _with_noise(audit_scale=0.5)},
+    "auditor's noise a fifth too small": {"dynamics": _with_noise(audit_scale=0.8)},
     "losses not noised": {"dynamics": _with_noise(sigma=1e-12)},
+    "losses' noise a tenth too small": {"dynamics": _with_noise(sigma=0.9)},
     "the tail halved": {"leak": lambda epsilon, **chosen: 1 - (1 - feature_leak(epsilon, **chosen)) / 2},
     "the two data sets exchanged": {
         "law": lambda size, *, neighbour, **chosen: flip_law(size, neighbour=not neighbour, **chosen)

@@ -113,13 +113,16 @@ def _noise_that_suffices(
             root = optimal_composition_delta(printed / math.sqrt(8), 0.0, rounds, epsilon)
             search.observe(delta - root, case, tolerance=1e-13)
         search.part("every sum noised afresh")
+        printed = share(epsilon, delta, rounds, "sum", "printed")
+        borne = printed * sum(each(1.0, rounds, "sum")) <= epsilon  # by basic composition
+        search.agree(borne, rounds * (rounds + 1) ** 2 <= 4 * log_delta, case)
         step = share(epsilon, delta, rounds, "sum", "proved")
         units = [round(unit) for unit in each(1.0, rounds, "sum")]
         search.observe(delta - composed_delta(units, step, epsilon), case, tolerance=1e-13)
         squares = rounds * (rounds + 1) * (2 * rounds + 1) / 6
         ours = share(epsilon, delta, rounds, "losses", "proved")
         search.equal((ours / step) ** 2, squares / rounds, case, tolerance=1e-9)
-    search.exhausts("a grid of ε, δ and rounds, exact composition at every point", cases=5 * len(grid))
+    search.exhausts("a grid of ε, δ and rounds, exact composition at every point", cases=6 * len(grid))
 
 
 def _printed(search: Search) -> None:
@@ -222,6 +225,7 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "half of the noise for sums": {"share": _share_with(2.0, "proved", "sum")},
+    "√8 already in the printed noise of sums": {"share": _share_with(8**-0.5, "printed", "sum")},
     "√8 already in the printed noise": {"share": _share_with(8**-0.5, "printed", "losses")},
     "every release of a sum costs one loss": {
         "each": lambda epsilon, rounds, noised: round_epsilons(

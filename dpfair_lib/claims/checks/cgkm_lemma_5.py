@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -32,6 +33,7 @@ def check(
     _signed_losses(bound, search)
     _game_of_two_hypotheses(costs, search)
     _printed(repaired, search)
+    _by_hand(repaired, search)
     return search.evidence()
 
 
@@ -145,6 +147,18 @@ def _printed(repaired: Callable[..., float], search: Search) -> None:
     )
 
 
+def _by_hand(repaired: Callable[..., float], search: Search) -> None:
+    """The repaired bound is T(1 + C/2)·tanh((1 + C/2)ε′/2) + n·Hₙ/ε′ with the printed ε′."""
+    search.part("the repaired bound")
+    for n, rounds, samples, bound in itertools.product((7, 400), (10, 10**5), (1, 30), (0.5, 3.0, 10.0)):
+        noise = n / ((2 + bound) * math.sqrt(12 * samples * rounds))
+        harmonic = sum(1 / i for i in range(1, n + 1))
+        norm = 1 + bound / 2
+        expected = rounds * norm * math.tanh(norm * noise / 2) + n * harmonic / noise
+        case = {"n": n, "rounds": rounds, "samples": samples, "bound": bound}
+        search.equal(repaired(1.0, 12.0, rounds, samples, n, bound) / expected, 1, case, tolerance=1e-12)
+
+
 def regret_and_bound(root: int, doublings: int, bound: int) -> tuple[Fraction, Fraction]:
     """Return a lower bound on the regret and an upper bound on the printed bound, exactly.
 
@@ -190,6 +204,11 @@ FAULTS: dict[str, dict[str, Any]] = {
         "bound": lambda t, a, r, m, n, e: signed_leader_bound(t, a, r, m / 4, n, e)
     },
     "rounds forgotten": {"bound": lambda t, a, r, m, n, e: signed_leader_bound(min(t, 1), a, r, m, n, e)},
+    "half the norm of the multipliers in the repaired bound": {
+        "repaired": lambda e, log_delta, t, m, n, c: signed_leader_bound(
+            t, 1 + c / 4, 1 + c / 4, n, n, learner_epsilon(e, log_delta, t, m, n, c)
+        )
+    },
     "the printed norm in the repaired bound": {
         "repaired": lambda e, log_delta, t, m, n, c: signed_leader_bound(
             t, (1 + c) / n, (1 + c) / n, n, n, learner_epsilon(e, log_delta, t, m, n, c)

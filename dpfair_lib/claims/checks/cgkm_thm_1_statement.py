@@ -45,6 +45,7 @@ def check(
     _chains(fair, accurate, usable, chain, search)
     _classes(fair, accurate, feasible, search)
     _every_class(search)
+    _partly_told(fair, accurate, usable, feasible, search)
     _floor(fair, accurate, feasible, search)
     return search.evidence()
 
@@ -256,6 +257,33 @@ def _every_class(search: Search) -> None:
     search.agree(short, [1] * 8 + [2] * 2, {"zeta": Fraction(1, 6)})
 
 
+def _partly_told(
+    fair: Criterion,
+    accurate: Criterion,
+    usable: Callable[..., Any],
+    feasible: Callable[..., Any],
+    search: Search,
+) -> None:
+    """Where some (x, a) tells the label and some does not, one usable hypothesis can do for all that another can.
+
+    They differ at a point where everybody has label 0: who selects there is never fairer, and errs more often.
+    """
+    search.part("a universe that tells the label in part")
+    universe = np.zeros((2, 2, 2), dtype=bool)
+    universe[0, 0] = universe[1, :, 1] = universe[0, 1, 0] = True
+    pair = np.array([[[0, 0], [1, 1]], [[0, 1], [1, 1]]])
+    search.agree(usable(pair), np.ones(2, dtype=bool), {"pair": pair.tolist()})
+    met = acceptable_table(_laws_within(universe.tobytes()), pair, fair, accurate)
+    search.agree(met[:, 0] | ~met[:, 1], np.ones(len(met), dtype=bool), {"law": np.arange(len(met))})
+    search.agree(met.any(axis=0), np.ones(2, dtype=bool), {"acceptable somewhere": "both"})
+    kept = [law for law, row in zip(_laws_within(universe.tobytes()), met, strict=True) if row.any()]
+    answer = feasible(kept, pair, zeta=Fraction(1, 2), epsilon=1.0, fair=fair, accurate=accurate)
+    case = {"universe": universe.tolist()}
+    search.agree(answer.feasible, True, case)
+    served = answer.feasible and keeps_promises(answer.mechanism, answer.acceptable, answer.neighbors, 1)
+    search.agree(served, True, case)
+
+
 @functools.cache
 def _floor_family(least: Fraction) -> tuple[Population, ...]:
     """Return the laws in sixths with P(Y = 1, A = 1) ≥ least on which one of the pair is acceptable."""
@@ -306,6 +334,14 @@ def _evenly(universe: np.ndarray) -> Population | None:
     return Population.from_table(table)
 
 
+def _at_most_one(populations: Any, hypotheses: Any, **options: Any) -> Any:
+    """Counts the usable hypotheses, also where not all (x, a, y) occur."""
+    answer = pure_dp_feasible(populations, hypotheses, **options)
+    if len(answer.components) > 1 or len(hypotheses) > 2:
+        return answer
+    return dataclasses.replace(answer, feasible=bool(is_usable(np.asarray(hypotheses)).sum() <= 1))
+
+
 def _one_for_all(populations: Any, hypotheses: Any, **options: Any) -> Any:
     """Demands one hypothesis for the whole family, connected or not."""
     return pure_dp_feasible(populations, hypotheses, **(options | {"zeta": Fraction(1)}))
@@ -324,6 +360,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "privacy forgotten": {"feasible": _always},
     "components forgotten": {"feasible": _one_for_all},
+    "two usable hypotheses never served": {"feasible": _at_most_one},
     "a hopeless law everywhere": {
         "hopeless": lambda universe: hopeless_law(universe) or hopeless_law(np.ones((2, 2, 2), dtype=bool))
     },

@@ -86,7 +86,7 @@ def _near_five(spread: Fraction | int, search: Search) -> None:
     (m − 1)/m on average on either group, and right on all negatives.
     """
     search.part("scaled losses move nearly 5 apart")
-    for m in (2, 5, 12, 40):
+    for m in (2, 5, 12, 40, 400):
         n = 40 * m
         ones = [Fraction(1)]
         first = [Fraction(0)] * m + ones * m + ones * (n - 2 * m)
@@ -112,4 +112,5 @@ FAULTS: dict[str, dict[str, Any]] = {
     "only one group moves": {"joint": lambda counts, n: Fraction(1, min(counts)) + Fraction(1, n)},
     "the range of the scaled loss is 4": {"spread": 4},
     "the range of the scaled loss is 9/2": {"spread": Fraction(9, 2)},
+    "the range of the scaled loss is 4.95": {"spread": Fraction(99, 20)},
 }

@@ -128,6 +128,16 @@ def _accurate_and_private(
         near = neighbor_table(between, Fraction(1, 4))[np.arange(len(met) - 1), np.arange(1, len(met))]
         search.agree(near, np.ones(len(near), dtype=bool), case)
     search.exhausts("all 91 pairs of non-constant hypotheses on two points, ζ = ¼", cases=91 * 4)
+    # h and ½h + ¼ are not constant, but h does wherever the other does: so much for randomised hypotheses
+    for h in hypotheses:
+        pair = np.stack([h * Fraction(1), h * Fraction(1, 2) + Fraction(1, 4)])
+        met = acceptable_table(laws(6), pair, None, ACCURATE)
+        family = [law for law, row in zip(laws(6), met, strict=True) if row.any()]
+        answer = feasible(family, pair, zeta=Fraction(1, 6), epsilon=0, fair=None, accurate=ACCURATE)
+        case = {"h": h.tolist(), "other": "h/2 + 1/4"}
+        search.agree(answer.acceptable[:, 0], np.ones(len(family), dtype=bool), case)
+        search.agree(bool(answer.acceptable[:, 1].any()), True, case)
+        search.agree(answer.feasible, True, case)
 
 
 def _fair_and_accurate(search: Search) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.parity import parity_bound, parity_violation_probability
+from dpfair_lib.claims.checks.noisy_rates import fractions_up_to, printed_gap
 from dpfair_lib.claims.search import Evidence, Search
 
 HALF, TWENTIETH = Fraction(1, 2), Fraction(1, 20)
@@ -32,6 +34,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Break the bound with rows that trained the classifier, and with copied rows; then judge two repairs."""
+    _as_printed(bound, gap, search)
     search.part("rows that trained the classifier, and copied rows")
     remembered = functools.partial(memory_slack, bound=bound, gap=gap)
     copied = functools.partial(copies_slack, bound=bound, gap=gap)
@@ -44,6 +47,22 @@ def check(
     search.exhausts("memorising, copied, finite and randomly sized samples of the check's lists", cases=cases)
     _facts(bound, search)
     return search.evidence()
+
+
+def _as_printed(bound: Callable[..., float], gap: Callable[..., Any], search: Search) -> None:
+    """What is broken and repaired below is the printed bound, at each group's own size, for the printed flips."""
+    search.part("the bound and the gap that are meant")
+    for n, epsilon, eta in itertools.product([(30, 700), (3675, 7630)], (0.05, 2.0), (0.05, 0.5)):
+        printed = sum(
+            math.log(4 / eta) / (size * epsilon) + math.sqrt(math.log(8 / eta) / (2 * size)) for size in n
+        )
+        case = {"n": n, "epsilon": epsilon, "eta": eta}
+        search.sanity(-abs(bound(n, epsilon, eta) / printed - 1), case, tolerance=1e-12)
+    grid = np.array(list(itertools.product(fractions_up_to(3), repeat=4)), dtype=object)
+    alpha, beta, a, b = grid.T
+    expected = np.array([printed_gap(*row) for row in grid], dtype=object)
+    case = {"alpha": alpha, "beta": beta, "noisy_alpha": a, "noisy_beta": b}
+    search.sanity(-abs(gap(alpha, beta, a, b) - expected), case)
 
 
 def memory_slack(
@@ -193,6 +212,11 @@ def _gap_before(alpha: Any, beta: Any, a: Any, b: Any) -> Any:
 FAULTS: dict[str, dict[str, Any]] = {
     "a bound that says nothing": {"bound": _void},
     "a tenth of the bound": {"bound": _a_tenth},
+    "all rows in place of each group's": {
+        "bound": lambda n, *rest, **how: parity_bound(np.sum(n), *rest, **how)
+    },
+    "half of the bound": {"bound": lambda *given, **how: parity_bound(*given, **how) / 2},
+    "half of the gap": {"gap": lambda *rates: signed_gap(*rates) / 2},
     "a gap that is always 0": {"gap": _always_fair},
     "the gap before the flips": {"gap": _gap_before},
 }

@@ -171,6 +171,11 @@ def _rows_replaced(lower: Callable[..., float], search: Search) -> None:
         least = lower(multiplier, rate, steps, DELTA, relation="replace-one")
         case = {**level._asdict(), "reading": reading, "rate": by_batches, "relation": "replace-one"}
         search.observe(least - level.target, case)
+        if level.accountant == "prv" and level.target == 3 and by_batches:  # an upper bound, and a close one
+            most = exact_upper(multiplier, rate, steps, DELTA, "pld", relation="replace-one")
+            search.observe(
+                min(most - least, least - 0.99 * most), case | {"what": "bounds in order, and close"}
+            )
 
 
 def _half_of_all_rows(lower: Callable[..., float], search: Search) -> None:
@@ -265,6 +270,9 @@ FAULTS: dict[str, dict[str, Any]] = {
         "lower": lambda sigma, rate, steps, *rest, **relation: steps * exact_lower(sigma, rate, 1, *rest, **relation)
     },
     "replaced is taken for removed": {"lower": lambda *numbers, **_: exact_lower(*numbers)},
+    "a replaced record costs twice a removed one": {
+        "lower": lambda *numbers, relation="add-remove": exact_lower(*numbers) * (1 + (relation == "replace-one"))
+    },
     "printed number taken for the multiplier": {
         "lower": lambda sigma, *rest, **relation: exact_lower(
             sigma * CLIP if f"{sigma * CLIP:.2f}" in {f"{level.noise:.2f}" for level in LEVELS} else sigma,

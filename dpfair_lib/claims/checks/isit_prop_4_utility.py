@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dpfair_lib.central.bounds import optimal_change
-from dpfair_lib.central.gap_law import excess_change
+from dpfair_lib.central.gap_law import excess_change, signed_gap
 from dpfair_lib.central.parity import expected_parity_bound
 from dpfair_lib.claims.checks.isit_thm_3_utility import (
     against_exact_parity,
     gap_without_sign,
     void_bound_kept,
 )
-from dpfair_lib.claims.checks.noisy_rates import SMALL, epsilons, gap_outcomes
+from dpfair_lib.claims.checks.noisy_rates import SMALL, epsilons, fine_lattice, gap_outcomes
 from dpfair_lib.claims.search import Evidence, Search
 
 
@@ -27,7 +27,13 @@ def check(
     bound: Callable[..., float] = expected_parity_bound,
     search: Search,
 ) -> Evidence:
-    """Judge expected changes, expected least changes and both constants on small samples, in fractions."""
+    """Judge expected changes, expected least changes and both constants, for geometric and for Laplace noise."""
+    _small_samples(excess, bound, search)
+    _laplace_by_lattices(excess, bound, search)
+    return search.evidence()
+
+
+def _small_samples(excess: Callable[..., Any], bound: Callable[..., float], search: Search) -> None:
     search.part("small samples in fractions")
     largest = 0.0
     for setting in SMALL:
@@ -40,24 +46,35 @@ def check(
         search.equal(ours, changes - least, setting)
         search.observe(2 * gap - ours, setting)
         limit = bound(setting["n"], epsilons(setting["decays"]), mechanism="geometric")
-        search.equal(limit, _by_its_parts(setting), setting, tolerance=1e-12)
+        # E|noise| = 2d/(1 − d²), a geometric series in the decay d
+        parts = _sum_of_four(setting["n"], [2 * d / (1 - d**2) for d in setting["decays"]])
+        search.equal(limit, parts, setting, tolerance=1e-12)
         search.observe(2 * limit - float(ours), setting)
         search.observe(2.5 * limit - float(ours), setting)
-        # the printed bound is for Laplace noise, which is larger
-        laplace = bound(setting["n"], epsilons(setting["decays"]))
-        search.observe(2.5 * laplace - float(ours), setting)
         largest = max(largest, float(ours) / limit)
-    search.exhausts("81 small samples with geometric noise, every outcome", cases=6 * len(SMALL))
+    search.exhausts("81 small samples with geometric noise, every outcome", cases=5 * len(SMALL))
     search.fact("largest expected excess over the gap's bound", largest)
-    return search.evidence()
 
 
-def _by_its_parts(setting: dict[str, Any]) -> float:
-    """Add E|noise|/n = 2d/((1 − d²) n), a geometric series in the decay d, and √(1/(4n)) of each group."""
-    noise = sum(
-        (2 * d / ((1 - d**2) * n) for n, d in zip(setting["n"], setting["decays"], strict=True)), Fraction(0)
-    )
-    return float(noise) + sum(math.sqrt(1 / (4 * n)) for n in setting["n"])
+def _laplace_by_lattices(excess: Callable[..., Any], bound: Callable[..., float], search: Search) -> None:
+    """The noise of the claim: the printed bound, term by term, and the expected excess on a fine lattice."""
+    search.part("Laplace noise by a fine lattice")
+    for rates, n, epsilon in [((0.3, 0.5), (2, 1), (1.0, 2.0)), ((0.45, 0.5), (40, 60), (0.3, 0.2))]:
+        (a, p), (b, q) = (fine_lattice(*each, steps=20) for each in zip(rates, n, epsilon, strict=True))
+        gaps = signed_gap(*rates, a[:, None], b)
+        ours = float(p @ excess(*rates, gaps) @ q)
+        limit = bound(n, epsilon)
+        case = {"rates": rates, "n": n, "epsilon": epsilon}
+        # E|noise| = 1/ε for each count
+        search.equal(limit, _sum_of_four(n, [1 / e for e in epsilon]), case, tolerance=1e-12)
+        search.observe(2 * float(p @ abs(gaps) @ q) - ours, case)
+        search.observe(2 * limit - ours, case)
+        search.observe(2.5 * limit - ours, case)
+
+
+def _sum_of_four(n: tuple[int, int], noise: Sequence[Any]) -> float:
+    """Add both groups' expected noise, given for the counts, and √(1/(4n)) of each."""
+    return sum(float(size) / k + math.sqrt(1 / (4 * k)) for size, k in zip(noise, n, strict=True))
 
 
 def _half_the_noise(n: Any, epsilon: Any, *, mechanism: Any = "laplace") -> float:
@@ -70,7 +87,12 @@ def _no_sampling_error(n: Any, epsilon: Any, *, mechanism: Any = "laplace") -> f
     return expected_parity_bound(n, epsilon, mechanism=mechanism) - expected_parity_bound(n, math.inf)
 
 
+def _geometric_for_laplace(n: Any, epsilon: Any, *, mechanism: Any = "geometric") -> float:
+    return expected_parity_bound(n, epsilon, mechanism=mechanism)
+
+
 FAULTS: dict[str, dict[str, Any]] = {
+    "bound of the geometric noise for Laplace noise": {"bound": _geometric_for_laplace},
     "err* negative where no change is needed": {"excess": void_bound_kept},
     "err* for gap 0": {"excess": against_exact_parity},
     "sign of the gap ignored": {"excess": gap_without_sign},

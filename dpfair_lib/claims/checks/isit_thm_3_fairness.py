@@ -18,6 +18,7 @@ from dpfair_lib.claims.checks.noisy_rates import (
     fine_lattice,
     fractions_up_to,
     gap_outcomes,
+    printed_gap,
 )
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.privacy import LaplaceMechanism
@@ -46,9 +47,11 @@ def _errors_add_up(gap: Callable[..., Any], search: Search) -> None:
     search.part("gap against the two errors")
     grid = np.array(list(itertools.product(RATES, repeat=4)), dtype=object)
     alpha, beta, a, b = grid.T
-    slack = abs(a - alpha) + abs(b - beta) - abs(gap(alpha, beta, a, b))
-    search.observe(slack, {"alpha": alpha, "beta": beta, "noisy_alpha": a, "noisy_beta": b})
-    search.exhausts("rates and noisy rates with denominators up to 4", cases=len(RATES) ** 4)
+    case = {"alpha": alpha, "beta": beta, "noisy_alpha": a, "noisy_beta": b}
+    found = gap(alpha, beta, a, b)
+    search.equal(found, np.array([printed_gap(*row) for row in grid], dtype=object), case)
+    search.observe(abs(a - alpha) + abs(b - beta) - abs(found), case)
+    search.exhausts("rates and noisy rates with denominators up to 4", cases=2 * len(RATES) ** 4)
     alpha, beta, a, b = search.rng.uniform(size=(4, 110_000 * search.effort))
     slack = abs(a - alpha) + abs(b - beta) - abs(gap(alpha, beta, a, b))
     case = {"alpha": alpha, "beta": beta, "noisy_alpha": a, "noisy_beta": b}
@@ -166,4 +169,5 @@ FAULTS: dict[str, dict[str, Any]] = {
     "noise ignored in the law": {"violation": _noise_ignored},
     "half of the noise in the law": {"violation": _half_noise},
     "flips of twice the size": {"gap": _twice_the_errors},
+    "errors passed on in full": {"gap": lambda alpha, beta, a, b: (alpha - beta) - (a - b)},
 }

@@ -42,6 +42,10 @@ def check(
     deltas = np.concatenate([np.logspace(-14, -0.3, 300), 1 - np.logspace(-6, -0.4, 60)])
     for epsilon in [*np.logspace(-3, 0, 280).tolist(), 1.0]:
         sigma = np.array([formula(float(epsilon), float(delta), 1.0) for delta in deltas])
+        printed = 2 * np.log(1.25 / deltas) / epsilon**2
+        search.equal(
+            sigma**2 / printed, np.ones_like(deltas), {"epsilon": epsilon, "delta": deltas}, tolerance=1e-12
+        )
         slack = np.log(deltas) - log_profile(epsilon, sigma)
         search.observe(slack, {"epsilon": float(epsilon), "delta": deltas}, tolerance=1e-9)
     search.part("classical formula beyond")
@@ -77,6 +81,7 @@ def _experiments(formula: Any, calibrated: Any, profile: Any, search: Search) ->
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "log(2/δ), more noise than printed": {"formula": lambda e, d, s: s * math.sqrt(2 * math.log(2 / d)) / e},
     "log(1/δ) − 1 under the root": {
         "formula": lambda e, d, s: s * math.sqrt(max(2 * math.log(1 / d) - 1, 1e-3)) / e
     },

@@ -49,6 +49,7 @@ def check(
     _printed_step(search)
     _recursion(distance, search)
     _records_of_several_curvatures(distance, search)
+    _one_curved_record(distance, search)
     _full_batch(full_batch, search)
     _assumption(search)
     return search.evidence()
@@ -150,6 +151,24 @@ def _records_of_several_curvatures(distance: Callable[..., Any], search: Search)
         )
 
 
+def _one_curved_record(distance: Callable[..., Any], search: Search) -> None:
+    """One record has the loss h²/2 + h, n − 1 have −h/(n − 1): β = 1, μ = 1/n, h* = 0. One step of ½ from 1, exact.
+
+    The bound has σ*²/(4n) to spare, so that its factor 2 before σ*² is the least that serves all n.
+    """
+    search.part("one curved record, exact")
+    half = Fraction(1, 2)
+    for n in (2, 3, 10, 50):
+        slope = Fraction(1, n - 1)
+        variance = (1 + slope) / n
+        exact = (n - 1) * (1 + half * slope) ** 2 / n  # the curved record's step ends at 0
+        bound = distance(
+            1, initial=Fraction(1), step=half, modulus=Fraction(1, n), steps=1, gradient_variance=variance,
+            sigma_squared=Fraction(0),
+        )  # fmt: skip
+        search.equal(bound - exact, variance / (4 * n), {"n": n})
+
+
 def _full_batch(full_batch: Callable[..., tuple[float, float]], search: Search) -> None:
     """All steps together are one Gaussian mechanism; the distance is exact for one curvature, else a bound."""
     search.part("full-batch descent")
@@ -193,6 +212,11 @@ FAULTS: dict[str, dict[str, Any]] = {
     "σ* forgotten": {
         "distance": lambda p, gradient_variance, **rest: stochastic_descent_bound(
             p, gradient_variance=0 * gradient_variance, **rest
+        )
+    },
+    "three quarters of σ*²": {
+        "distance": lambda p, gradient_variance, **rest: stochastic_descent_bound(
+            p, gradient_variance=3 * gradient_variance / 4, **rest
         )
     },
     "distance contracts by (1 − γμ)^(3T)": {

@@ -41,6 +41,12 @@ def has_thresholds(a: Fraction, b: Fraction) -> bool:
     return not (a == b and a in (0, 1))
 
 
+def printed_gap(alpha: Fraction, beta: Fraction, a: Fraction, b: Fraction) -> Fraction:
+    """Return the signed gap with the printed thresholds; that of before where they are 0/0 and no one is flipped."""
+    first, second = printed_rates(alpha, beta, a, b) if has_thresholds(a, b) else (alpha, beta)
+    return first - second
+
+
 def lattice_law(n: int, rate: Fraction, decay: Fraction) -> list[Fraction]:
     """Return the law of the clipped noisy count by adding up; ``decay`` is e^(−ε), 0 for no noise."""
     law = [ZERO] * (n + 1)
@@ -63,12 +69,8 @@ def gap_outcomes(
     outcomes = []
     for i, j in itertools.product(range(n[0] + 1), range(n[1] + 1)):
         a, b = Fraction(i, n[0]), Fraction(j, n[1])
-        if has_thresholds(a, b):
-            first, second = printed_rates(*rates, a, b)
-            gap, changes = first - second, printed_changes(*rates, a, b)
-        else:
-            gap, changes = rates[0] - rates[1], ZERO
-        outcomes.append((gap, changes, laws[0][i] * laws[1][j]))
+        changes = printed_changes(*rates, a, b) if has_thresholds(a, b) else ZERO
+        outcomes.append((printed_gap(*rates, a, b), changes, laws[0][i] * laws[1][j]))
     return tuple(outcomes)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 from scipy.stats import binom, chi2
 
 from dpfair_lib.claims.search import Search
@@ -15,7 +16,8 @@ from dpfair_lib.compat.fair_dynamics import RoundNoise
 FAILURE = (
     1e-9  # chance that a right mechanism is found wrong in one of these parts, for a seed drawn at random
 )
-ROUNDS = 1000
+ROUNDS = 3000
+CELLS = 8000
 
 
 def judge_counts(noisy_counts: Callable[..., np.ndarray], search: Search) -> None:
@@ -31,16 +33,14 @@ def judge_counts(noisy_counts: Callable[..., np.ndarray], search: Search) -> Non
 
 
 class _Probe:
-    """A game of one subgroup and one cell whose violation never changes; it counts how often the subgroup is named."""
+    """A game of one subgroup whose losses are all 0; it counts how often the subgroup is named."""
 
-    def __init__(self) -> None:
-        self.named, self.error, self.violation = 0, np.zeros(1), self
-
-    shape = (1, 1)
+    def __init__(self, cells: int = 1) -> None:
+        self.named, self.error, self.violation, self.shape = 0, np.zeros(cells), self, (1, cells)
 
     def __getitem__(self, _: int) -> np.ndarray:
         self.named += 1
-        return np.zeros(1)
+        return np.zeros(self.shape[1])
 
     def violations(self, _: np.ndarray) -> np.ndarray:
         return np.zeros(1)
@@ -60,16 +60,16 @@ def judge_rounds(dynamics: Callable[..., np.ndarray], search: Search) -> None:
         search.observe(game.named - float(binom.ppf(FAILURE / 4, ROUNDS, chance)), case)
         search.observe(float(binom.isf(FAILURE / 4, ROUNDS, chance)) - game.named, case)
     search.part("losses noised")
-    runs, decided = 60, 0
-    for _ in range(runs):
-        played = dynamics(
-            _Probe(), rounds=2, samples=1000, dual_bound=1.0, tolerance=1.0, rng=search.rng, noise="study",
-            private=RoundNoise(sigma=100.0, audit_scale=1e-9, rho=1.0),
-        )  # fmt: skip
-        decided += bool(abs(played[0] - 0.5) > 0.2)
-    # round 1 is a coin, of which a thousand draws are within 0.1 of ½; with such noise round 2 is all or none but with
-    # probability below 1/100
-    search.observe(decided - float(binom.ppf(FAILURE / 2, runs, 0.99)), {"decided": decided})
+    # after the first loss, 0 but for its noise, a cell is selected with the chance expit(−noise/spread); at a spread of
+    # σ the logit of that chance, which so many draws tell to two digits or more, is a standard normal variable
+    sigma = 0.1 * math.sqrt(2) / CELLS
+    played = dynamics(
+        _Probe(CELLS), rounds=2, samples=10**10, dual_bound=1.0, tolerance=1.0, rng=search.rng, noise="study",
+        private=RoundNoise(sigma=sigma, audit_scale=1e-9, rho=1.0),
+    )  # fmt: skip
+    squares = float((logit(np.clip(2 * played - 0.5, 1e-9, 1 - 1e-9)) ** 2).sum())
+    search.observe(squares - chi2.ppf(FAILURE / 4, CELLS), {"squares": squares})
+    search.observe(chi2.isf(FAILURE / 4, CELLS) - squares, {"squares": squares})
 
 
 def named_chance(gap: float) -> float:

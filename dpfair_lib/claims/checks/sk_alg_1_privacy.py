@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.checks.relaxed_attribute import judge_relaxed, kept_negatives
 from dpfair_lib.claims.checks.support_vectors import (
     POSITIONS,
     RECORDS,
@@ -38,6 +39,7 @@ def check(
     real_delta: Callable[..., Any] = scale_delta,
     joint: Callable[..., Any] = SupportVectorPerturbation.noisy_joint,
     release: Callable[..., np.ndarray] = noisy_support_vectors,
+    kept: Callable[..., Any] = kept_negatives,
     search: Search,
 ) -> Evidence:
     """Judge what the release promises at e^ε = 2, one reading after the other, and a real machine by an audit."""
@@ -46,6 +48,7 @@ def check(
     _scale_alone(real_delta, search)
     _noise_cancels(joint, search)
     _attribute_alone(search)
+    judge_relaxed(kept, search)
     _real_machine(release, real_epsilon, search)
     return search.evidence()
 
@@ -266,6 +269,11 @@ def _all_cells(machine: Any, X: Any, y: Any, *, sensitive_features: Any, rng: An
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "slack for the larger cell": {
+        "kept": lambda m, moved, cells, scale: kept_negatives(
+            m, moved, cells, scale * cells.min(axis=0)[0] / cells.max(axis=0)[0]
+        )
+    },
     "duplicates on the margin left out": {"line": _one_per_class},
     "support vectors strictly inside the margin only": {
         "soft": lambda x, y, C: (lambda s: LineSVM(s.weight, s.intercept, s.support[1:]))(

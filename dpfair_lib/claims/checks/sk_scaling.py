@@ -60,12 +60,12 @@ def _sensitivity(line: Any, change: Any, search: Search) -> None:
     )
     search.fact("largest change over kR, four positions", str(largest))
     for positions in (10, 1000):
-        # the negative at the right end of the gap becomes a positive at its left end
-        ends = [hard_margin(x, y) for x, y in (
-            ([0, positions - 2, positions - 1], [0, 0, 1]), ([0, 1, positions - 1], [0, 1, 1]))]  # fmt: skip
-        search.agree([end.support for end in ends] == [(1, 2), (0, 1)], True, {"positions": positions})
-        moved = Fraction(change([positions - 2, positions - 1], [0, 1]), 2 * (positions - 1))
-        search.equal(moved, 1 - Fraction(1, positions - 1), {"positions": positions})
+        # one negative on either side of two positives: nobody's label changes
+        last = positions - 1
+        ends = [hard_margin([x, 1, last - 1], [0, 1, 1]) for x in (0, last)]
+        search.agree([end.support for end in ends] == [(0, 1), (0, 2)], True, {"positions": positions})
+        moved = Fraction(change([0, 1], [last, last - 1]), 2 * last)
+        search.equal(moved, 1 - Fraction(1, last), {"positions": positions})
         search.fact(f"on {positions} positions at least", str(moved))
 
 

@@ -23,7 +23,9 @@ from dpfair_lib.experiments.training_summary import (
     Trials,
     contrast,
 )
-from dpfair_lib.local.optimal_easy import smallest_error
+from dpfair_lib.local.binary import binary_matrix
+from dpfair_lib.local.optimal_certificate import verify_certificate
+from dpfair_lib.local.optimal_easy import perfect_truth, smallest_error
 from dpfair_lib.local.randomizer import Randomizer
 
 AGREEMENT = 1e-9
@@ -68,12 +70,37 @@ def _two_groups(channels: Any, search: Search) -> None:
         tells = np.diagonal(np.asarray(found["OPT"].matrix, dtype=float))
         search.equal(float(tells[smaller]), 1 - math.exp(-epsilon) / 2, case, tolerance=AGREEMENT)
         search.equal(float(tells[1 - smaller]), 0.5, case, tolerance=AGREEMENT)
+        least = _ratio(found["fairest, as true as OPT"], p, p1)
+        for rival in _equally_true(p, float(p @ tells), epsilon):
+            search.observe(_ratio(rival, p, p1) - least, case, tolerance=AGREEMENT)
         gap = {}
         for name in ("OPT", "RR, as true as OPT", "fairest, as true as OPT"):
             search.equal(float(found[name].truth_probability(p)), float(p @ tells), case, tolerance=AGREEMENT)
             gap[name] = float(np.ptp(found[name].pushforward(p, p1)[1]))
         search.observe(gap["OPT"] - gap["RR, as true as OPT"], case)
         search.observe(own["OPT"] - own["RR, as true as OPT"], case)
+
+
+def _equally_true(p: np.ndarray, truth: float, epsilon: float) -> list[Randomizer]:
+    """Return truthful channels of level ε for two groups on a fine grid, all of the same truth probability."""
+    firsts = np.linspace(0.5, 1, 41)
+    seconds = (truth - p[0] * firsts) / p[1]
+    x = math.exp(-epsilon)
+    kept = (seconds >= 0.5) & (1 - firsts >= x * seconds) & (1 - seconds >= x * firsts)
+    return [Randomizer(binary_matrix(q, r)) for q, r in zip(firsts[kept], seconds[kept], strict=True)]
+
+
+def _ratio(channel: Randomizer, p: np.ndarray, p1: np.ndarray) -> float:
+    """Return Δ of the reports."""
+    return float(np.abs(channel.pushforward(p, p1)[1] / (p @ p1) - 1).max())
+
+
+def _gap(channel: Randomizer, *of: Any, **budget: Any) -> float:
+    """Return how far a channel can be from the optimum by its certificate; infinity if that is not of this program."""
+    try:
+        return verify_certificate(channel, *of, **budget)
+    except ValueError:
+        return math.inf
 
 
 def _more_groups(channels: Any, search: Search) -> None:
@@ -88,11 +115,20 @@ def _more_groups(channels: Any, search: Search) -> None:
         if p.min() > 1 / (math.exp(epsilon) + k - 1):
             apart = np.abs(np.asarray(found["OPT"].matrix - found["GRR"].matrix, dtype=float)).max()
             search.equal(float(apart), 0.0, case, tolerance=SOLVER)
+        search.agree(found["SS"].matrix.shape[1], math.comb(k, round(k / (math.exp(epsilon) + 1)) or 1), case)
+        search.equal(float(found["SS"].epsilon), epsilon, case, tolerance=AGREEMENT)
+        search.observe(SOLVER - _gap(found["OPT"], p, p1, epsilon), case)
         for name, steps in ROUNDED.items():
+            budget = math.ceil(least * steps) / steps
+            search.observe(SOLVER - _gap(found[name], p, p1, epsilon, error=budget), case)
             error = 1 - float(found[name].truth_probability(p))
-            search.observe(math.ceil(least * steps) / steps - error, case, tolerance=SOLVER)
+            search.observe(budget - error, case, tolerance=SOLVER)
             search.observe(found["OPT"].value - found[name].value, case, tolerance=SOLVER)
         search.equal(float(np.ptp(found["no unfairness"].pushforward(p, p1)[1])), 0.0, case, tolerance=SOLVER)
+        truths = np.diagonal(found["no unfairness"].matrix)
+        search.equal(
+            float(abs(truths - perfect_truth(k, math.exp(-epsilon))).max()), 0.0, case, tolerance=SOLVER
+        )
         reached = [channel.epsilon for name, channel in found.items() if name != "SS"]
         search.observe(epsilon - np.array(reached), case, tolerance=SOLVER)
 
@@ -171,8 +207,13 @@ def _compare(of: Callable[..., Contrast], search: Search) -> None:
     )
 
 
+@cache  # the same channels with one of them exchanged, for every fault
+def _made(p: bytes, p1: bytes, epsilon: float) -> dict[str, Randomizer]:
+    return mechanisms(np.frombuffer(p), np.frombuffer(p1), epsilon)
+
+
 def _with(p: np.ndarray, p1: np.ndarray, epsilon: float, **others: Any) -> dict[str, Randomizer]:
-    found = mechanisms(p, p1, epsilon)
+    found = _made(p.tobytes(), p1.tobytes(), epsilon)
     return found | {name: make(found) for name, make in others.items() if name in found}
 
 
@@ -203,6 +244,22 @@ FAULTS: dict[str, dict[str, Any]] = {
     "OPT at a rounded ζ": {
         "channels": lambda p, p1, epsilon: _with(
             p, p1, epsilon, OPT=lambda found: found.get("OPT, ζ to hundredths", found["OPT"])
+        )
+    },
+    "plain response for the fairest": {
+        "channels": lambda p, p1, epsilon: _with(
+            p, p1, epsilon, **{"fairest, as true as OPT": lambda found: found["RR, as true as OPT"]}
+        )
+    },
+    "GRR for SS": {"channels": lambda p, p1, epsilon: _with(p, p1, epsilon, SS=lambda found: found["GRR"])},
+    "ζ to hundredths for tenths": {
+        "channels": lambda p, p1, epsilon: _with(
+            p, p1, epsilon, **{"OPT, ζ to tenths": lambda found: found["OPT, ζ to hundredths"]}
+        )
+    },
+    "a guess for no unfairness": {
+        "channels": lambda p, p1, epsilon: _with(
+            p, p1, epsilon, **{"no unfairness": lambda _: Randomizer(np.full((len(p), len(p)), 1 / len(p)))}
         )
     },
     "plain response at the given ε": {

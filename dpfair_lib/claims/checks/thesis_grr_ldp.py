@@ -87,7 +87,7 @@ def _as_drawn(mechanism: Callable[..., Any], search: Search) -> None:
         search.observe(2.0**-30 - off, case)
     search.part("drawn reports")
     for k, epsilon in ((2, 0.5), (5, 1.0), (10, 2.0)):
-        n = 40_000
+        n = 1_000_000
         truths = np.repeat(np.arange(k, dtype=np.int8), n)
         reports = mechanism(k, epsilon).apply(truths, search.rng).reshape(k, n)
         hits = np.stack([np.bincount(row, minlength=k) for row in reports])
@@ -122,6 +122,21 @@ def _plain(k: int, epsilon: float) -> Any:
     return Wrong()
 
 
+def _taken_back(k: int, epsilon: float) -> Any:
+    """One report in a hundred is the truth after all, whatever the law says."""
+    right = generalized_randomized_response(k, epsilon)
+
+    class Wrong:
+        matrix = right.matrix
+        realized = right.realized
+
+        @staticmethod
+        def apply(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            return np.where(rng.integers(0, 100, size=len(a), dtype=np.uint8) == 0, a, right.apply(a, rng))
+
+    return Wrong()
+
+
 def _twice(k: int, epsilon: float) -> Any:
     return generalized_randomized_response(k, 2 * epsilon)
 
@@ -145,6 +160,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "ε doubled where it is drawn": {"mechanism": _twice},
     "lies piled up at the last value": {"mechanism": _plain},
+    "one report in a hundred the truth after all": {"mechanism": _taken_back},
     "ε too large by a millionth": {
         "mechanism": lambda k, epsilon: generalized_randomized_response(k, epsilon + 1e-6)
     },

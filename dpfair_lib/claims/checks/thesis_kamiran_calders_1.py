@@ -67,11 +67,20 @@ def _one_way(worlds: Iterable[World], excess: Any, optimal: Any, search: Search)
             continue
         value = excess(found.accuracies, found.gaps, found.difference, found.share_0)
         search.observe(value, case)
+        points = list(zip(found.accuracies, found.gaps, strict=True))
+        search.agree(
+            optimal(found.accuracies, found.gaps), [undominated(one, points) for one in points], case
+        )
         search.observe(np.where((value == 0) & ~optimal(found.accuracies, found.gaps), -1, 0), case)
         slack = printed_slack(found.cells)
         search.against(slack, case, verify=printed_slack_person_by_person)
         unlike += slack < 0
     return unlike
+
+
+def undominated(one: tuple[Fraction, Fraction], points: list[tuple[Fraction, Fraction]]) -> bool:
+    """Judge Definition 12 by its words: nobody is as accurate and as fair without being the same in both."""
+    return not any(other != one and other[0] >= one[0] and other[1] <= one[1] for other in points)
 
 
 def printed_slack(cells: list[list[list[int]]]) -> Fraction:
@@ -124,5 +133,13 @@ FAULTS: dict[str, dict[str, Any]] = {
         "excess": lambda acc, gap, difference, share: trade_off_excess(acc, difference, gap, share)
     },
     "most accurate taken for DA-optimal": {"optimal": lambda acc, gaps: (acc == max(acc)) & (gaps == gaps)},
+    "dominated by the more accurate only": {
+        "optimal": lambda acc, gaps: np.array(
+            [
+                not any(a > one and g <= gap for a, g in zip(acc, gaps, strict=True))
+                for one, gap in zip(acc, gaps, strict=True)
+            ]
+        )
+    },
     "every classifier counts as DA-optimal": {"optimal": lambda acc, gaps: (acc == acc) & (gaps == gaps)},
 }

@@ -34,14 +34,15 @@ def check(
             ratio, difference = (unfairness(p, p1, kind) for kind in ("ratio", "difference"))
             overall = p1 @ np.array(p, dtype=object)
             case = {"p": p, "p1": p1}
-            (c1, c2), (tight, _) = constants(overall), constants(overall, min(p))
+            (c1, c2), (tight, same) = constants(overall), constants(overall, min(p))
             for slack in (c1 * difference - ratio, c2 * ratio - difference, tight * difference - ratio):
                 search.observe(slack, case)
+            search.observe(-abs(same - c2), case)  # knowing the smallest share does not lower it
             # never attained with all of c₁, as no share is 0
             search.agree(c1 * difference == ratio, difference == 0, case)
             if k == 2:
                 search.observe(-abs(tight * difference - ratio), case)
-            judged += 4 * n + n * (k == 2)
+            judged += 5 * n + n * (k == 2)
     search.exhausts("all laws of two or three groups, shares in sixths, rates in quarters", cases=judged)
     _attained(constants, unfairness, search)
     return search.evidence()
@@ -77,6 +78,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "c₂ = 2": {
         "constants": lambda overall, smallest=0: (unfairness_constants(overall, smallest)[0], overall * 0 + 2)
+    },
+    "c₂ lowered by the smallest share": {
+        "constants": lambda overall, smallest=0: ((1 - smallest) / overall, 2 * overall * (1 - smallest))
     },
     "smallest share twice": {
         "constants": lambda overall, smallest=0: unfairness_constants(overall, 2 * smallest)

@@ -57,6 +57,10 @@ def check(
                 bound = least[j] * parts * sum(shares[:k])
                 search.observe(reports - float(bound), {"channel": feasible, "x": x}, tolerance=1e-9)
                 search.observe(least[j] - max(x, p[j]) / (2 * k), {"p": p, "x": x})  # and is it above 0
+                rare = rarely_reporting(j, k, x)
+                kept = truthful_rows(rare) & truthful_columns(rare) & by_definition(rare[None], x)[0]
+                search.agree(bool(kept), True, {"channel": rare, "x": x})
+                search.equal(p @ rare[:, j], least[j], {"p": p, "x": x})  # and it is attained
     search.fact("channels not truthful by columns that keep (5.5.7) and break (5.5.1)", needed)
     return search.evidence()
 
@@ -66,6 +70,14 @@ def all_channels(k: int, parts: int) -> np.ndarray:
     rows = np.array([row for row in itertools.product(range(parts + 1), repeat=k) if sum(row) == parts])
     chosen = np.indices((len(rows),) * k).reshape(k, -1).T
     return rows[chosen]
+
+
+def rarely_reporting(j: int, k: int, x: Fraction) -> np.ndarray:
+    """Return a truthful channel that reports j as rarely as any: x/k from others, whose other reports are alike."""
+    matrix = np.full((k, k), (1 - x / k) / (k - 1), dtype=object)
+    matrix[:, j] = x / k
+    matrix[j] = Fraction(1, k)
+    return matrix
 
 
 def by_definition(channels: np.ndarray, x: Fraction) -> np.ndarray:
@@ -94,5 +106,8 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "pairs taken within a row": {"pairs": lambda q, x: private_by_pairs(np.swapaxes(q, -1, -2), x)},
     "share of the group counted whole": {"least_report": lambda p, x: (x + (1 - x) * p) / 2},
+    "the larger of share and e^(−ε)": {
+        "least_report": lambda p, x: np.array([max(x, share) for share in p], dtype=object) / len(p)
+    },
     "without the share of others": {"least_report": lambda p, x: (x + 0 * p) / len(p)},
 }

@@ -23,6 +23,8 @@ from dpfair_lib.local.subsets import (
 
 RATIOS = (Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(7, 2), Fraction(40))
 FINE = tuple(Fraction(i, 10) for i in range(11, 121))
+FINER = tuple(Fraction(i, 300) for i in range(301, 1200))
+HALF = Fraction(1, 2)
 
 
 def check(
@@ -75,6 +77,7 @@ def _size(
         case = {"k": k, "ratio": ratio}
         spread = {size: variance(k, size, ratio) for size in range(1, k)}
         search.equal(spread[best(k, ratio)], min(spread.values()), case)
+        search.observe(HALF - abs(printed(k, ratio) - max(k / (ratio + 1), HALF)), case)  # the nearest, or 1
         # the two rules never differ by more than one, and the printed set is never the larger
         ahead = best(k, ratio) - printed(k, ratio)
         search.observe(min(ahead, 1 - ahead), case)
@@ -83,8 +86,12 @@ def _size(
         missed += slack < 0
         cost = max(cost, -slack / spread[printed(k, ratio)])
     search.exhausts(
-        "all k from 2 to 10 with e^ε in tenths above 1 up to 12, all sizes ω", cases=3 * 9 * len(FINE)
+        "all k from 2 to 10 with e^ε in tenths above 1 up to 12, all sizes ω", cases=4 * 9 * len(FINE)
     )
+    search.part("where the two sizes first differ")
+    for k, ratio in itertools.product((2, 3, 4), FINER):
+        apart = k == 4 and 3 * ratio > 5 and ratio**2 < 3
+        search.agree(best(k, ratio) != printed(k, ratio), apart, {"k": k, "ratio": ratio})
     search.fact("pairs (k, e^ε) whose printed size is not that of least variance", int(missed))
     search.fact("pairs (k, e^ε) of that grid", 9 * len(FINE))
     search.fact("most variance lost by it, in per cent", round(100 * float(cost), 1))
@@ -178,6 +185,7 @@ FAULTS: dict[str, dict[str, Any]] = {
         "matrix": lambda k, size, x: subset_matrix(k, size, x) if size < 2 else subset_matrix(k, size, x**2)
     },
     "size rounded upwards": {"printed_size": lambda k, ratio: max(1, math.ceil(k / (ratio + 1)))},
+    "size rounded downwards": {"printed_size": lambda k, ratio: max(1, math.floor(k / (ratio + 1)))},
     "printed rounding taken for the best": {"size_of_least_variance": subset_size},
     "threshold at e^ε instead of e^(2ε)": {
         "size_of_least_variance": lambda k, ratio: next(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthf
 
 RATIOS = (Fraction(0), Fraction(1, 8), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(1))
 FLOATS = 1e-14  # what floats may miss
+PROGRAM = 1e-9  # and the solver
 SHARES = ((1, 1, 1, 1), (3, 2, 1, 1), (8, 4, 1, 2), (1, 12, 30, 1), (1, 1, 50, 100))
 
 
@@ -46,6 +48,7 @@ def check(
     for k, parts in ((2, 24), (3, 9)):
         _against_channels(k, parts, most, alone, search)
     _random_vertices(most, search)
+    _more_groups(most, search)
     _in_floats(most, search)
     _binary(most, binary, search)
     return search.evidence()
@@ -89,6 +92,7 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
             )
             none_lost = (claimed.numerator * parts * total == claimed.denominator * reached).sum()
             search.part(f"randomised response alone, {k} groups")
+            search.agree(alone(p, x), weights.min() > 0, {"p": p, "x": x})
             others = int(none_lost) - int(bool((slack == 0).all(axis=1).any()))
             if alone(p, x):
                 search.equal(truth, 1 / (1 - x + k * x), {"p": p, "x": x})
@@ -116,6 +120,41 @@ def _random_vertices(most: Any, search: Search) -> None:
         p = fractions(tuple(int(share) for share in search.rng.integers(1, 60, size=3)))
         x = Fraction(1, int(search.rng.integers(1, 12)))
         search.equal(most(p, x)[0], best_vertex(p, x), {"p": p, "x": x})
+
+
+def _more_groups(most: Any, search: Search) -> None:
+    """Four to eight groups, some of them tiny: against linear programs in all k² entries."""
+    search.part("all channels of 4 to 8 groups")
+    for at in range(15):
+        p, x = _instance(at)
+        search.equal(float(most(p, x)[0]), _most_by_program(at), {"p": p, "x": x}, tolerance=PROGRAM)
+
+
+def _instance(at: int) -> tuple[np.ndarray, float]:
+    rng, k = np.random.default_rng(at), 4 + at % 5
+    p = rng.dirichlet(np.ones(k))
+    p[at % k :] /= 100  # all kinks have their turn
+    return p / p.sum(), float(rng.uniform())
+
+
+@functools.cache  # nothing examined enters it
+def _most_by_program(at: int) -> float:
+    """Return the largest Σ p_i·q_ii over truthful ε-LDP channels, every condition as it is printed."""
+    from scipy.optimize import linprog
+
+    p, x = _instance(at)
+    k = len(p)
+    entry = np.eye(k * k).reshape(k, k, k * k)
+    below = [
+        row
+        for i, j in itertools.permutations(range(k), 2)
+        for row in (entry[i, j] - entry[i, i], entry[i, j] - entry[j, j], x * entry[j, j] - entry[i, j])
+    ]
+    truth = sum(share * entry[i, i] for i, share in enumerate(p))
+    found = linprog(
+        -truth, np.array(below), np.zeros(len(below)), entry.sum(axis=1), np.ones(k), bounds=(0, 1)
+    )
+    return float(-found.fun)
 
 
 def _in_floats(most: Any, search: Search) -> None:
@@ -199,6 +238,12 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a hundredth too much": {
         "most": lambda p, x: (most_truthful(p, x)[0] + Fraction(1, 100), most_truthful(p, x)[1])
     },
+    "a millionth too much for more than three groups": {
+        "most": lambda p, x: (
+            most_truthful(p, x)[0] + Fraction(int(len(p) > 3), 10**6),
+            most_truthful(p, x)[1],
+        )
+    },
     "diagonal of another value": {
         "most": lambda p, x: (most_truthful(p, x)[0], most_truthful(p[::-1], x)[1] * 2)
     },
@@ -207,5 +252,6 @@ FAULTS: dict[str, dict[str, Any]] = {
         "alone": lambda p, _: bool(p.min() >= Fraction(1, len(p) ** 2))
     },
     "alone at the threshold of two groups": {"alone": lambda p, x: bool(p.min() * (1 + x) > x / 2)},
+    "alone only if every group is larger than e^(−ε)": {"alone": lambda p, x: bool(p.min() > x)},
     "the smaller group told truly": {"binary": lambda p, x: least_binary_diagonal(p[::-1], x)},
 }
