@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from alternatives import describe_figures
 from chapters import ROOT, chapters, pages, write_atomically
 
 BUILD = "_build"
@@ -48,7 +49,8 @@ def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
     files = {name: path.read_bytes() for name, path in paths.items()}
     for name in files:
         if name.endswith((".md", ".ipynb")):
-            files[name] = link_to_notebooks(files[name].decode(), posixpath.dirname(name), known).encode()
+            text = link_to_notebooks(files[name].decode(), posixpath.dirname(name), known)
+            files[name] = (describe_figures(text) if name.endswith(".ipynb") else text).encode()
     return files
 
 

@@ -58,6 +58,20 @@ class Prepared:
     groups: tuple[str, ...]
     bound: float
 
+    def first(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first n training rows and their labels.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer: noise and radius for n would then belong to other rows.
+        """
+        if not 1 <= n <= len(self.rows):
+            raise ValueError(
+                f"n: found {n:,} training rows asked for, expected from 1 to the {len(self.rows):,} there are"
+            )
+        return self.rows[:n], self.signs[:n]
+
 
 @functools.lru_cache(maxsize=2)
 def prepared(name: str, standin: int | None = None) -> Prepared:
@@ -218,7 +232,7 @@ def table_rows(task: dict[str, Any]) -> list[dict[str, Any]]:
     """
     data = prepared(task["data"], task.get("standin"))
     n, p = task["n"], data.rows.shape[1]
-    weights = fitted(task["fit"], data.rows[:n], data.signs[:n])
+    weights = fitted(task["fit"], *data.first(n))
     radius = radius_of(data.bound, p, n, EPSILON, 1 / n**2)
     reach = projection_quantile(ZETA / CELLS, SLACK) * noise_scale(data.bound, n, EPSILON)
     scores = data.test_rows @ weights
@@ -263,7 +277,7 @@ def moves(task: dict[str, Any]) -> list[dict[str, Any]]:
     """
     data = prepared(task["data"], task.get("standin"))
     fit, n = task["fit"], task["n"]
-    rows, signs = data.rows[:n], data.signs[:n]
+    rows, signs = data.first(n)
     weights = fitted(fit, rows, signs)
 
     def moved(change: str, position: int, copied: int, label: float) -> dict[str, Any]:
@@ -329,7 +343,7 @@ def figure_rows(task: dict[str, Any]) -> list[dict[str, Any]]:
     )
     last, found = points[-1][0], []
     for n, epsilon in points:
-        weights = fitted(problem, data.rows[:n], data.signs[:n]) if whole is None else whole
+        weights = fitted(problem, *data.first(n)) if whole is None else whole
         found += private_point(data, task, weights, n, epsilon, 1 / last**2, rng)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -107,7 +107,9 @@ def regularization_for(noise: float, n: int, bound: float = LARGEST_WEIGHTS) -> 
     return 2 / bound * math.sqrt(noise / n)
 
 
-def run_trial(dataset: Dataset, *, split: int, seed: int) -> Iterator[dict[str, Any]]:
+def run_trial(
+    dataset: Dataset, *, split: int, seed: int, epsilons: Iterable[float] = EPSILONS
+) -> Iterator[dict[str, Any]]:
     """Run every method on one split, test rows redrawn.
 
     Parameters
@@ -118,6 +120,8 @@ def run_trial(dataset: Dataset, *, split: int, seed: int) -> Iterator[dict[str, 
         Number of the split, from 0.
     seed : int
         Seed of splits and (study) noise.
+    epsilons : iterable of float
+        ε of the methods that have one.
 
     Yields
     ------
@@ -134,7 +138,7 @@ def run_trial(dataset: Dataset, *, split: int, seed: int) -> Iterator[dict[str, 
     cut = round(len(labels) * TEST_SHARE)
     train, test = (Rows(rows[at], labels[at], groups[at]) for at in (order[cut:], order[:cut]))
     rng = np.random.default_rng([seed, split, 1])
-    for method, level, chances in _methods(train, test, rng):
+    for method, level, chances in _methods(train, test, rng, epsilons):
         found = {"split": split, "method": method, "level": level}
         found["error"] = float(abs(chances - test.labels).mean())
         for name, label in (("false_positive", 0), ("true_positive", 1)):
@@ -152,7 +156,7 @@ class Rows(NamedTuple):
 
 
 def _methods(
-    train: Rows, test: Rows, rng: np.random.Generator
+    train: Rows, test: Rows, rng: np.random.Generator, epsilons: Iterable[float]
 ) -> Iterator[tuple[str, float | None, np.ndarray]]:
     """Yield method, ε, and the chance of the label 1 for every test row."""
     from sklearn.svm import SVC, LinearSVC
@@ -168,7 +172,7 @@ def _methods(
     svc = SVC(kernel="linear").fit(few.features, few.labels)
     yield "SVC", None, svc.predict(test.features).astype(float)
     yield "SVC, program", None, _after_program(svc, few, test, rng)
-    for epsilon in EPSILONS:
+    for epsilon in epsilons:
         for name, chances in _printed(svc, few, test, epsilon, rng):
             yield name, epsilon, chances
         for name, relaxed in (("", True), (" without slack", False)):

@@ -113,7 +113,7 @@ def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:
     if budget < least - 1e-12:
         raise ValueError(
             f"error: found {budget}, expected at least {least:.12g}, the smallest error probability "
-            f"of a truthful channel at epsilon={epsilon}"
+            f"of a truthful channel at epsilon={float(epsilon):.6g}"
         )
     return Program(p, p1, x, max(budget, least))
 

@@ -89,11 +89,21 @@ def gap_interval(difference: Any, accuracy: Any, share_0: Any) -> tuple[Any, Any
     low, high : number or array
         Within [0, 1].
 
+    Raises
+    ------
+    ValueError
+        If a group is empty: then there is no gap.
+
     References
     ----------
     Ours, in place of the thesis's Theorem 15.
     """
-    slack = (1 - accuracy) / trade_off_weight(share_0)
+    weight = trade_off_weight(share_0)
+    if not np.all(np.asarray(weight) > 0):
+        raise ValueError(
+            f"share_0: found {share_0}, expected a share in (0, 1), so that both groups have people"
+        )
+    slack = (1 - accuracy) / weight
     return np.maximum(difference - slack, slack * 0), np.minimum(difference + slack, slack * 0 + 1)
 
 

@@ -28,6 +28,16 @@ def test_rows_have_the_published_norm_and_test_share(data):
     assert set(data.signs) == {-1.0, 1.0}
 
 
+@pytest.mark.parametrize("n", [0, 2701])
+def test_more_rows_than_there_are_is_refused(n):
+    with pytest.raises(
+        ValueError, match=f"n: found {n:,} training rows asked for, expected from 1 to the 2,700"
+    ):
+        impact.table_rows({**TASK, "n": n, "fit": "as stated"})
+    with pytest.raises(ValueError, match="n: found"):
+        impact.moves({**TASK, "n": n, "fit": "as stated"})
+
+
 @pytest.mark.parametrize("fit", impact.FITS)
 def test_a_fit_is_nearly_stationary_for_its_own_modulus(data, fit):
     x, y = data.rows[:800], data.signs[:800]

@@ -109,3 +109,11 @@ def test_cells_that_are_not_there_are_named(trial):
     moved = pd.concat([rows[rows["method"] == "SVM"], rows[rows["method"] == "constant"].assign(split=9)])
     with pytest.raises(ValueError, match="other: found other splits"):
         summary.difference(moved, "error", ("SVM", None), ("constant", None))
+
+
+def test_a_trial_has_every_method_at_the_levels_asked_for():
+    data = dpf.synthetic("compas", n=600, random_state=0)
+    asked = pd.DataFrame(svms.run_trial(data, split=0, seed=0, epsilons=(2.0,)))
+    assert sorted(asked["method"]) == sorted(svms.METHODS)
+    assert asked["level"].isna().sum() == 5
+    assert set(asked["level"].dropna()) == {2.0}

@@ -1,6 +1,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,3 +40,9 @@ def test_constants():
     low, high = gap_interval(0.2, np.array([1.0, 0.9, 0.5]), 0.5)
     np.testing.assert_allclose(low, [0.2, 0, 0], atol=1e-15)
     np.testing.assert_allclose(high, [0.2, 0.4, 1])
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.5, np.array([0.5, 0.0])])
+def test_without_two_groups_there_is_no_gap(share):
+    with pytest.raises(ValueError, match=r"share_0: found .*, expected a share in"):
+        gap_interval(0.2, 0.9, share)

@@ -60,7 +60,10 @@ IMAGES = """async () => {
   const images = [...document.images];
   for (const image of images) image.loading = 'eager';
   await Promise.all(images.map(image => image.decode().catch(() => null)));
-  return images.filter(image => !image.naturalWidth).map(image => 'image not loaded: ' + image.src);
+  const missing = images.filter(image => !image.naturalWidth).map(image => 'image not loaded: ' + image.src);
+  // a file's name stands where no words were given
+  const mute = images.filter(image => !image.alt.trim() || /\\.(png|svg|gif|jpe?g)$/.test(image.alt));
+  return missing.concat(mute.map(image => 'image without words: ' + image.src.slice(0, 80)));
 }"""
 
 # a plot is drawn by a script that may come later than the page

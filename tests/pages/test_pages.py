@@ -20,7 +20,9 @@ MATH = f'<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span>
 DRAWING = "Plotly.newPlot('plot', [{y: [1, 2]}], {width: 300, height: 200})"
 PLOT = f'<script src="{PLOTLY}"></script><div id="plot" class="plotly-graph-div"></div><script>{DRAWING}</script>'
 GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
-PROSE = f'<h1 id="top">Title</h1>{PLOT}<img src="{GIF}"><a href="#top">up</a><p>Costs $5 or $6.</p>'
+PROSE = (
+    f'<h1 id="top">Title</h1>{PLOT}<img src="{GIF}" alt="A dot"><a href="#top">up</a><p>Costs $5 or $6.</p>'
+)
 
 PLANTED = {
     "a script from elsewhere": ("<script src='https://cdn.example.org/x.js'></script>", "asks the network"),
@@ -45,6 +47,11 @@ PLANTED = {
     "light on light": ("<p style='color:#ccc'>unreadable by day</p>", "light mode: contrast"),
     "always light": ("<style>body{background:#fff !important}</style>", "the ground is light"),
     "an image that is not there": ("<img src='none.png'>", "image not loaded"),
+    "an image without words": (f"<img src='{GIF}'>", "image without words"),
+    "an image with its file's name for words": (
+        f"<img src='{GIF}' alt='../_images/0a.png'>",
+        "image without words",
+    ),
     "a link to nowhere": ("<a href='none.html'>x</a>", "broken link"),
     "a link to no place": ("<a href='#none'>x</a>", "broken link"),
     "a plot without its script": ('<div id="p" class="plotly-graph-div"></div>', "plot not drawn"),

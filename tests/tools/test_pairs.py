@@ -118,6 +118,7 @@ def test_defect_of_the_notebook(book, change, expected, capsys):
     [
         ("[parameters]", "[hide-input]", "0 cells tagged parameters"),
         ("print(rows)", "\n".join(["rows"] * 26), "cell 4 has 26 lines, more than 25"),
+        ("rows = 3", "rows = 3  # P(A = 0)", "papermill reads no line with two signs =: rows = 3"),
     ],
 )
 def test_defect_of_the_source(book, old, new, expected):
