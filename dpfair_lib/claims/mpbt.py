@@ -222,7 +222,8 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="holds",
         finding="True, with optimality on a convex set in place of (17), under replace-one and public n. If "
         "each loss is itself strongly convex, 2Λ/(μ(n + 1)) is sharp; with a common regulariser, Λ without "
-        "it, 2Λ/(μn) is. scikit-learn's C gives μ = 1/(Cn): C = n/μ, as run, is modulus μ/n².",
+        "it, 2Λ/(μn) is; for the logistic loss a smaller constant is (ours). scikit-learn's C gives μ = 1/(Cn): "
+        "C = n/μ, as run, is modulus μ/n².",
         chapter="mpbt-output-perturbation",
         check=mpbt_sensitivity.check,
         faults=mpbt_sensitivity.FAULTS,

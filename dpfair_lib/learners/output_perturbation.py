@@ -13,7 +13,7 @@ from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_label
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
-from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
+from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
 from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
 
 PUBLIC = ("the number of rows", "the two labels")
@@ -34,9 +34,11 @@ class OutputPerturbation(LinearClassifier):
     The features of each row are scaled down to norm `feature_bound` where they exceed it, and an intercept is the
     weight of a constant feature 1, regularised and noised like the others. So the loss of a record is
     Λ-Lipschitz with Λ = `feature_bound`, or √(`feature_bound`² + 1) with intercept; the objective is strongly convex
-    with modulus μ = `regularization`; and replacing one of n rows moves the minimiser by at most 2Λ/(μn). The solver
-    stops at a gradient of norm at most τΛ/n, rounding included, hence at most τΛ/(μn) from the minimiser, and the
-    noise is for the sensitivity 2Λ(1 + τ)/(μn). Where rounding could be more than half of τ, `fit` refuses.
+    with modulus μ = `regularization`; and replacing one of n rows moves the minimiser by at most 2Λm/(μn), with m = 1
+    for the huberised hinge and a number m in [½, 1] of Λ²/μ alone for the logistic loss, see
+    `logistic_perturbation_sensitivity`. The solver stops at a gradient of norm at most τΛ/n, rounding included, hence
+    at most τΛ/(μn) from the minimiser, and the noise is for the sensitivity 2Λ(m + τ)/(μn). Where rounding could be
+    more than half of τ, `fit` refuses.
 
     The statement protects the rows given to `fit`, under replace-one; it does not cover what was computed from them
     before, such as a standardisation, or the choice of these parameters. Rows have equal weights: there are no sample
@@ -83,7 +85,7 @@ class OutputPerturbation(LinearClassifier):
     intercept_ : ndarray of shape (1,) or (replicates, 1)
         Intercepts with noise.
     sensitivity_ : float
-        2Λ(1 + τ)/(μn).
+        2Λ(m + τ)/(μn).
     sigma_ : float
         Standard deviation of the noise in each coordinate, of either kind; `noise_certificate` is for Gaussian noise.
     privacy_statement_ : PrivacyStatement
@@ -144,9 +146,12 @@ class OutputPerturbation(LinearClassifier):
         self.classes_, codes = two_labels(labels, self.classes)
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
         n, p = rows.shape
-        self.sensitivity_ = (1 + tolerance) * output_perturbation_sensitivity(
-            lipschitz=lipschitz, strong_convexity=modulus, n=n
-        )
+        constants = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
+        classical = output_perturbation_sensitivity(**constants)
+        logistic = self.loss == "logistic"
+        exact = logistic_perturbation_sensitivity(**constants) if logistic else classical
+        # each of the two minimisers is missed by at most τΛ/(μn), half of the classical sensitivity times τ
+        self.sensitivity_ = exact + tolerance * classical
         self.sigma_ = self._sigma(p)
         accuracy = tolerance * lipschitz / n
         rounding = gradient_rounding(

@@ -36,7 +36,12 @@ def test_the_minimiser_is_that_of_scikit_learn_at_the_same_modulus(rows):
 
 def test_sensitivity_sigma_and_statement(rows):
     model = dpf.OutputPerturbation(**SETTING).fit(*rows)
-    assert model.sensitivity_ == pytest.approx(1.001 * 2 * math.sqrt(5) / (0.1 * 400))
+    # κ = 5/0.1, R = √(κW), and the largest σ(Rs)√(1 − s²) on a grid
+    s = np.linspace(0, 1, 1_000_001)
+    m = (np.sqrt(1 - s**2) / (1 + np.exp(-math.sqrt(50 * 0.2784645427610738) * s))).max()
+    assert model.sensitivity_ == pytest.approx((m + 0.001) * 2 * math.sqrt(5) / (0.1 * 400), rel=1e-9)
+    hinge = dpf.OutputPerturbation(**(SETTING | {"loss": "huberised-hinge"})).fit(*rows)
+    assert hinge.sensitivity_ == pytest.approx(1.001 * 2 * math.sqrt(5) / (0.1 * 400))
     assert dpf.gaussian_delta(1.0, model.sigma_, model.sensitivity_) == pytest.approx(1e-6, rel=1e-6)
     statement = model.privacy_statement_
     assert (statement.epsilon, statement.delta, statement.relation) == (1.0, 1e-6, "replace-one")
@@ -192,7 +197,9 @@ def test_the_worst_replacements_move_the_unreleased_model_by_less_than_the_sensi
     X, y = rng.normal(size=(6, 2)) * 3, np.array([0, 1, 0, 1, 0, 1])
     modulus, bound, loose = 0.5, 1.0, 0.3
     rows, lipschitz = bounded_rows(X, bound, intercept=intercept)
-    allowed = (1 + loose) * 2 * lipschitz / (modulus * 6)
+    settings = SETTING | {"regularization": modulus, "feature_bound": bound, "tolerance": loose}
+    allowed = dpf.OutputPerturbation(**settings, fit_intercept=intercept).fit(X, y).sensitivity_
+    assert allowed < (1 + loose) * 2 * lipschitz / (modulus * 6)
     first = minimise(rows, 2.0 * y - 1, modulus, loose * lipschitz / 6)
     worst = 0.0
     for angle in np.linspace(0, 2 * np.pi, 40):

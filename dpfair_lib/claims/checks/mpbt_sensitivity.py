@@ -9,11 +9,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
 from dpfair_lib.margins.radius import strong_convexity
-from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
+from dpfair_lib.privacy.minimisers import (
+    gradient_radius,
+    logistic_perturbation_sensitivity,
+    minimiser_reach,
+    output_perturbation_sensitivity,
+)
 
 SLOPES = range(-3, 4)
 
@@ -21,6 +27,7 @@ SLOPES = range(-3, 4)
 def check(
     *,
     sensitivity: Callable[..., float] = output_perturbation_sensitivity,
+    logistic: Callable[..., float] = logistic_perturbation_sensitivity,
     modulus: Callable[..., float] = strong_convexity,
     rows: Callable[..., Any] = bounded_rows,
     solve: Callable[..., np.ndarray] = minimise,
@@ -30,6 +37,8 @@ def check(
     _intervals(sensitivity, search)
     _whole_line(sensitivity, search)
     _refits(sensitivity, rows, solve, search)
+    _worst_replacements(logistic, solve, search)
+    _adversarial_refits(logistic, solve, search)
     _convention(modulus, solve, search)
     return search.evidence()
 
@@ -123,6 +132,83 @@ def _refits(
         )
 
 
+def worst_replacement(lipschitz: float, mu: float, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return n − 1 equal rows in the plane and two further ones whose exchange moves logistic regression far.
+
+    All labels are 1. The equal rows make the minimiser as long as any; the two others are opposite across it and each
+    lean against it. Lengths and leaning are searched for on grids, without the formula that is judged.
+    """
+    lengths = lipschitz * np.linspace(0.01, 1, 1000)
+    low, high = np.zeros(1000), np.full(1000, lipschitz / mu)
+    for _ in range(100):
+        h = (low + high) / 2
+        below = mu * h < lengths * expit(-lengths * h)
+        low, high = np.where(below, h, low), np.where(below, high, h)
+    longest = low.argmax()
+    leaning = np.linspace(0, 1, 1001)
+    pulls = expit(lipschitz * low[longest] * leaning) * np.sqrt(1 - leaning**2)
+    s = leaning[pulls.argmax()]
+    base = np.tile([lengths[longest], 0.0], (n - 1, 1))
+    across = np.array([0.0, lipschitz * math.sqrt(1 - s**2)])
+    against = np.array([-lipschitz * s, 0.0])
+    return base, against + across, against - across
+
+
+def _worst_replacements(logistic: Callable[..., float], solve: Callable[..., Any], search: Search) -> None:
+    """The sharp constant of the logistic loss: never exceeded, and attained as n grows, whatever Λ²/μ."""
+    search.part("logistic loss, worst replacements")
+    n, least = 3000, 1.0
+    for lipschitz, ratio in itertools.product((0.5, 3.0), (0.1, 1.0, 5.0, 9.0, 36.0, 1000.0)):
+        mu = lipschitz**2 / ratio
+        base, one, two = worst_replacement(lipschitz, mu, n)
+        # the gradient at most a thousandth of what one record weighs
+        ends = [solve(np.vstack([base, z]), np.ones(n), mu, 1e-3 * lipschitz / n) for z in (one, two)]
+        move = float(np.linalg.norm(ends[0] - ends[1]))
+        allowed = logistic(lipschitz=lipschitz, strong_convexity=mu, n=n)
+        error = 2e-3 * lipschitz / (mu * n)
+        case = {"Λ": lipschitz, "Λ²/μ": ratio, "n": n}
+        search.observe(1 - (move - error) / allowed, case)
+        search.observe((move + error) / allowed - 0.99, case)
+        least = min(least, move / allowed)
+    search.fact(
+        "logistic loss, worst replacements found: least move over the sharp constant", round(least, 3)
+    )
+
+
+def _adversarial_refits(logistic: Callable[..., float], solve: Callable[..., Any], search: Search) -> None:
+    search.part("logistic loss, adversarial refits")
+    rng, largest = search.rng, 0.0
+    for _ in range(150 * search.effort):
+        p, n = int(rng.integers(1, 4)), int(rng.choice([1, 2, 3, 7, 40, 300]))
+        lipschitz, ratio = float(rng.choice([0.5, 6.0])), float(rng.choice([0.1, 2.0, 10.0, 200.0]))
+        mu, accuracy = lipschitz**2 / ratio, 1e-9 * lipschitz
+        # in all directions, or on one ray, where they resist no move across it
+        rows = rng.normal(size=(n, p)) if rng.random() < 0.5 else np.tile(rng.normal(size=p), (n, 1))
+        rows *= (
+            lipschitz * rng.random((n, 1)) ** rng.choice([0, 1]) / np.linalg.norm(rows, axis=1, keepdims=True)
+        )
+        h = solve(rows, np.ones(n), mu, accuracy)
+        # the two records: across the minimiser and leaning against it, or anywhere in the ball
+        along = h / max(float(np.linalg.norm(h)), 1e-300)
+        across = rng.normal(size=p)
+        across -= (across @ along) * along
+        sway = rng.choice([0.0, 0.3]) * rng.normal(size=(2, p))
+        pair = (
+            np.array([across, -across]) / max(float(np.linalg.norm(across)), 1e-300)
+            - rng.random() * along
+            + sway
+        )
+        pair *= lipschitz / np.maximum(np.linalg.norm(pair, axis=1, keepdims=True), 1e-300)
+        ends = [solve(np.vstack([z, rows[1:]]), np.ones(n), mu, accuracy) for z in pair]
+        move = float(np.linalg.norm(ends[0] - ends[1]))
+        share = (move - 2 * accuracy / mu) / logistic(lipschitz=lipschitz, strong_convexity=mu, n=n)
+        search.observe(1 - share, {"n": n, "p": p, "Λ": lipschitz, "Λ²/μ": ratio})
+        largest = max(largest, share)
+    search.fact(
+        "logistic loss, adversarial refits of at most 300 rows: largest move over it", round(largest, 3)
+    )
+
+
 def _convention(modulus: Callable[..., float], solve: Callable[..., Any], search: Search) -> None:
     """The minimiser of scikit-learn's objective: w + C Σ ∇ℓ = 0 at the modulus 1/(Cn), in one dimension."""
     search.part("scikit-learn's convention")
@@ -159,9 +245,26 @@ def _unregularised_intercept(
     return minimise(rows * scale, signs, modulus, accuracy) * scale
 
 
+def _shared(ratio: float, constants: dict[str, Any]) -> float:
+    return output_perturbation_sensitivity(**constants) * gradient_radius(minimiser_reach(ratio))
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "Λ/(μn)": {"sensitivity": lambda **rest: output_perturbation_sensitivity(**rest) / 2},
     "2Λ/(μn²)": {"sensitivity": lambda n, **rest: output_perturbation_sensitivity(n=n, **rest) / n},
+    "logistic: 2Λ/(μn), as for other losses": {"logistic": output_perturbation_sensitivity},
+    "logistic: half of that": {"logistic": lambda **rest: output_perturbation_sensitivity(**rest) / 2},
+    "logistic: ratio Λ/μ": {
+        "logistic": lambda **rest: _shared(rest["lipschitz"] / rest["strong_convexity"], rest)
+    },
+    "logistic: ratio Λ²/(μn)": {
+        "logistic": lambda **rest: _shared(
+            rest["lipschitz"] ** 2 / rest["strong_convexity"] / rest["n"], rest
+        )
+    },
+    "logistic: half the ratio": {
+        "logistic": lambda **rest: _shared(rest["lipschitz"] ** 2 / rest["strong_convexity"] / 2, rest)
+    },
     "modulus μ = n/C": {"modulus": lambda C, n: n / C},
     "modulus 1/C": {"modulus": lambda C, n: strong_convexity(C, 1) + 0 * n},
     "rows not clipped": {
