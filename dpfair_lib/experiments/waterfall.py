@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -16,6 +16,7 @@ from dpfair_lib.experiments.bounded_impact import (
     EPSILON,
     LIPSCHITZ,
     SLACK,
+    STATED_MODULUS,
     ZETA,
     Prepared,
     fitted,
@@ -29,11 +30,12 @@ from dpfair_lib.margins.noise_draws import noisy_fairness
 from dpfair_lib.margins.projections import local_reach, markov_reach, order_statistic, simulated_reach
 from dpfair_lib.margins.radius import noise_norm_squared_bound
 from dpfair_lib.margins.terms import chernoff_terms, exact_terms, markov_terms, signed_terms
+from dpfair_lib.privacy.minimisers import gradient_radius, minimiser_reach
 
 FITS = ("as run", "as stated")
 RELEASES = 10  # private models from which the certificates are computed, too
 LABELS = np.array([0, 1])
-CALIBRATIONS: tuple[Literal["classical", "analytic"], ...] = ("classical", "analytic")
+DRAWN = ("classical", "analytic", "analytic, sharp")  # noises that are drawn, and not only bounded
 TERMS = {"markov": markov_terms, "chernoff": chernoff_terms, "exact": exact_terms}
 
 
@@ -51,8 +53,8 @@ class Choice:
         Corollary 3.3's sum, or Theorem 3.2's.
     reach : {"lemma-4.1", "norm", "markov", "simulated", "local"}
         How far a row can move: the radius of Lemma 4.1, the exact quantile of the norm, or one projection per row.
-    noise : {"classical", "analytic"}
-        The calibration of the noise.
+    noise : {"classical", "analytic", "classical, sharp", "analytic, sharp"}
+        The calibration of the noise, for the classical sensitivity or for that of logistic regression.
     """
 
     bound: str = "exact"
@@ -76,6 +78,7 @@ def chain() -> Iterator[tuple[str, Choice]]:
     yield "one projection per row, simulated", (now := replace(now, reach="simulated"))
     yield "the same for rows that can change", (now := replace(now, reach="local"))
     yield "analytic Gaussian noise", replace(now, noise="analytic")
+    yield "sharp sensitivity", replace(now, noise="analytic, sharp")
 
 
 def alone() -> Iterator[tuple[str, Choice]]:
@@ -89,6 +92,34 @@ def alone() -> Iterator[tuple[str, Choice]]:
     yield "one projection per row, simulated", replace(start, reach="simulated")
     yield "the same for rows that can change", replace(start, reach="local")
     yield "analytic Gaussian noise", replace(start, noise="analytic")
+    yield "sharp sensitivity", replace(start, noise="classical, sharp")
+
+
+def noise_scales(bound: float, n: int) -> dict[str, float]:
+    """Return σ of every noise at the modulus 1, whatever was trained; a smaller sensitivity lowers it in proportion.
+
+    Parameters
+    ----------
+    bound : float
+        Λ, the largest norm of a row.
+    n : int
+        Training records.
+
+    References
+    ----------
+    MPBT, § 4.1; the sharp sensitivity is that of `logistic_perturbation_sensitivity`.
+    """
+    classical, analytic = (
+        noise_scale(bound, n, EPSILON, "classical"),
+        noise_scale(bound, n, EPSILON, "analytic"),
+    )
+    share = gradient_radius(minimiser_reach(bound**2 / STATED_MODULUS))
+    return {
+        "classical": classical,
+        "analytic": analytic,
+        "classical, sharp": share * classical,
+        "analytic, sharp": share * analytic,
+    }
 
 
 def run_fit(task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -111,7 +142,7 @@ def run_fit(task: dict[str, Any]) -> list[dict[str, Any]]:
     weights = fitted(task["fit"], data.rows, data.signs)
     rng = np.random.default_rng(task["seed"])
     n, draws = len(data.rows), task["draws"]
-    scales = {kind: noise_scale(BOUND[task["data"]], n, EPSILON, kind) for kind in CALIBRATIONS}
+    scales = noise_scales(BOUND[task["data"]], n)
     found: list[dict[str, Any]] = []
     # in units of the noise; the same for every model on these rows
     widest = [
@@ -129,16 +160,16 @@ def run_fit(task: dict[str, Any]) -> list[dict[str, Any]]:
     bounds = Bounds(data, weights, **made)
     for part, choices in (("chain", chain()), ("alone", alone())):
         found += [row for step, choice in choices for row in bounds.rows(part, step, choice)]
-    last = list(chain())[-4:]
+    last = list(chain())[-5:]
     for at in range(RELEASES):
-        released = {kind: weights + scale * rng.normal(size=len(weights)) for kind, scale in scales.items()}
+        released = {kind: weights + scales[kind] * rng.normal(size=len(weights)) for kind in DRAWN}
         for kind, vector in released.items():
             from_it = Bounds(data, vector, **made, reference=f"release {at}")
             for step, choice in last:
                 if choice.noise == kind:
                     found += from_it.rows("chain", step, choice)
-    for kind, scale in scales.items():
-        found += law(data, weights, kind, scale, draws, rng)
+    for kind in DRAWN:
+        found += law(data, weights, kind, scales[kind], draws, rng)
     return [{"fit": task["fit"], **row} for row in found]
 
 

@@ -7,6 +7,8 @@ from scipy.stats import binom
 from dpfair_lib.experiments import waterfall
 from dpfair_lib.fairness.linear_form import NOTIONS
 from dpfair_lib.margins.corollary import corollary_constants, theorem_constants
+from dpfair_lib.privacy import gaussian_delta
+from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,10 @@ def test_the_theorems_order_their_steps(rows):
     for notion in NOTIONS:
         steps = [found[name, "classical", notion] for name in names[:7]]
         assert (np.diff(steps) <= 1e-12).all()
-        assert found[names[-1], "analytic", notion] <= found[names[-2], "classical", notion] + 1e-12
+        *_, rows_that_change, analytic, sharp = (
+            found[name, choice.noise, notion] for name, choice in waterfall.chain()
+        )
+        assert sharp <= analytic + 1e-12 <= rows_that_change + 2e-12
 
 
 def test_the_bounds_are_above_the_law(rows):
@@ -72,8 +77,14 @@ def test_interval_of_a_quantile_covers_by_the_binomial_law():
         waterfall.quantile(np.arange(20.0))
 
 
-def test_noise_of_both_kinds():
+def test_noise_of_every_kind():
     n = 182_338
-    classical, analytic = (waterfall.noise_scale(6.0, n, 1.0, kind) for kind in ("classical", "analytic"))
-    assert classical == pytest.approx(6 * math.sqrt(8 * math.log(1.25 * n**2)) / n, rel=1e-14)
-    assert 0.8 < analytic / classical < 0.9
+    scales = waterfall.noise_scales(6.0, n)
+    assert scales["classical"] == pytest.approx(6 * math.sqrt(8 * math.log(1.25 * n**2)) / n, rel=1e-14)
+    assert 0.8 < scales["analytic"] / scales["classical"] < 0.9
+    sensitivity = {"lipschitz": 6.0, "strong_convexity": 1.0, "n": n}
+    sharp = logistic_perturbation_sensitivity(**sensitivity)
+    share = sharp / output_perturbation_sensitivity(**sensitivity)
+    for kind in ("classical", "analytic"):
+        assert scales[f"{kind}, sharp"] == pytest.approx(share * scales[kind], rel=1e-14)
+    assert gaussian_delta(1.0, scales["analytic, sharp"], sharp) == pytest.approx(1 / n**2, rel=1e-6)
