@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.experiments.provenance import LIBRARY, code, versions
+from dpfair_lib.experiments.provenance import LIBRARY, code_of, versions
 from dpfair_lib.experiments.records import RESULTS, checksum, read_record, write_record, write_whole
 from dpfair_lib.experiments.sweeps import Rows, run_tasks
 
@@ -77,7 +77,7 @@ def record(
     """
     name = experiment.name
     made_of = {"parameters": experiment.parameters, "data": experiment.data} | {
-        "versions": versions(), "code": code(),
+        "versions": versions(), "code": code_of(experiment.function),
     }  # fmt: skip
     made_of = json.loads(json.dumps(made_of))
     # with equal parameters there may be fewer tasks, of a shorter list in the code that makes them
@@ -103,7 +103,9 @@ def record(
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):
         pass
     rows = pd.DataFrame([row for at in sorted(done) for row in done[at]])
-    path = write_record(name, rows, parameters=parameters, data=experiment.data, folder=results)
+    path = write_record(
+        name, rows, parameters=parameters, data=experiment.data, folder=results, code=made_of["code"]
+    )
     shutil.rmtree(parts / name, ignore_errors=True)
     say(f"{name}: wrote {path.name} after {time.monotonic() - started:.0f} s")
     return path

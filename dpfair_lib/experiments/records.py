@@ -12,7 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpfair_lib.experiments.provenance import LIBRARY, code, commit, versions
+from dpfair_lib.experiments.provenance import LIBRARY, commit, versions
+from dpfair_lib.experiments.provenance import code as whole_library
 
 RESULTS = LIBRARY.parent / "results"
 FIELDS = (
@@ -27,6 +28,7 @@ def write_record(
     parameters: Mapping[str, Any],
     data: Mapping[str, Any],
     folder: Path = RESULTS,
+    code: str | None = None,
 ) -> Path:
     """Write results with their provenance, in one step: the file is whole or not there.
 
@@ -42,6 +44,8 @@ def write_record(
         Name and checksum of the data.
     folder : Path
         Where to write.
+    code : str, optional
+        Digest of the code that the results depend on; by default that of the whole library.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def write_record(
         "parameters": dict(parameters),
         "data": dict(data),
         "versions": versions(),
-        "code": code(),
+        "code": whole_library() if code is None else code,
         "commit": commit(),
         "columns": list(rows.columns),
     }
