@@ -93,6 +93,8 @@ def log_above(ratio: Any) -> float:
 
 def exp_above(exponent: float) -> float:
     """Return a float that is at least e to a power; infinity where no finite float is."""
+    if exponent == 0:
+        return 1.0
     try:
         return _up(math.exp(exponent))
     except OverflowError:
@@ -101,6 +103,8 @@ def exp_above(exponent: float) -> float:
 
 def exp_below(exponent: float) -> float:
     """Return a float of at least 0 that is at most e to a power."""
+    if exponent == 0:
+        return 1.0
     try:
         return max(math.nextafter(math.nextafter(math.exp(exponent), -math.inf), -math.inf), 0.0)
     except OverflowError:
