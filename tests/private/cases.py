@@ -1,0 +1,166 @@
+"""Every private release of the library, listed once; the tests of this folder go over the list.
+
+How to list a new one
+---------------------
+1. Add a `Case` to one of the modules `cases_*`, beside those of its room. Choose small parameters and at most some
+   twelve rows: a fit should take milliseconds.
+2. ``make(noise, seed)`` returns what can be run: an estimator, or a function whose settings are filled in. `run` calls
+   ``fit``, or the function, with the data as keywords; give a ``run`` of its own to anything else.
+3. ``data`` are ordinary rows; ``pairs`` names neighbours under the statement's relation, adversarial ones. Those for
+   common tables are in `neighbours`: take them, and add what is special. Declare classes, groups, bounds and levels:
+   what the data alone decide has to be named as public by the statement.
+4. ``asked`` says what the secure sampler must be asked for, in order: kind, scale **from the statement's numbers**, and
+   the exact numbers that the noise is added to, counted anew from the data, not by the library. ``numbers`` reads the
+   released numbers, and ``through`` computes them from the sampler's answers.
+5. ``noisy`` names the attributes that noise reaches. All others must be equal for neighbours.
+
+A public class that sets or holds ``privacy_statement``, or a function that takes ``noise`` or makes a statement, is
+found by `test_listed`, which fails until it is in ``covers`` of a case or, with the reason, in `NO_RELEASE`.
+
+What is not covered: how long anything takes. `PrivacyStatement` says so.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dpfair_lib.privacy import PrivacyStatement
+
+Data = dict[str, Any]
+Pairs = dict[str, tuple[Data, Data]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call of the sampler.
+
+    Attributes
+    ----------
+    kind : {"laplace", "geometric", "gaussian", "choice"}
+        Its law.
+    scale : float
+        b of the first two, σ of the third, 1 of an exponential choice.
+    values : ndarray
+        What it is handed: the exact numbers, or the scores of the choice.
+    """
+
+    kind: str
+    scale: float
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Case:
+    """One private release.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    covers : tuple
+        The public classes and functions that it runs.
+    relation : str or None
+        Under which the statement speaks; None for a bare sampler.
+    make : callable
+        ``make(noise, seed)``; seed is None for secure noise.
+    data : callable
+        Ordinary data, as keywords.
+    pairs : callable
+        Name → neighbours.
+    asked : callable or None
+        ``asked(statement, data, answers)``, the sampler's calls in order, the answers to the earlier ones being known;
+        None where OpenDP's sampler is not what draws.
+    numbers : callable
+        Release → the released numbers, one array.
+    through : callable or None
+        ``through(answers)``, what `numbers` must be; None where a game is played on the answers.
+    noisy : frozenset of str
+        Attributes that depend on the noise.
+    run : callable
+        ``run(subject, data)``, the release: a fitted estimator, or what a function returns.
+    learns : bool
+        Whether it draws random numbers for other purposes than privacy, after the release (they are no noise).
+    local : bool
+        Whether each person's report is drawn from the operating system's words, and not from OpenDP's sampler.
+    """
+
+    name: str
+    covers: tuple[Any, ...]
+    relation: str | None
+    make: Callable[[str, Any], Any]
+    data: Callable[[], Data]
+    pairs: Callable[[], Pairs]
+    asked: Callable[[Any, Data, list[np.ndarray]], list[Asked]] | None
+    numbers: Callable[[Any], np.ndarray]
+    through: Callable[[list[np.ndarray]], np.ndarray] | None
+    noisy: frozenset[str]
+    run: Callable[[Any, Data], Any] = field(default=lambda subject, data: run(subject, data))
+    learns: bool = False
+    local: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def release(self, data: Data, noise: str = "secure", seed: Any = None) -> Any:
+        """Return what is released of data, by a new estimator or function."""
+        return self.run(self.make(noise, seed), data)
+
+    @property
+    def secure(self) -> bool:
+        """Whether secure noise is to be had."""
+        return self.asked is not None or self.local
+
+
+def run(subject: Any, data: Data) -> Any:
+    """Fit an estimator, or call a function."""
+    return subject.fit(**data) if hasattr(subject, "fit") else subject(**data)
+
+
+def estimator(kind: type, **settings: Any) -> Callable[[str, Any], Any]:
+    """Return what makes the estimator with these settings."""
+    return lambda noise, seed: kind(**settings, noise=noise, random_state=seed)
+
+
+def function(called: Callable[..., Any], **settings: Any) -> Callable[[str, Any], Any]:
+    """Return what fills in a function's settings and source of noise."""
+
+    def make(noise: str, seed: Any) -> Any:
+        source = None if noise == "secure" else np.random.default_rng(seed)
+        return functools.partial(called, **settings, noise=noise, rng=source)
+
+    return make
+
+
+def statement_of(release: Any) -> PrivacyStatement | None:
+    """Return the statement beside a release; None if a bare sampler made it."""
+    return getattr(release, "privacy_statement_", getattr(release, "privacy_statement", None))
+
+
+def parts(release: Any) -> dict[str, Any]:
+    """Return all that a release holds, by name; of an estimator what `fit` has set, its parameters being its user's."""
+    if isinstance(release, BaseEstimator):
+        return {name: value for name, value in vars(release).items() if name not in release.get_params()}
+    if hasattr(release, "_asdict"):
+        return dict(release._asdict())
+    if is_dataclass(release):
+        return {one.name: getattr(release, one.name) for one in fields(release)}
+    return {"value": release}
+
+
+def cases() -> list[Case]:
+    """Return all cases."""
+    import cases_counts
+    import cases_game
+    import cases_learners
+    import cases_local
+    import cases_samplers
+    import cases_study
+
+    rooms = (cases_counts, cases_game, cases_learners, cases_local, cases_samplers, cases_study)
+    return [case for room in rooms for case in room.CASES]
