@@ -191,7 +191,7 @@ def zcdp_delta(rho, epsilon):
         return x * ((x + 1) * rho - epsilon) - mpmath.log(x) + (x + 1) * mpmath.log(x / (x + 1))
 
     low, high = mpmath.mpf(-30), mpmath.mpf(30)  # of ln x; the function has one minimum
-    for _ in range(200):
+    for _ in range(90):  # to ten digits, and the minimum to twenty
         one, two = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, two) if log_delta(mpmath.exp(one)) < log_delta(mpmath.exp(two)) else (one, high)
     return mpmath.exp(log_delta(mpmath.exp(low)))
