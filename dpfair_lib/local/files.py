@@ -145,10 +145,10 @@ def randomize_file(
             files_csv.rewrite(source, partial, column, draw, progress=tell)
         else:
             files_parquet.rewrite(source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell)
+        sync(partial)
         with whole_file(statement_path(target)) as beside:
             beside.write_text(text, encoding="utf-8")
-            for written in (partial, beside):
-                sync(written)  # a full disk is known by now, before anything that was there is touched
+            sync(beside)  # a full disk is known by now, before anything that was there is touched
             # first, so that no report is ever out that the record does not know
             _remember(source, target, column, statement, before.get(column, []))
             _make_room(target, overwrite)
