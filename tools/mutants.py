@@ -27,7 +27,10 @@ EXCUSED = Path(__file__).with_suffix(".toml")
 TRACES = ROOT / "_build" / "mutants"
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
-FIELDS = ("file", "function", "operator", "before", "after", "nth", "outcome", "by", "module", "tests")
+FIELDS = (
+    "file", "function", "operator", "before", "after", "nth", "outcome", "by", "module", "tests", "class", "reason",
+)  # fmt: skip
+CLASSES = ("equivalent", "message", "limit", "looser")  # of survivors that change no result
 GONE = 0.25  # of the mutants that are to be killed again: with more, the record is too old to say anything
 Row = dict[str, Any]
 
@@ -49,15 +52,29 @@ def main() -> int:
     parser.add_argument(
         "--again", type=int, metavar="N", help="only see that N recorded mutants are still killed"
     )
+    parser.add_argument(
+        "--score", action="store_true", help="run nothing: print the score, with the reasons as they are"
+    )
     args = parser.parse_args()
+    if args.score:
+        rows = read(args.record)
+        write(args.record, rows, json.loads(args.record.read_text()))
+        print(summary(rows))
+        return 0
     if args.again:
-        return again(args.again, args.seed, args.jobs)
-    everything = {m.key: m for room in args.rooms for m in population(room)}
-    known = read()
+        return again(read(args.record), args.again, args.seed, args.jobs)
+    everything = {m.key: m for room in ROOMS for m in population(room)}
+    counts = Counter(mutant.room for mutant in everything.values())
+    head = {
+        "seed": args.seed,
+        "sample of each room": args.sample,
+        "mutants in all": dict(counts),
+    } | provenance()
+    known = read(args.record)
     rows = {key: row for key, row in known.items() if row["file"].partition("/")[0] not in args.rooms}
     traces = traced(args.tests, args.jobs)
     runs.warm(sorted({name for trace in traces.values() for name in trace["modules"]}))
-    sample = drawn(everything.values(), args.sample, args.seed)
+    sample = [m for m in drawn(everything.values(), args.sample, args.seed) if m.room in args.rooms]
     due = []
     for mutant in sample:
         tests = covering(mutant, traces)
@@ -74,7 +91,8 @@ def main() -> int:
         rows[mutant.key] = {**mutant._asdict(), "outcome": outcome, "by": by, **state}
         print(f"{outcome:9} {mutant.key[:200]!r} {by}", flush=True)
         if outcome != "error":
-            write(rows, args.seed, args.sample)
+            write(args.record, rows, head)
+    write(args.record, rows, head)
     print(summary(rows))
     return 0
 
@@ -173,9 +191,9 @@ def judged(status: int, result: Any) -> tuple[str, str]:
     return ("killed", result["by"]) if result["by"] else ("survived", "")
 
 
-def again(size: int, seed: int, jobs: int) -> int:
+def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
     """See that mutants of the record are still killed, each by the test that killed it."""
-    known = {key: row for key, row in read().items() if row["outcome"] == "killed" and "::" in row["by"]}
+    known = {key: row for key, row in recorded.items() if row["outcome"] == "killed" and "::" in row["by"]}
     chosen = sorted(known, key=lambda key: chance(f"{seed} again {key}"))[:size]
     due, gone = [], 0
     for key in chosen:
@@ -202,31 +220,34 @@ def again(size: int, seed: int, jobs: int) -> int:
     return int(bool(living) or gone > GONE * size)
 
 
-def read() -> dict[str, Row]:
+def read(record: Path) -> dict[str, Row]:
     """Return the recorded rows by their mutants' keys."""
-    lines = json.loads(RECORD.read_text())["rows"] if RECORD.exists() else []
-    rows = [dict(zip(FIELDS, line, strict=True)) for line in lines]
+    found = json.loads(record.read_text()) if record.exists() else {"columns": FIELDS, "rows": []}
+    rows = [dict(zip(found["columns"], line, strict=True)) for line in found["rows"]]
     return {Mutant(*(row[field] for field in FIELDS[:6])).key: row for row in rows}
 
 
-def write(rows: dict[str, Row], seed: int, size: int) -> None:
-    """Record the rows with their provenance, in one step."""
+def provenance() -> Row:
+    """Return the commit and the versions."""
     git = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
-    head = {
-        "seed": seed,
-        "sample of each room": size,
-        "commit": git,
-        "versions": {"python": platform.python_version()}
-        | {name: importlib.metadata.version(name) for name in PACKAGES},
-        "columns": FIELDS,
-    }
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {"commit": git, "versions": {"python": platform.python_version(), **versions}}
+
+
+def write(record: Path, rows: dict[str, Row], head: Row) -> None:
+    """Record the rows, each survivor with its class and reason, in one step."""
+    reasons = excused()
+    for key, row in rows.items():
+        named = reasons.get(key) if row["outcome"] == "survived" else None
+        row["class"], row["reason"] = named or (row["outcome"], "")
     lines = [
         json.dumps([row[field] for field in FIELDS], ensure_ascii=False) for _, row in sorted(rows.items())
     ]
-    body = ",\n".join(lines)
-    _write_whole(RECORD, json.dumps(head, indent=1)[:-2] + f',\n "rows": [\n{body}\n ]\n}}\n')
+    top = {**head, "columns": FIELDS, "rows": []}
+    body = ",\n".join(f"  {line}" for line in lines)
+    _write_whole(record, json.dumps(top, indent=1)[:-4] + f"[\n{body}\n ]\n}}\n")
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -238,20 +259,18 @@ def _write_whole(path: Path, text: str) -> None:
 def excused() -> dict[str, tuple[str, str]]:
     """Return the survivors that change no result: their class and the reason, by key."""
     entries = tomllib.loads(EXCUSED.read_text())["survivor"] if EXCUSED.exists() else []
+    if wrong := [entry for entry in entries if entry["class"] not in CLASSES or not entry["reason"]]:
+        raise ValueError(
+            f"{EXCUSED.name}: found {wrong[0]}, expected a reason and a class of {', '.join(CLASSES)}"
+        )
     return {entry["key"]: (entry["class"], entry["reason"]) for entry in entries}
 
 
 def summary(rows: dict[str, Row]) -> str:
-    """Count outcomes by room."""
-    reasons = excused()
-    counts = Counter(
-        (
-            row["file"].partition("/")[0],
-            reasons[key][0] if row["outcome"] == "survived" and key in reasons else row["outcome"],
-        )
-        for key, row in rows.items()
-    )
-    return "\n".join(f"{room:9} {outcome:10} {number}" for (room, outcome), number in sorted(counts.items()))
+    """Count the classes by room, and list what survived without a reason."""
+    counts = Counter((row["file"].partition("/")[0], row["class"]) for row in rows.values())
+    lines = [f"{room:9} {name:10} {number}" for (room, name), number in sorted(counts.items())]
+    return "\n".join([*lines, *(f"lives: {key}" for key, row in rows.items() if row["class"] == "survived")])
 
 
 if __name__ == "__main__":
