@@ -45,6 +45,7 @@ def in_child(task: Callable[[Path], Any], folder: Path) -> int:
         return child
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(ROOT)
         sink = os.open(folder / "output", os.O_WRONLY | os.O_CREAT)
         os.dup2(sink, 1)
@@ -82,6 +83,7 @@ def each(tasks: Iterator[tuple[Any, Callable[[Path], Any]]], jobs: int) -> Itera
     In the place of a result that is missing stands the end of what the child printed.
     """
     running: dict[int, tuple[Any, float, Path]] = {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no child is left behind
     try:
         while True:
             while len(running) < jobs and (due := next(tasks, None)):
@@ -114,15 +116,16 @@ def same_examples(folder: Path) -> None:
     load = settings.load_profile
 
     def fixed(name: str) -> None:
+        own = f"mutants: {name}"
         settings.register_profile(
-            "mutants",
+            own,
             settings.get_profile(name),
             derandomize=True,
             database=None,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         )
-        load("mutants")
+        load(own)
 
     type.__setattr__(settings, "load_profile", staticmethod(fixed))  # its class forbids a plain assignment
     fixed("default")
@@ -196,7 +199,9 @@ def trace(path: Path, rooms: list[str]) -> Callable[[Path], Any]:
         replace_source({file: marked(file, at) for at, file in enumerate(files)})
         sys.modules["builtins"].__dict__["__mark__"] = tracer.seen.add
         options = [option for option in OPTIONS if option != "-x"]
-        pytest.main([*options, str(path)], plugins=[tracer])
+        code = pytest.main([*options, str(path)], plugins=[tracer])
+        if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+            raise RuntimeError(f"{path}: pytest ended with {code!r}")
 
         def named(lines: set[int]) -> list[str]:
             return [f"{files[line // 10**5].relative_to(LIBRARY)}:{line % 10**5}" for line in sorted(lines)]

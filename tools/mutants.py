@@ -55,6 +55,9 @@ def main() -> int:
     parser.add_argument(
         "--score", action="store_true", help="run nothing: print the score, with the reasons as they are"
     )
+    parser.add_argument(
+        "--record", type=Path, default=RECORD, metavar="FILE", help="where it is, and goes on"
+    )
     args = parser.parse_args()
     if args.score:
         rows = read(args.record)
@@ -85,6 +88,7 @@ def main() -> int:
             rows[mutant.key] = row
         else:
             due.append((mutant, tests, state, row.get("by", "")))
+    control(traces)
     print(f"{len(everything)} mutants, {len(sample)} drawn, {len(due)} to run", flush=True)
     for (mutant, state), status, result in runs.each(tasks(due), args.jobs):
         outcome, by = judged(status, result)
@@ -165,6 +169,20 @@ def digest_of(tests: runs.Tests) -> str:
     """Return a digest of tests and of the files that they are in."""
     files = sorted({ROOT / name.partition("::")[0] for name in tests})
     return digest(*files)[:8] + f"{int(chance(' '.join(sorted(tests))) * 2**32):08x}"
+
+
+def control(traces: dict[str, Any]) -> None:
+    """See that the library as it is passes a quick test of every file, run as a mutant is."""
+    quick = [
+        min((test["seconds"], name) for name, test in trace["tests"].items())
+        for trace in traces.values()
+        if trace["tests"]
+    ]
+    tests = {name: seconds for seconds, name in quick}
+    text = (LIBRARY / "__init__.py").read_text()
+    for _, _, result in runs.each(iter([("", runs.kill("__init__.py", text, [tests, tests]))]), 1):
+        if result != {"by": ""}:
+            raise RuntimeError(f"the unchanged library does not pass: {result}")
 
 
 def tasks(due: list[tuple[Mutant, runs.Tests, Row, str]]) -> Iterator[tuple[Any, Any]]:
