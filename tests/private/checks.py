@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import os
 import warnings
+from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from cases import Case, Data, parts, statement_of
@@ -58,7 +62,10 @@ def check_secure(case: Case, data: Data) -> None:
         release = case.release(data)
     assert case.asked is not None
     answers = [call.answer for call in calls]
-    expected = case.asked(statement_of(release), data, answers)
+    try:
+        expected = case.asked(statement_of(release), data, answers)
+    except IndexError:
+        raise AssertionError(f"the sampler was called {len(calls)} times, which is too few") from None
     assert [call.kind for call in calls] == [one.kind for one in expected]
     for call, one in zip(calls, expected, strict=True):
         assert call.scale > 0
@@ -69,3 +76,37 @@ def check_secure(case: Case, data: Data) -> None:
         assert call.answer.size == (1 if one.kind == "choice" else one.values.size)
     if case.through is not None:
         assert np.allclose(case.numbers(release), case.through(data, answers), rtol=1e-12, atol=1e-300)
+
+
+def check_system(case: Case, data: Data) -> None:
+    """Raise unless reports are made of the operating system's words, some for everybody, and of nothing else."""
+    found = [_reports(case, data, start) for start in (1, 1, 2)]
+    people = len(data["values"])
+    for reports, drawn in found:
+        assert len(reports) >= people
+        assert drawn >= 4 * people, "less than 32 bits for each report"
+    assert np.array_equal(found[0][0], found[1][0]), "the same words make other reports"
+    assert not np.array_equal(found[0][0], found[2][0]), "other words make the same reports"
+
+
+def _reports(case: Case, data: Data, start: int) -> tuple[np.ndarray, int]:
+    """Return reports made of words that a counter makes, and how many bytes were asked for."""
+    numbers, asked = itertools.count(start), []
+
+    def urandom(size: int) -> bytes:
+        asked.append(size)
+        return b"".join(
+            (next(numbers) * 0x9E3779B97F4A7C15 % 2**64).to_bytes(8, "big") for _ in range(-(-size // 8))
+        )[:size]
+
+    with nothing_else_draws(system=True), mock.patch.object(os, "urandom", urandom):
+        return case.numbers(case.release(data)), sum(asked)
+
+
+def caught(check: Callable[..., None], *arguments: Any) -> bool:
+    """Return whether a check refuses a planted fault, as an assertion and not by breaking."""
+    try:
+        check(*arguments)
+    except AssertionError:
+        return True
+    return False
