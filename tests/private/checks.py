@@ -6,26 +6,35 @@ import contextlib
 import itertools
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
 import numpy as np
 from cases import Case, Data, parts, statement_of
 from picture import differences, picture, shown, written
-from watching import nothing_else_draws, same_answers, same_reports, watched
+from watching import Call, nothing_else_draws, same_answers, same_reports, watched
 
 
-def observed(case: Case, data: Data, noise: str) -> dict[str, Any]:
-    """Return all that an observer of one release sees, path → value; secure samplers and channels are frozen."""
-    with contextlib.ExitStack() as stack:
-        seen = stack.enter_context(warnings.catch_warnings(record=True))
+@contextlib.contextmanager
+def frozen(case: Case, noise: str) -> Iterator[list[Call]]:
+    """Freeze the secure samplers and the channels, and refuse other sources; study noise is left as it is."""
+    if noise == "study":
+        yield []
+        return
+    with (
+        watched(same_answers) as calls,
+        same_reports(),
+        nothing_else_draws(learns=case.learns, system=case.local),
+    ):
+        yield calls
+
+
+def observed(case: Case, data: Data, noise: str, calls: list[Call]) -> dict[str, Any]:
+    """Return all that an observer of one release sees, path → value."""
+    calls.clear()
+    with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        calls = []
-        if noise == "secure":
-            calls = stack.enter_context(watched(same_answers))
-            stack.enter_context(same_reports())
-            stack.enter_context(nothing_else_draws(learns=case.learns, system=case.local))
         try:
             release, error = case.release(data, noise, None if noise == "secure" else 0), None
         except Exception as found:
@@ -50,10 +59,12 @@ def observed(case: Case, data: Data, noise: str) -> dict[str, Any]:
 
 def check_neighbours(case: Case, noise: str) -> None:
     """Raise unless each pair of neighbours is released, and looks alike but for the values of what is noisy."""
-    for name, pair in case.pairs().items():
-        first, second = (observed(case, data, noise) for data in pair)
-        assert first["error"] is None, f"{name}: {first['error']}"
-        assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
+    pairs = case.pairs()
+    with frozen(case, noise) as calls:
+        for name, pair in pairs.items():
+            first, second = (observed(case, data, noise, calls) for data in pair)
+            assert first["error"] is None, f"{name}: {first['error']}"
+            assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
 
 
 def check_secure(case: Case, data: Data) -> None:

@@ -150,12 +150,14 @@ def nothing_else_draws(*, learns: bool = False, system: bool = False) -> Iterato
     if not system:
         patches.append(mock.patch.object(os, "urandom", _refused("os.urandom")))
     before = _states()
-    learner = Learner(np.random.PCG64(0))
+    seeded = np.random.PCG64
     with contextlib.ExitStack() as stack:
         for patch in patches:
             stack.enter_context(patch)
         if learns:
-            stack.enter_context(mock.patch.object(np.random, "default_rng", return_value=learner))
+            stack.enter_context(
+                mock.patch.object(np.random, "default_rng", side_effect=lambda: Learner(seeded(0)))
+            )
         yield
     if before != _states():
         raise Drawn("the global generator of NumPy or of Python was used beside secure noise")
