@@ -82,9 +82,14 @@ def _law(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> str:
 def same_answers(kind: str, values: list[Any]) -> Any:
     """Answer something that depends on nothing but how many numbers were handed over."""
     if kind == "choice":
-        return 1 % len(values)
+        return 2 % len(values)
     drawn = 4 + 3 * np.sin(7.0 * np.arange(len(values)))
     return [int(one) for one in np.round(drawn)] if kind == "geometric" else drawn.tolist()
+
+
+def exact_answers(kind: str, values: list[Any]) -> Any:
+    """Answer without noise: the numbers themselves, or the likeliest choice."""
+    return int(np.argmax(values)) if kind == "choice" else list(values)
 
 
 @contextlib.contextmanager
