@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
 from dpfair_lib.privacy import (
     PrivacyStatement,
     add_laplace_noise,
@@ -173,7 +172,7 @@ class DPFermiClassifier(LinearClassifier):
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
         replicates = positive_integer(self.replicates, "replicates")
-        features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
+        features, labels = checked(self, X, y)
         if (widest := abs(features).max()) > WIDEST:
             raise ValueError(f"X: found an entry of size {widest:.3g}, expected at most {WIDEST:g}")
         self.classes_, codes = two_labels(labels)

@@ -50,7 +50,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             If X is malformed, or has other features than in `fit`.
         """
         check_is_fitted(self, "coef_")
-        features = validate_data(self, plain(X), reset=False, dtype=np.float64)
+        (features,) = checked(self, X, reset=False)
         return np.asarray((features @ np.swapaxes(self.coef_, -1, -2))[..., 0] + self.intercept_)
 
     @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
@@ -92,6 +92,36 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def checked(estimator: Any, X: Any, *y: Any, reset: bool = True) -> tuple[np.ndarray, ...]:
+    """Return features as 64-bit floats, and labels if given, after scikit-learn's checks; no finite entry warns.
+
+    scikit-learn adds all entries up before it looks at each. For large entries of both signs halves of that sum are
+    ∞ and −∞, and NumPy warns of what they make together, which would tell of a row.
+
+    Parameters
+    ----------
+    estimator : LinearClassifier
+        Which keeps the number of features and their names, or compares them if ``reset`` is False.
+    X, y : array
+        Features, and labels or nothing.
+    reset : bool
+        Whether this is a fit.
+
+    Returns
+    -------
+    tuple of ndarray
+        Features; labels too, if they were given.
+
+    Raises
+    ------
+    ValueError
+        As `validate_data`.
+    """
+    with np.errstate(all="ignore"):
+        found = validate_data(estimator, plain(X), *map(plain, y), reset=reset, dtype=np.float64)
+    return found if y else (found,)
+
+
 def plain(values: Any) -> Any:
     """Return a torch tensor, recognised without importing torch, as an array; anything else as it is."""
     return values.detach().cpu().numpy() if hasattr(values, "detach") else values
@@ -112,9 +142,9 @@ def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.nd
     ValueError
         If there are not two labels, or another than the known ones.
     """
-    check_classification_targets(labels)
     if known is not None:
-        return _known_labels(labels, known)
+        return _known_labels(labels, known)  # scikit-learn's check would refuse halves, but only where one occurs
+    check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) > 2:
         raise ValueError(

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import fused_backend, opacus_backend
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
@@ -157,7 +156,7 @@ class DPLogisticRegression(LinearClassifier):
         train, delta = self._check_kind(), inside_unit(self.delta, "delta")
         replicates, device = positive_integer(self.replicates, "replicates"), self._device()
         steps = self._check_steps(delta)
-        features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
+        features, labels = checked(self, X, y)
         widest, heaviest = LARGEST[self.dtype]
         if (found := abs(features).max()) > widest:
             raise ValueError(f"X: found an entry of size {found:.3g}, expected at most {widest:g}")

@@ -6,10 +6,9 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners.linear import LinearClassifier, plain, seeds, two_labels
+from dpfair_lib.learners.linear import LinearClassifier, checked, seeds, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
@@ -142,7 +141,7 @@ class OutputPerturbation(LinearClassifier):
             everywhere, and no data set is known that causes it.
         """
         modulus, bound, tolerance = self._check()
-        features, labels = validate_data(self, plain(X), plain(y), dtype=np.float64)
+        features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
         n, p = rows.shape

@@ -47,12 +47,15 @@ class Asked:
     scale : float
         b of the first two, σ of the third, 1 of an exponential choice.
     values : ndarray
-        What it is handed: the exact numbers, or the scores of the choice.
+        What it is handed: the exact numbers, or the scores of the choice; NaN stands for one that is not told here.
+    near : float
+        How far the numbers may be off, where they are found by a solver.
     """
 
     kind: str
     scale: float
     values: np.ndarray
+    near: float = 1e-9
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Case:
     numbers : callable
         Release → the released numbers, one array.
     through : callable or None
-        ``through(answers)``, what `numbers` must be; None where a game is played on the answers.
+        ``through(data, answers)``, what `numbers` must be; None where a game is played on the answers.
     noisy : frozenset of str
         Attributes that depend on the noise.
     run : callable
@@ -98,7 +101,7 @@ class Case:
     pairs: Callable[[], Pairs]
     asked: Callable[[Any, Data, list[np.ndarray]], list[Asked]] | None
     numbers: Callable[[Any], np.ndarray]
-    through: Callable[[list[np.ndarray]], np.ndarray] | None
+    through: Callable[[Data, list[np.ndarray]], np.ndarray] | None
     noisy: frozenset[str]
     run: Callable[[Any, Data], Any] = field(default=lambda subject, data: run(subject, data))
     learns: bool = False

@@ -41,9 +41,9 @@ def _rates(relation: str, mechanism: str, epsilon: Any) -> Case:
             for one, count in zip(each, _positives(data), strict=True)
         ]
 
-    def through(answers: list[np.ndarray]) -> np.ndarray:
-        # the groups of `table` with 12 rows, where their sizes are counted
-        divisors = (5, 7) if given else (4, 8)
+    def through(data: Data, answers: list[np.ndarray]) -> np.ndarray:
+        counted = [int((np.asarray(data["sensitive_features"]) == one).sum()) for one in GROUPS]
+        divisors = list(sizes.values()) if given else counted
         return np.array([min(max(float(a[0]) / n, 0), 1) for a, n in zip(answers, divisors, strict=True)])
 
     return Case(
@@ -89,7 +89,7 @@ def _odds(relation: str, mechanism: str, **options: Any) -> Case:
         pairs=lambda: table_pairs(relation, labels=LABELS),
         asked=asked,
         numbers=lambda fitted: np.asarray(fitted.counts_, dtype=float).ravel(),
-        through=lambda answers: answers[0].astype(float),
+        through=lambda _, answers: answers[0].astype(float),
         noisy=frozenset({
             "counts_", "program_", "solution_", "probabilities_", "gap_bound_",
         }),
@@ -198,7 +198,7 @@ def _sums(statement: Any, data: Data, _: Any) -> list[Asked]:
 def constants() -> Case:
     """Return the case of the constants for scaling."""
 
-    def through(answers: list[np.ndarray]) -> np.ndarray:
+    def through(_: Data, answers: list[np.ndarray]) -> np.ndarray:
         (noisy,) = (np.clip(answer / 12, 0, 1) for answer in answers)
         width = BOUNDS[:, 1] - BOUNDS[:, 0]
         spread = np.sqrt(np.maximum(noisy[2:] - noisy[:2] ** 2, 0.02**2))

@@ -24,12 +24,13 @@ def _loss(signed: np.ndarray, loss: str) -> np.ndarray:
     return np.where(signed > 1.5, 0, np.where(signed < 0.5, 1 - signed, (1.5 - signed) ** 2 / 2))
 
 
-def _minimiser(data: Data, loss: str, intercept: bool) -> np.ndarray:
+def _minimiser(data: Data, loss: str, intercept: bool, classes: tuple[Any, Any]) -> np.ndarray:
     """Return the weights before noise, by another solver."""
     X, y = np.asarray(data["X"], dtype=float), np.asarray(data["y"])
+    second = y == sorted(classes)[1]
     rows = np.array([x * min(1, BOUND / max(math.hypot(*x), 5e-324)) for x in X])
     rows = np.hstack([rows, np.ones((len(X), 1))]) if intercept else rows
-    signed = rows * np.where(y == 1, 1, -1)[:, None]
+    signed = rows * np.where(second, 1, -1)[:, None]
 
     def objective(w: np.ndarray) -> float:
         return float(_loss(signed @ w, loss).mean() + MODULUS / 2 * w @ w)
@@ -37,14 +38,14 @@ def _minimiser(data: Data, loss: str, intercept: bool) -> np.ndarray:
     return minimize(objective, np.zeros(rows.shape[1]), method="BFGS", options={"gtol": 1e-9}).x
 
 
-def _sensitivity(loss: str, intercept: bool) -> float:
+def _sensitivity(n: int, loss: str, intercept: bool) -> float:
     """Return 2Λ(m + τ)/(μn); m of the logistic loss is the largest σ(Rs)√(1 − s²), R² = κW(1/e), on a grid."""
     longest = math.hypot(BOUND, 1) if intercept else BOUND
     m = 1.0
     if loss == "logistic":
         s = np.linspace(0, 1, 100_001)
         m = float((np.sqrt(1 - s**2) * expit(math.sqrt(longest**2 / MODULUS * 0.2784645427610738) * s)).max())
-    return 2 * longest * (m + TOLERANCE) / (MODULUS * ROWS)
+    return 2 * longest * (m + TOLERANCE) / (MODULUS * n)
 
 
 def _gaussian_deviation(epsilon: float, delta: float, sensitivity: float, kind: str) -> float:
@@ -59,30 +60,46 @@ def _gaussian_deviation(epsilon: float, delta: float, sensitivity: float, kind: 
     return brentq(excess, 1e-3 * sensitivity, 1e3 * sensitivity, xtol=1e-15, rtol=1e-14)
 
 
-def _weights(loss: str, kind: str, intercept: bool = True) -> Case:
+def _weights(
+    loss: str, kind: str, intercept: bool = True, classes: tuple[Any, Any] = (0, 1), replicates: int = 1
+) -> Case:
+    def named(data: Data) -> Data:
+        return data | {"y": np.array(classes)[data["y"]]}
+
     def asked(statement: Any, data: Data, _: Any) -> list[Asked]:
-        moved, optimum = _sensitivity(loss, intercept), _minimiser(data, loss, intercept)
+        moved, optimum = (
+            _sensitivity(len(data["y"]), loss, intercept),
+            _minimiser(data, loss, intercept, classes),
+        )
+        law, scale = "gaussian", 0.0
         if kind == "laplace":
             # in the sum of absolute values p numbers move by at most √p times their Euclidean distance
-            return [Asked("laplace", math.sqrt(len(optimum)) * moved / statement.epsilon, optimum)]
-        return [
-            Asked("gaussian", _gaussian_deviation(statement.epsilon, statement.delta, moved, kind), optimum)
-        ]
+            law, scale = "laplace", math.sqrt(len(optimum)) * moved / statement.epsilon
+        else:
+            scale = _gaussian_deviation(statement.epsilon, statement.delta, moved, kind)
+        return [Asked(law, scale, optimum, near=2 * TOLERANCE)] * replicates
 
+    def numbers(fitted: Any) -> np.ndarray:
+        coef, ends = fitted.coef_.reshape(replicates, -1), fitted.intercept_.reshape(replicates, 1)
+        return np.hstack([coef, ends] if intercept else [coef]).ravel()
+
+    more = "" if intercept else " without intercept"
+    more += "" if classes == (0, 1) else f" {classes}"
+    more += "" if replicates == 1 else f" x {replicates}"
     return Case(
-        name=f"output perturbation {loss} {kind}{'' if intercept else ' without intercept'}",
+        name=f"output perturbation {loss} {kind}{more}",
         covers=(dpf.OutputPerturbation,),
         relation="replace-one",
         make=estimator(
             dpf.OutputPerturbation, regularization=MODULUS, feature_bound=BOUND, epsilon=0.8,
             delta=0.0 if kind == "laplace" else 1e-3, noise_kind=kind, loss=loss, fit_intercept=intercept,
-            classes=(0, 1), tolerance=TOLERANCE,
+            classes=classes, tolerance=TOLERANCE, replicates=replicates,
         ),
-        data=lambda: dict(zip("Xy", features(ROWS), strict=True)),
-        pairs=feature_pairs,
+        data=lambda: named(dict(zip("Xy", features(ROWS), strict=True))),
+        pairs=lambda: {name: (named(one), named(two)) for name, (one, two) in feature_pairs().items()},
         asked=asked,
-        numbers=lambda fitted: np.append(fitted.coef_[0], fitted.intercept_ if intercept else []),
-        through=lambda answers: answers[0],
+        numbers=numbers,
+        through=lambda _, answers: np.concatenate(answers),
         noisy=frozenset({"coef_", "intercept_"}) if intercept else frozenset({"coef_"}),
     )  # fmt: skip
 
@@ -143,7 +160,7 @@ def _chosen(repair: Any) -> Case:
             Asked("laplace", 1 / each, np.array([smallest])), Asked("choice", 1.0, -each / (2 * scale) * losses)
         ]  # fmt: skip
 
-    def through(answers: list[np.ndarray]) -> np.ndarray:
+    def through(_: Data, answers: list[np.ndarray]) -> np.ndarray:
         if repair == "pure":
             return answers[0].astype(float)
         below = 1 / (2 * delta) if repair else 1 / delta
@@ -201,5 +218,9 @@ CASES = [
         for kind in ("analytic", "classical", "laplace")
     ),
     _weights("logistic", "analytic", intercept=False),
+    _weights("logistic", "analytic", classes=("yes", "no")),
+    _weights("logistic", "analytic", classes=(0.0, 0.5)),
+    _weights("huberised-hinge", "analytic", classes=(True, False)),
+    _weights("logistic", "analytic", replicates=2),
     *(_chosen(repair) for repair in (True, False, "pure")),
 ]

@@ -33,7 +33,7 @@ def _sampler(kind: str, called: Callable[..., Any], argument: str, **settings: A
         pairs=pairs,
         asked=lambda _, data, __: [Asked(kind, scale, data[argument])],
         numbers=lambda found: np.atleast_1d(np.asarray(found, dtype=float)),
-        through=lambda answers: answers[0].astype(float),
+        through=lambda _, answers: answers[0].astype(float),
         noisy=frozenset({"value"}),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from cases import Case, Pairs, estimator
 from cases_learners import grouped
-from neighbours import feature_pairs, features
+from neighbours import feature_pairs, features, replaced
 from sklearn.svm import SVC
 
 import dpfair_lib as dpf
@@ -22,44 +22,47 @@ STEPS = {"noise_multiplier": 1.0, "delta": 1e-3, "max_grad_norm": 1.0, "sample_r
          "learning_rate": 0.1, "device": "cpu", "classes": (0, 1), "expected_batch_size": 6.0}  # fmt: skip
 
 
-def _in_domain(pairs: Pairs) -> Pairs:
-    """Return the pairs in which no entry is above 10¹⁰⁰; what is above is out of the domain of these learners."""
+def _in_domain(pairs: Pairs, domain: float = 1e100) -> Pairs:
+    """Return the pairs without entries above 10¹⁰⁰, or 10¹⁵ in 32 bits; the learners say that they take no other."""
     return {
         name: pair
         for name, pair in pairs.items()
-        if all(np.abs(np.asarray(data["X"], dtype=float)).max() <= 1e100 for data in pair)
+        if all(np.abs(np.asarray(data["X"], dtype=float)).max() <= domain for data in pair)
     }
 
 
-def _descended_pairs(relation: str) -> Pairs:
-    pairs = _in_domain(feature_pairs())
+def _descended_pairs(relation: str, domain: float) -> Pairs:
+    pairs = _in_domain(feature_pairs(), domain)
+    plain = dict(zip("Xy", features(), strict=True))
+    pairs["the edge of the domain"] = (plain, replaced(plain, X=domain * np.array([1, 1, -1, -1])))
     if relation == "add-remove":
         pairs = {
             name: (data, {column: values[1:] for column, values in data.items()})
             for name, (_, data) in pairs.items()
+            if len(data["y"]) > 1
         }
     return pairs
 
 
-def _descended(kind: type, relation: str) -> Case:
+def _descended(kind: type, relation: str, dtype: str = "float64") -> Case:
     return Case(
-        name=f"{kind.__name__}, {relation}",
+        name=f"{kind.__name__}, {relation}, {dtype}",
         covers=(kind,),
         relation=relation,
-        make=estimator(kind, relation=relation, **STEPS),
+        make=estimator(kind, relation=relation, dtype=dtype, **STEPS),
         data=lambda: dict(zip("Xy", features(), strict=True)),
-        pairs=lambda: _descended_pairs(relation),
+        pairs=lambda: _descended_pairs(relation, {"float64": 1e100, "float32": 1e15}[dtype]),
         numbers=lambda fitted: np.append(fitted.coef_[0], fitted.intercept_),
         **_study("coef_", "intercept_"),
     )
 
 
 def _fermi(**options: Any) -> Case:
-    # both labels and all groups are public, and occur
+    # the number of rows, both labels and all groups are public, and occur: a row is replaced, which is two steps
     def pairs() -> Pairs:
         data = grouped()
         found = _in_domain(feature_pairs(labels=False, sensitive_features=data["sensitive_features"]))
-        return {name: (one, {k: v[1:] for k, v in one.items()}) for name, (_, one) in found.items()}
+        return {name: pair for name, pair in found.items() if name != "a row alone"}
 
     return Case(
         name=f"fermi, {next(iter(options))}",
@@ -106,6 +109,7 @@ CASES = [
         for kind in (dpf.DPLogisticRegression, dpf.DPLinearSVM)
         for relation in ("add-remove", "replace-one")
     ),
+    _descended(dpf.DPLogisticRegression, "replace-one", "float32"),
     _fermi(frequency_epsilon=1.0),
     _fermi(group_frequencies={0: 0.5, 1: 0.5}),
     _vectors(),

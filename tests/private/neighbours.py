@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 LARGEST = float(np.finfo(float).max)
 EXTREME: dict[str, list[float]] = {
-    "largest": [LARGEST, LARGEST, LARGEST],
-    "largest of both signs": [1.7e308, -1.7e308, 1.7e308],
-    "smallest": [5e-324, -5e-324, 5e-324],
-    "zeros": [0.0, 0.0, 0.0],
-    "minus zeros": [-0.0, -0.0, -0.0],
-    "half of the largest": [8.9e307, 8.9e307, -8.9e307],
-    "large beside small": [1.7e308, 5e-324, 0.0],
-    "square overflows": [1e160, -1e160, 1e160],
-    "exponential overflows": [710.0, -710.0, 1e4],
+    "largest": [LARGEST, LARGEST, LARGEST, LARGEST],
+    "largest of both signs": [1.7e308, 1.7e308, -1.7e308, -1.7e308],  # sums of halves are ∞ and −∞
+    "largest in turn": [1.7e308, -1.7e308, 1.7e308, -1.7e308],
+    "smallest": [5e-324, -5e-324, 5e-324, 0.0],
+    "zeros": [0.0, 0.0, 0.0, 0.0],
+    "minus zeros": [-0.0, -0.0, -0.0, -0.0],
+    "half of the largest": [8.9e307, 8.9e307, 8.9e307, -8.9e307],
+    "large beside small": [1.7e308, 5e-324, 0.0, 1.0],
+    "square overflows": [1e160, -1e160, 1e160, 1.0],
+    "exponential overflows": [710.0, -710.0, 1e4, 0.0],
 }
 
 
 def features(n: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of three features, and labels 0 and 1."""
-    X = np.random.default_rng(1).normal(size=(n, 3))
+    """Return rows of four features, and labels 0 and 1."""
+    X = np.random.default_rng(1).normal(size=(n, 4))
     return X, np.tile([0, 1], n // 2)
 
 
@@ -56,9 +58,16 @@ def feature_pairs(labels: bool = True, **others: Any) -> dict[str, tuple[dict[st
     pairs["a copy of another row"] = (plain, replaced(plain, X=X[1], y=y[1]))
     pairs["another label"] = (plain, replaced(plain, y=1 - y[0]))
     narrow = plain | {"X": X.astype(np.float32)}
-    pairs["32 bits"] = (narrow, replaced(narrow, X=np.float32(3.4e38) * np.array([1, -1, 1])))
+    pairs["32 bits"] = (narrow, replaced(narrow, X=np.float32(3.4e38) * np.array([1, 1, -1, -1])))
     whole = plain | {"X": np.round(X * 3).astype(np.int64)}
-    pairs["whole numbers"] = (whole, replaced(whole, X=[2**63 - 1, -(2**63), 0]))
+    pairs["whole numbers"] = (whole, replaced(whole, X=[2**63 - 1, -(2**63), 0, 1]))
+    framed = plain | {"X": pd.DataFrame(X, columns=list("pqrs"))}
+    wide = pd.DataFrame([EXTREME["largest of both signs"], *X[1:]], columns=list("pqrs"))
+    pairs["a frame"] = (framed, framed | {"X": wide})
+    things = plain | {"X": X.astype(object)}
+    pairs["objects"] = (things, replaced(things, X=[1, True, 1.7e308, -1.7e308]))
+    alone = {name: column[:1] for name, column in plain.items()}
+    pairs["a row alone"] = (alone, replaced(alone, X=EXTREME["largest of both signs"], y=1 - y[0]))
     listed = plain | {"X": X.tolist()}
     pairs["lists"] = (listed, listed | {"X": [EXTREME["largest of both signs"], *X.tolist()[1:]]})
     apart = plain | {"X": np.column_stack([2.0 * y - 1, X[:, 1:]])}

@@ -1,0 +1,58 @@
+"""Neighbours look alike: with the sampler's answers the same, nothing about a release tells which data it is of.
+
+That is stronger than that the noisy numbers are close: whatever is computed from the answers alone is the same for
+both, bit by bit, and whatever is not was computed from the rows a second time, without noise. It speaks of warnings,
+errors, types, shapes, attributes at any depth, what a pickle holds, and what is printed. It does not speak of running
+time, which no statement here covers.
+"""
+
+import numpy as np
+import pytest
+from cases import cases
+from checks import check_neighbours
+
+CASES = cases()
+SECURE = [case for case in CASES if case.secure]
+STUDY = [case for case in CASES if not case.local]
+
+
+@pytest.mark.parametrize("case", SECURE, ids=str)
+def test_with_the_samplers_answers_fixed_neighbours_are_the_same(case):
+    assert case.pairs()
+    check_neighbours(case, "secure")
+
+
+@pytest.mark.parametrize("case", STUDY, ids=str)
+def test_with_the_same_seed_neighbours_differ_in_what_is_noisy_only(case):
+    check_neighbours(case, "study")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.asked is None and not case.local], ids=str)
+def test_noise_reaches_every_number_that_is_said_to_be_noisy(case):
+    first, second = (case.numbers(case.release(case.data(), "study", seed)) for seed in (1, 2))
+    assert (first != second).all()
+    assert np.isfinite(first).all()
+
+
+def _people(case):
+    """Give each pair's values, and the places of whoever has another."""
+    for first, second in case.pairs().values():
+        yield first, second, np.flatnonzero(first["values"] != second["values"])
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.local], ids=str)
+def test_nobody_elses_report_depends_on_ones_own_value(case, monkeypatch):
+    from dpfair_lib.local import words
+
+    for first, second, moved in _people(case):
+        reports = []
+        for data in (first, second):
+            source = np.random.default_rng(5)
+            monkeypatch.setattr(
+                words,
+                "_system",
+                lambda n, dtype, s=source: s.integers(0, np.iinfo(dtype).max, n, dtype, True),
+            )
+            reports.append(case.numbers(case.release(data)).reshape(len(data["values"]), -1))
+        others = np.delete(np.arange(len(reports[0])), moved)
+        assert (reports[0][others] == reports[1][others]).all()
