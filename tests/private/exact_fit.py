@@ -1,9 +1,9 @@
 """Draws against an exact law: yes-or-no questions with exact probabilities, binomial bounds, exact power.
 
-How often n independent draws fall into an event of probability p is Binomial(n, p), whatever the law. A law is rejected
-if one of its events comes more or less often than that allows, at a failure probability that is divided evenly: the
-1e-6 of the whole harness among the tests named in `TESTS`, and a test's share among the two sides of its events. Nothing
-is asymptotic; the power against another law is a sum of binomial probabilities too.
+How often n independent draws fall into an event of probability p is Binomial(n, p), whatever the law. A law is
+rejected if one of its events comes more or less often than that allows, at a failure probability that is divided
+evenly: the 1e-6 of the whole harness among the tests named in `TESTS`, and a test's share among the two sides of its
+events. Nothing is asymptotic; the power against another law is a sum of binomial probabilities too.
 """
 
 from collections.abc import Callable
@@ -80,7 +80,7 @@ def finite(chances: Any) -> Law:
 
 
 def rejected(name: str, law: Law, draws: Any) -> bool:
-    """Whether the draws contradict the law; it happens with probability at most FAILURE / len(TESTS) if they have it."""
+    """Whether the draws contradict the law; if they have it, with probability at most FAILURE / len(TESTS)."""
     n, each = len(draws), _each(name, law)
     hits = law.hits(draws)
     too_few, too_many = binom.cdf(hits, n, law.chances) < each, binom.sf(hits - 1, n, law.chances) < each

@@ -1,8 +1,8 @@
 """What is released has the law that the statement's numbers promise: 10⁵ draws and more, and 5 % less noise is seen.
 
 The post-processors, the learners by choice and the certificate release what the secure samplers answer, and nothing
-else (`test_sampler`), at scales from the statement (`test_costs`, `test_calibration`, `test_choices`). So the law of the
-samplers is tested here, once for each, and the law of all that can be drawn many times as it is released.
+else (`test_secure`), at scales from the statement (`test_costs`, `test_calibration`, `test_choices`). So the law of
+the samplers is tested here, once for each, and the law of all that can be drawn many times as it is released.
 """
 
 import itertools
@@ -64,7 +64,9 @@ def test_additive_noise(kind, noise):
     check(f"{noise} {kind}", law(scale), draws, law(LESS * scale, scale))
     # planted: these are 5 % less than noise of a larger scale, and 5 % less than this one
     assert rejected(f"{noise} {kind}", law(scale / LESS), draws)
-    assert rejected(f"{noise} {kind}", law(scale), errors(kind, LESS * scale, "study", np.random.default_rng(1)))
+    assert rejected(
+        f"{noise} {kind}", law(scale), errors(kind, LESS * scale, "study", np.random.default_rng(1))
+    )
     # the sizes are right and the signs are not; rounded noise on whole numbers
     assert rejected(f"{noise} {kind}", law(scale), abs(draws))
     if kind == "geometric":
@@ -101,7 +103,9 @@ def test_generalized_randomized_response():
     draws = channel.apply(np.full(MANY, 2, dtype=np.int8))
     law, worse = (finite(response(5, e, 2)) for e in (epsilon, epsilon / LESS))
     check("response", law, draws, worse)
-    assert rejected("response", law, dpf.generalized_randomized_response(5, 1.0 / LESS).apply(np.full(MANY, 2)))
+    assert rejected(
+        "response", law, dpf.generalized_randomized_response(5, 1.0 / LESS).apply(np.full(MANY, 2))
+    )
 
 
 def test_subset_selection_from_a_table():
@@ -197,7 +201,11 @@ def test_output_perturbation(kind):
 def test_constants_for_scaling():
     n, epsilon = 12, 1e6
     made = private_constants(
-        np.full((n, DRAWS), 0.5), np.tile([0.0, 1.0], (DRAWS, 1)), epsilon, noise="study", rng=np.random.default_rng(0)
+        np.full((n, DRAWS), 0.5),
+        np.tile([0.0, 1.0], (DRAWS, 1)),
+        epsilon,
+        noise="study",
+        rng=np.random.default_rng(0),
     )
     scale = 2 * DRAWS / made.privacy_statement.epsilon  # each of the sums moves by 1
     check("scaling constants", laplace(scale), (made.center - 0.5) * n, laplace(LESS * scale, scale))
@@ -263,7 +271,10 @@ def test_support_vectors():
     X, y = np.random.default_rng(0).normal(size=(40, 10)), np.arange(40) % 2
     svc = SVC(kernel="linear").fit(X, y)
     k = len(svc.support_vectors_)
-    draws = noisy_support_vectors(svc, 0.7, 1 + DRAWS // (10 * k), np.random.default_rng(0)) - svc.support_vectors_
+    draws = (
+        noisy_support_vectors(svc, 0.7, 1 + DRAWS // (10 * k), np.random.default_rng(0))
+        - svc.support_vectors_
+    )
     scale = 2 / (k * 0.7)  # as printed, without a guarantee
     check("support vectors", laplace(scale), draws.ravel(), laplace(LESS * scale, scale))
 

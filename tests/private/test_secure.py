@@ -1,12 +1,9 @@
 """The secure path is the secure sampler, seen where it is called: its law, its scale, what it is handed, how often."""
 
-import random
 
-import numpy as np
 import pytest
-from cases import cases, statement_of
+from cases import cases
 from checks import check_secure
-from watching import Drawn, nothing_else_draws, watched
 
 CASES = [case for case in cases() if case.asked is not None]
 LOCAL = [case for case in cases() if case.local]
