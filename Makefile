@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS := 1
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help test book notebooks pages record bench bench-gpu verify serve clean lock
+.PHONY: help test book notebooks pages record bench bench-gpu mutants verify serve clean lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -54,6 +54,10 @@ bench: $(READY)  ## time the library side by side with its peers, into results/b
 
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
 	$(BIN)/python -m benchmarks gpu gpu_coverage
+
+mutants: export PYTHONHASHSEED := 0
+mutants: $(READY)  ## change the library in small ways and see which changes no test notices, into results/mutants.json (hours)
+	$(BIN)/python tools/mutants.py
 
 verify: export DPFAIR_LEDGER :=
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,6 +45,7 @@ REPEATS = 5
 
 def measure(suite: ModuleType, repeats: int) -> dict[str, Any]:
     """Run one benchmark: all its sizes, what it compares itself with, and whether both do the same."""
+    tell(f"\n{suite.TITLE}; {suite.UNIT}")
     before, started = load_average(), time.perf_counter()
     found: list[dict[str, Any]] = []
     for axis, values in suite.AXES.items():
@@ -81,12 +84,17 @@ def tell(line: str) -> None:
     sys.stdout.flush()
 
 
-def measure_gpu(suite: ModuleType, repeats: int) -> dict[str, Any]:
+def gpu_device() -> torch.device | None:
+    """Return the GPU, if there is one that PyTorch can use."""
+    return torch.device("cuda") if torch.cuda.is_available() else None
+
+
+def measure_gpu(suite: ModuleType, device: torch.device, repeats: int) -> dict[str, Any]:
     """Run one benchmark of the GPU."""
     before = load_average()
     section = {
         "title": suite.TITLE, "measured": True, "unit": suite.UNIT, **provenance(torch.get_num_threads()),
-        "repeats": repeats, **suite.measure(torch.device("cuda"), repeats),
+        "repeats": repeats, **suite.measure(device, repeats),
     }  # fmt: skip
     return {**section, "load": [before, load_average()]}
 
@@ -95,7 +103,7 @@ def measure_solver(repeats: int) -> dict[str, Any]:
     """Run the benchmark of the solver's growth, which takes minutes."""
     before, started = load_average(), time.perf_counter()
     tell(f"\n{solver_growth.TITLE}; {solver_growth.UNIT}")
-    found = solver_growth.measure(repeats, tell=tell)
+    found = solver_growth.measure(repeats, solver_growth.METHODS, tell=tell)
     section = {
         "title": solver_growth.TITLE, "measured": True, "unit": solver_growth.UNIT, **provenance(1),
         "repeats": repeats, **found,
@@ -122,19 +130,12 @@ def main(arguments: list[str] | None = None) -> None:
             f"--repeats: found {given.repeats} for the record that the book shows, expected at least {REPEATS}; "
             "a rehearsal goes into a file of its own, --record FILE"
         )
-    for name in given.names or SUITES:
-        if name in SUITES:
-            tell(f"\n{SUITES[name].TITLE}; {SUITES[name].UNIT}")
-            write_sections({name: measure(SUITES[name], given.repeats)}, given.record)
-    if "solver_growth" in given.names:
-        write_sections({"solver_growth": measure_solver(given.repeats)}, given.record)
+    failed = [
+        name
+        for name in given.names or SUITES
+        if not kept(section_of(name, given.repeats), name, given.record)
+    ]
     for name, suite in GPU_SUITES.items():
-        if name in given.names and torch.cuda.is_available():
-            write_sections({name: measure_gpu(suite, given.repeats)}, given.record)
-        elif name in given.names:
-            tell(
-                f"{name}: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is"
-            )
         if not given.record.exists() or name not in read_timings(given.record):
             missing = {
                 "title": suite.TITLE,
@@ -142,6 +143,32 @@ def main(arguments: list[str] | None = None) -> None:
                 "why": "no GPU on the machine of the benchmarks",
             }
             write_sections({name: missing}, given.record)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}; what is recorded of them stays as it is")
+
+
+def section_of(name: str, repeats: int) -> Callable[[], dict[str, Any] | None]:
+    """Return what runs a benchmark and returns its section, or None where its machine is not there."""
+    if name in SUITES:
+        return lambda: measure(SUITES[name], repeats)
+    if name == "solver_growth":
+        return lambda: measure_solver(repeats)
+    if (device := gpu_device()) is not None:
+        return lambda: measure_gpu(GPU_SUITES[name], device, repeats)
+    tell(f"{name}: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is")
+    return lambda: None
+
+
+def kept(run: Callable[[], dict[str, Any] | None], name: str, record: Path) -> bool:
+    """Run a benchmark and write its section; say so if it fails, for those after it are run all the same."""
+    try:
+        if (section := run()) is not None:
+            write_sections({name: section}, record)
+    except Exception:
+        traceback.print_exc()
+        tell(f"{name}: FAILED")
+        return False
+    return True
 
 
 if __name__ == "__main__":

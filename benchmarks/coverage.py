@@ -21,6 +21,7 @@ from dpfair_lib.margins.terms import relative_margins
 TITLE = "Coverage study: group fairness of 100 noisy models, and their share within the certificates"
 UNIT = "all models, all notions"
 AXES = {"rows": (100_000, 400_000, 1_600_000)}
+REHEARSAL = {"AXES": {"rows": (2_000,)}}
 MODELS, FEATURES, RADIUS = 100, 9, 0.05
 SECONDS, GIB = 2.0, 2.0
 OURS, WHOLE = "in blocks, counts kept", "all scores kept (NumPy)"

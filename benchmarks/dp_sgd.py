@@ -38,22 +38,23 @@ LOADED = "Opacus, its Poisson loader"
 FIXED = "Opacus, one fixed batch"
 ARRANGEMENTS = ("one run on two threads", "two runs in two processes")
 LEAST = {LOADED: 20.0, FIXED: 2.0}
+REHEARSAL = {"ROWS": 2_000, "AXES": {"rows": (2_000,)}, "EPOCHS": 1, "STEPS": 2}
 
 
-def data(rows: int = ROWS, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
+def data(rows: int | None = None, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
     """Return normal features, and labels that follow the first of them."""
-    rng = np.random.default_rng(0)
+    rows, rng = rows or ROWS, np.random.default_rng(0)
     X = rng.normal(size=(rows, features))
     return X, (X[:, 0] + rng.normal(size=rows) > 0).astype(int)
 
 
-def settings(rows: int = ROWS, *, count: int = STEPS, noise_multiplier: float = 2.0) -> Steps:
-    """Return the numbers of a run: expected batches of 1024."""
+def settings(rows: int | None = None, *, count: int | None = None, noise_multiplier: float = 2.0) -> Steps:
+    """Return the numbers of a run: expected batches of 1024; by default `STEPS` of them."""
     return Steps(
         noise_multiplier=noise_multiplier,
         max_grad_norm=1.5,
-        sample_rate=BATCH / rows,
-        count=count,
+        sample_rate=BATCH / (rows or ROWS),
+        count=STEPS if count is None else count,
         learning_rate=0.01,
         fit_intercept=True,
     )
@@ -78,30 +79,30 @@ def opacus_run(batches: Iterable[Any], noise_multiplier: float = 2.0) -> np.ndar
 
 
 @lru_cache(1)
-def _tensors() -> tuple[torch.Tensor, torch.Tensor]:
-    X, y = data()
+def _tensors(rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+    X, y = data(rows)
     return torch.tensor(X), torch.tensor(y, dtype=torch.float64)
 
 
-def _loaded() -> Iterator[Any]:
-    loader = DPDataLoader(torch.utils.data.TensorDataset(*_tensors()), sample_rate=BATCH / ROWS)
-    for _ in range(EPOCHS):
-        yield from loader  # round(ROWS / BATCH) batches
+def _loaded(n: int, epochs: int, _: int) -> Iterator[Any]:
+    loader = DPDataLoader(torch.utils.data.TensorDataset(*_tensors(n)), sample_rate=BATCH / n)
+    for _ in range(epochs):
+        yield from loader  # round(n / BATCH) batches
 
 
-def _fixed() -> Iterator[Any]:
-    rows, labels = _tensors()
+def _fixed(n: int, _: int, steps: int) -> Iterator[Any]:
+    rows, labels = _tensors(n)
     batch = rows[:BATCH].clone(), labels[:BATCH]
-    return (batch for _ in range(STEPS))
+    return (batch for _ in range(steps))
 
 
 BATCHES = {LOADED: _loaded, FIXED: _fixed}
 
 
-def _alone(kind: str) -> np.ndarray:
-    """Take one run in a process of one thread."""
+def _alone(kind: str, n: int, epochs: int, steps: int) -> np.ndarray:
+    """Take one run in a process of one thread; that process is told the sizes, for a rehearsal has its own."""
     torch.set_num_threads(1)
-    return opacus_run(BATCHES[kind]())
+    return opacus_run(BATCHES[kind](n, epochs, steps))
 
 
 @lru_cache(1)
@@ -116,15 +117,17 @@ def contenders(rows: int) -> dict[str, Contender]:
 
     def ours(dtype: Precision) -> Contender:
         seeds = np.random.SeedSequence(0).spawn(THREADS)
-        run = lambda: fused_backend.train(X, y, settings(), seeds, torch.device("cpu"), dtype=dtype)  # noqa: E731
+        run = lambda: fused_backend.train(X, y, settings(rows), seeds, torch.device("cpu"), dtype=dtype)  # noqa: E731
         return Contender(run, runs=THREADS)
 
+    sizes = rows, EPOCHS, STEPS
     found = {OURS: ours("float64"), "fused, 32 bits": ours("float32")}
     for kind, batches in BATCHES.items():
         on_threads, in_processes = (f"{kind}, {arrangement}" for arrangement in ARRANGEMENTS)
-        found[on_threads] = Contender(lambda batches=batches: opacus_run(batches()))
+        found[on_threads] = Contender(lambda batches=batches: opacus_run(batches(*sizes)))
         found[in_processes] = Contender(
-            lambda kind=kind: list(_processes().map(_alone, [kind] * THREADS)), runs=THREADS
+            lambda kind=kind: list(_processes().map(_alone, *([each] * THREADS for each in (kind, *sizes)))),
+            runs=THREADS,
         )
     return found
 
@@ -138,7 +141,7 @@ def parts() -> list[dict[str, Any]]:
     rate = BATCH / ROWS
     drawn = [torch.from_numpy(rows) for rows in poisson_batches(ROWS, rate, STEPS, seed)]
     room, weights = batch.rows.new_empty((2 * BATCH, FEATURES + 1)), batch.rows.new_zeros((1, FEATURES + 1))
-    fixed = fused_backend.Records(batch.rows[:BATCH].clone(), batch.reach[:BATCH].clone(), batch.slack)
+    fixed = batch._replace(rows=batch.rows[:BATCH].clone(), reach=batch.reach[:BATCH].clone())
 
     def gather() -> None:
         for rows in drawn:
@@ -185,7 +188,7 @@ def checks() -> list[Check]:
     (seed,) = np.random.SeedSequence(1).spawn(1)
     ours = fused_backend.train(X, y, settings(noise_multiplier=0.0), [seed], torch.device("cpu"))[0]
     (again,) = np.random.SeedSequence(1).spawn(1)
-    rows, labels = _tensors()
+    rows, labels = _tensors(ROWS)
     drawn = poisson_batches(ROWS, BATCH / ROWS, STEPS, again.spawn(2)[0])
     theirs = opacus_run(((rows[chosen], labels[chosen]) for chosen in drawn), noise_multiplier=0.0)
     return [

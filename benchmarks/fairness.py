@@ -11,6 +11,7 @@ from dpfair_lib import demographic_parity_difference
 TITLE = "Parity gap of labels, groups as strings"
 UNIT = "one call"
 AXES = {"rows": (10_000, 100_000, 1_000_000)}
+REHEARSAL = {"AXES": {"rows": (1_000,)}}
 
 
 def _data(rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -20,16 +20,19 @@ from dpfair_lib.learners.settings import Precision
 
 TITLE = f"DP-SGD on a GPU: 1,000 independent runs of {dp_sgd.EPOCHS} epochs in one call"
 UNIT = f"1,000 independent runs of {dp_sgd.EPOCHS} epochs"
-REPLICATES, SECONDS = 1000, 2.0
+REPLICATES, COUNT, SECONDS = 1000, dp_sgd.STEPS, 2.0
+BLOCK = fused_backend.TOGETHER  # models of one step
+REHEARSAL = {"REPLICATES": 2, "COUNT": 1, "BLOCK": 2}
 WIDTHS: dict[Precision, int] = {"float32": 4, "float64": 8}
 # the maker's: operations a second in 32 bits without tensor cores, in 64 bits with them; bytes a second
 CEILINGS = {"H200": {"float32": 67e12, "float64": 67e12, "bytes": 4.8e12}}
 
 
 def measure(
-    device: torch.device, repeats: int, replicates: int = REPLICATES, count: int = dp_sgd.STEPS
+    device: torch.device, repeats: int, replicates: int | None = None, count: int | None = None
 ) -> dict[str, Any]:
     """Return times, what they achieve against the card's ceilings, the parts of a step, a target and a check."""
+    replicates, count = replicates or REPLICATES, count or COUNT
     X, y = dp_sgd.data()
     steps, seeds = dp_sgd.settings(count=count), np.random.SeedSequence(0).spawn(replicates)
 
@@ -88,7 +91,7 @@ def _same_sums(device: torch.device) -> Check:
 
 def parts(device: torch.device, dtype: Precision, steps: int = 50) -> list[dict[str, Any]]:
     """Time the parts of one step of one block of models, each alone."""
-    kind, width, block = getattr(torch, dtype), WIDTHS[dtype], fused_backend.TOGETHER
+    kind, width, block = getattr(torch, dtype), WIDTHS[dtype], BLOCK
     X, y = dp_sgd.data()
     batch = fused_backend.records(X, y, dp_sgd.settings(), device, dtype)
     n, features = batch.rows.shape

@@ -13,13 +13,19 @@ from dpfair_lib.margins.coverage import right_counts, signed_cells
 
 RECORDS, MODELS, BLOCK, RATE = 1_600_000, 10_000, 1 << 28, 5e10
 TITLE = f"Coverage on a GPU: predictions of {MODELS:,} models counted by cell, in 64 bits"
+REHEARSAL = {"RECORDS": 3_000, "MODELS": 120, "BLOCK": 5_000}
 UNIT = f"{MODELS:,} models"
 
 
 def measure(
-    device: torch.device, repeats: int, records: int = RECORDS, models: int = MODELS, block: int = BLOCK
+    device: torch.device,
+    repeats: int,
+    records: int | None = None,
+    models: int | None = None,
+    block: int | None = None,
 ) -> dict[str, Any]:
     """Return times, a target and a check; rows and models lie on the device, counts come back to the host."""
+    records, models, block = records or RECORDS, models or MODELS, block or BLOCK
     X, y, s, model, _ = coverage.data(records)
     weights = model + coverage.RADIUS * np.random.default_rng(1).normal(size=(models, coverage.FEATURES))
     parts = signed_cells(*(torch.as_tensor(values, device=device) for values in (X, y, s)), 2)

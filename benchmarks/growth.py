@@ -11,6 +11,7 @@ from dpfair_lib.learners import fused_backend
 from dpfair_lib.learners.settings import Precision
 
 STEPS = 230
+REHEARSAL = {"STEPS": 2, "AXES": {"replicates": (1, 3), "rows": (3_000,), "features": (5,)}}
 TITLE = f"Growth of the fused DP-SGD: {STEPS} steps of batches of 1024 on average"
 UNIT = "one call with all its replicates"
 AXES = {

@@ -23,6 +23,7 @@ from dpfair_lib import generalized_randomized_response, subset_selection
 TITLE = "Reports of an attribute with k = 10 values, ε = 1, from int8 labels"
 UNIT = "all records of one call"
 AXES = {"rows": (200_000, 1_000_000)}
+REHEARSAL = {"AXES": {"rows": (1_000,)}}
 RATES = {"GRR": 80e6, "SS, bit vectors": 10e6}  # reports a second on one core, at least
 # how many times as long as ours the peer takes at least: in its compiled loop; called one by one, then one-hot
 LEAST = {

@@ -30,6 +30,7 @@ from dpfair_lib.local.releases import record_path
 TITLE = "A file of ten columns, one of which is randomised (k = 5, ε = 1), secure randomness"
 UNIT = "one whole file"
 AXES = {"rows": (500_000, 2_000_000, 8_000_000)}
+REHEARSAL = {"AXES": {"rows": (2_000,)}}
 LABELS = ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"]
 GRR = generalized_randomized_response(5, 1.0)
 FASTEST, LARGEST = 5e6, 0.5  # what is asked for: rows a second, and gigabytes at any size

@@ -6,12 +6,12 @@ import json
 import os
 import platform
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from dpfair_lib._files import whole_file
 from dpfair_lib.timings import RECORD, read_timings
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "torch", "opacus", "fairlearn", "dp-accounting")
@@ -38,19 +38,13 @@ def write_sections(sections: Mapping[str, Any], path: Path = RECORD) -> Path:
     ValueError
         If the file is there but is no record: nothing is written then.
     """
-    kept = read_timings(path) if path.exists() else {}
-    text = json.dumps({**kept, **sections}, indent=1, ensure_ascii=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(_numbers_on_one_line(text) + "\n")
-        read_timings(Path(partial))  # what the page cannot read does not become the record
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as partial:
+        # read here, so that no section is lost that another process puts in meanwhile
+        kept = read_timings(path) if path.exists() else {}
+        text = json.dumps({**kept, **sections}, indent=1, ensure_ascii=False)
+        partial.write_text(_numbers_on_one_line(text) + "\n", encoding="utf-8")
+        read_timings(partial)  # what the page cannot read does not become the record
     return path
 
 

@@ -16,6 +16,7 @@ from dpfair_lib.local.optimal_easy import perfect_truth
 TITLE = "one optimal channel for k groups, Δ, half-way between the least error and that of no unfairness"
 UNIT = "one channel, tolerance 1e-8"
 AXES = {"groups": (10, 20, 50)}
+REHEARSAL = {"AXES": {"groups": (4,)}}
 
 
 def instance(k: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, float, float]:

@@ -27,6 +27,7 @@ METHODS = {
     "dinkelbach": (10, 20, 50),
     "bisection": (10, 20),
 }
+REHEARSAL = {"METHODS": {"columns": (6,), "bisection": (6,)}}
 
 
 class Solved(NamedTuple):

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -111,9 +112,16 @@ def default_parameters(notebook: Any) -> set[str]:
     return names
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment either the old or the new content is there, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)
+def receipt_of(result: Path) -> Path:
+    """Return the file beside an executed chapter that says what it was made from."""
+    return result.with_name(f".{result.name}.key")
+
+
+def read_receipt(result: Path) -> dict[str, Any]:
+    """Read what an executed chapter was made from; empty if nothing says it, or if it was meddled with."""
+    try:
+        receipt: dict[str, Any] = json.loads(receipt_of(result).read_text(encoding="utf-8"))
+        intact = receipt["sha256"] == hashlib.sha256(result.read_bytes()).hexdigest()
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return receipt if intact else {}

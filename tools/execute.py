@@ -32,12 +32,15 @@ from chapters import (
     INJECTED,
     ROOT,
     name_cells,
+    read_receipt,
     read_source,
+    receipt_of,
     select,
     tags,
-    write_atomically,
 )
 from inputs import chapter_key, data_folders, digest_common, load_parameters
+
+from dpfair_lib._files import write_whole
 
 SECONDS_PER_CELL = 900  # far above any budget; it only ends what hangs
 TRACEBACK_LINES = 18
@@ -53,21 +56,6 @@ class Task:
     target: Path
     key: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def receipt(self) -> Path:
-        """The file beside the result that says what it was made from."""
-        return self.target.with_name(f".{self.target.name}.key")
-
-
-def read_receipt(task: Task) -> dict[str, Any]:
-    """Read what the earlier result was made from; empty if there is none, or if it was meddled with."""
-    try:
-        receipt: dict[str, Any] = json.loads(task.receipt.read_text())
-        intact = receipt["sha256"] == hashlib.sha256(task.target.read_bytes()).hexdigest()
-    except (OSError, ValueError, KeyError):
-        return {}
-    return receipt if intact else {}
 
 
 @dataclass(frozen=True)
@@ -100,19 +88,21 @@ def run_chapter(task: Task) -> Outcome:
     start = time.perf_counter()
     try:
         content = execute(task)
+        seconds = time.perf_counter() - start
+        keep(task, content, seconds)
     except Exception as error:  # whatever happens to one chapter, the others are to finish
         return Outcome(task.chapter, time.perf_counter() - start, explain(error))
-    seconds = time.perf_counter() - start
-    if not task.target.exists() or task.target.read_bytes() != content:
-        write_atomically(task.target, content)
-    if task.key:
-        receipt = {
-            "key": task.key,
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "seconds": round(seconds, 1),
-        }
-        write_atomically(task.receipt, json.dumps(receipt).encode())
     return Outcome(task.chapter, seconds)
+
+
+def keep(task: Task, content: bytes, seconds: float) -> None:
+    """Put a result in place, and then, if its task has a key, what it was made from."""
+    if not task.target.exists() or task.target.read_bytes() != content:
+        write_whole(task.target, content)
+    if task.key:
+        sha256 = hashlib.sha256(content).hexdigest()
+        receipt = {"key": task.key, "sha256": sha256, "seconds": round(seconds, 1)}
+        write_whole(receipt_of(task.target), json.dumps(receipt))
 
 
 def execute(task: Task) -> bytes:
@@ -266,7 +256,7 @@ def run_into(
         mine = parameters.get(chapter, {})
         key = chapter_key(root, chapter, mine, common)
         task = Task(chapter, root, into / f"{chapter}.ipynb", key, mine)
-        receipt = read_receipt(task)
+        receipt = read_receipt(task.target)
         if receipt.get("key") == key:
             print(f"kept {chapter}  unchanged", flush=True)
         else:
@@ -332,6 +322,8 @@ def main(arguments: list[str] | None = None) -> int:
             )
     except ValueError as error:
         parser.error(str(error))
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
     return 1 if failed else 0
 
 

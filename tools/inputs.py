@@ -25,19 +25,25 @@ def data_folders() -> list[Path]:
 
 def describe_files(folder: Path) -> Iterator[str]:
     """Describe the files under a folder by name, size and time, which is quick for large ones."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            stat = path.stat()
-            yield f"{path.relative_to(folder)} {stat.st_size} {stat.st_mtime_ns}"
+    for path in visible_files(folder):
+        stat = path.stat()
+        yield f"{path.relative_to(folder)} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def visible_files(folder: Path) -> list[Path]:
+    """List the files under a folder, without those that are under way: these have a dot before their name."""
+    found = ((path, path.relative_to(folder).parts) for path in sorted(folder.rglob("*")))
+    return [
+        path for path, parts in found if not any(part.startswith(".") for part in parts) and path.is_file()
+    ]
 
 
 def digest_common(root: Path, folders: Iterable[Path]) -> str:
     """Digest what every chapter depends on: library, pinned versions, recorded results, data, these tools."""
     digest = hashlib.sha256()
     library = (path for path in (root / "dpfair_lib").rglob("*") if path.suffix in SOURCE_SUFFIXES)
-    results = (path for path in (root / "results").rglob("*") if path.is_file())
     tools = (Path(__file__).with_name(name) for name in TOOLS)
-    for path in [*sorted(library), root / "requirements.lock", *sorted(results), *tools]:
+    for path in [*sorted(library), root / "requirements.lock", *visible_files(root / "results"), *tools]:
         digest.update(f"\n{path.name} {path.parent.name}\n".encode())
         digest.update(path.read_bytes() if path.exists() else b"")
     for folder in folders:

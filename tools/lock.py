@@ -28,7 +28,7 @@ def freeze() -> list[str]:
 
 
 def main() -> None:
-    """Write the lock file in one step."""
+    """Write the lock file in one step; the library is not there yet where this runs."""
     lines = freeze()
     partial = Path("requirements.lock.partial")
     partial.write_text(HEADER + "\n".join(lines) + "\n")

@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 
 from alternatives import describe_figures
-from chapters import ROOT, chapters, pages, write_atomically
+from chapters import ROOT, chapters, pages, read_receipt, receipt_of
+
+from dpfair_lib._files import held, write_whole
 
 BUILD = "_build"
 # The theme asks a browser for things that it refuses to a page without a server, or that come from elsewhere.
@@ -32,6 +34,8 @@ def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
     ------
     FileNotFoundError
         If a chapter has not been executed.
+    ValueError
+        If an executed chapter is not as it was written.
     """
     paths = {name: root / name for name in ("_config.yml", "_toc.yml")}
     for folder in ("book", "results"):  # readers can download the results behind each figure
@@ -45,13 +49,26 @@ def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
             raise FileNotFoundError(
                 f"{name} has not been executed: run tools/execute.py --into {executed} first"
             )
+        if receipt_of(path).exists() and not read_receipt(path):
+            raise ValueError(damaged(path, "found other content than was written", executed))
         paths[f"{name}.ipynb"] = path
     files = {name: path.read_bytes() for name, path in paths.items()}
     for name in files:
         if name.endswith((".md", ".ipynb")):
-            text = link_to_notebooks(files[name].decode(), posixpath.dirname(name), known)
-            files[name] = (describe_figures(text) if name.endswith(".ipynb") else text).encode()
+            try:
+                text = link_to_notebooks(files[name].decode(), posixpath.dirname(name), known)
+                files[name] = (describe_figures(text) if name.endswith(".ipynb") else text).encode()
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ValueError(damaged(paths[name], f"cannot be read ({error})", executed)) from None
     return files
+
+
+def damaged(path: Path, found: str, executed: Path) -> str:
+    """Say what is wrong with a file, and what makes it anew."""
+    again = (
+        f"; run tools/execute.py --into {executed}, which makes it anew" if path.suffix == ".ipynb" else ""
+    )
+    return f"{path}: {found}, expected a whole file{again}"
 
 
 def link_to_notebooks(text: str, folder: str, known: list[str]) -> str:
@@ -79,7 +96,9 @@ def synchronise(files: dict[str, bytes], folder: Path) -> list[str]:
     if any(name.endswith(".ipynb") for name in changed):
         changed |= {name for name, content in files.items() if name.endswith(".md") and b":doc:" in content}
     for name in changed:
-        write_atomically(folder / name, files[name])
+        write_whole(folder / name, files[name])
+        # by its time alone, a page counts as read already where the clock was set back
+        (folder.parent / ".doctrees" / name).with_suffix(".doctree").unlink(missing_ok=True)
     there = [path for path in folder.rglob("*") if path.is_file()]
     gone = [path for path in there if path.relative_to(folder).as_posix() not in files]
     for path in gone:
@@ -87,18 +106,29 @@ def synchronise(files: dict[str, bytes], folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in gone]
 
 
-def build(source: Path, into: Path) -> int:
-    """Run jupyter-book over the source folder; every warning counts as an error."""
+def build(source: Path, into: Path, holds: int) -> int:
+    """Run jupyter-book over the source folder; every warning counts as an error.
+
+    It holds the build too, since it goes on if this process is killed.
+    """
     program = Path(sys.executable).with_name("jupyter-book")
     command = [str(program), "build", str(source), "--path-output", str(into.parent)]
     done = subprocess.run(
-        [*command, "-W", "-n", "--keep-going", "-q"], check=False, stdout=subprocess.PIPE, text=True
-    )
+        [*command, "-W", "-n", "--keep-going", "-q"], check=False, stdout=subprocess.PIPE, text=True,
+        pass_fds=[holds],
+    )  # fmt: skip
     if done.returncode:
         print(done.stdout)
-        # a page that was read once, warnings and all, is not read again: the next build would pass
-        shutil.rmtree(into / ".doctrees", ignore_errors=True)
     return done.returncode
+
+
+def forget(into: Path) -> None:
+    """Have every page made anew by the next build.
+
+    A page that was read once, warnings and all, is not read again, and one that was half written is not written again,
+    since it is newer than its source.
+    """
+    shutil.rmtree(into / ".doctrees", ignore_errors=True)
 
 
 def finish(html: Path) -> None:
@@ -110,7 +140,7 @@ def finish(html: Path) -> None:
         text = path.read_text(encoding="utf-8")
         kept = UNWANTED.sub("", text)
         if kept != text:
-            path.write_text(kept, encoding="utf-8")
+            write_whole(path, kept)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -125,17 +155,31 @@ def main(arguments: list[str] | None = None) -> int:
     root, into = said.root.resolve(), said.into.resolve()
     if into.name != BUILD:
         parser.error(f"--into: the folder must be called {BUILD}, a name that jupyter-book gives itself")
-    start = time.perf_counter()
     try:
-        files = wanted_files(root, said.executed.resolve())
-    except FileNotFoundError as error:
+        return render(root, said.executed.resolve(), into)
+    except (FileNotFoundError, ValueError) as error:
         parser.error(str(error))
-    for name in synchronise(files, into / "source"):
-        (into / "html" / name).with_suffix(".html").unlink(missing_ok=True)
-    status = build(into / "source", into)
-    if not status:
-        finish(into / "html")
-        print(f"built {len(pages(root))} pages  {time.perf_counter() - start:.1f} s")
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+
+
+def render(root: Path, executed: Path, into: Path) -> int:
+    """Assemble and build; whatever cuts it off, the next build takes nothing half-made for whole."""
+    start = time.perf_counter()
+    files = wanted_files(root, executed)
+    whole = False
+    with held(into / ".rendering", "the book is being built", left=lambda _: forget(into)) as holds:
+        try:
+            for name in synchronise(files, into / "source"):
+                (into / "html" / name).with_suffix(".html").unlink(missing_ok=True)
+            status = build(into / "source", into, holds)
+            if not status:
+                finish(into / "html")
+                print(f"built {len(pages(root))} pages  {time.perf_counter() - start:.1f} s")
+            whole = not status
+        finally:
+            if not whole:
+                forget(into)
     return status
 
 

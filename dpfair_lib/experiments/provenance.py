@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import subprocess
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
+
+from dpfair_lib.experiments.reach import modules_of, reached_files, source_files
 
 LIBRARY = Path(__file__).resolve().parents[1]
 PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-accounting", "lightgbm")
@@ -14,8 +19,24 @@ PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-a
 
 @functools.cache  # files that change while this process runs are not what it computes with
 def code() -> str:
-    """Return `code_digest` of the library, as first asked for in this process."""
-    return code_digest()
+    """Return the digest of the whole library, without the ledger, as first asked for in this process."""
+    return code_digest(
+        path for path in source_files(LIBRARY) if path.relative_to(LIBRARY).parts[0] != "claims"
+    )
+
+
+def code_of(function: Callable[..., Any]) -> str:
+    """Return the digest of what a function may run, as first asked for in this process.
+
+    A record depends on this digest: it stays valid while other modules change, and when comments, docstrings or
+    the layout of the code change.
+    """
+    return _code_of(modules_of(function))
+
+
+@functools.cache
+def _code_of(modules: frozenset[str]) -> str:
+    return code_digest(reached_files(modules, LIBRARY))
 
 
 def versions() -> dict[str, str]:
@@ -29,14 +50,13 @@ def versions() -> dict[str, str]:
     return found
 
 
-def code_digest(library: Path = LIBRARY) -> str:
-    """Return a digest of the library's source files and tables, without the ledger.
-
-    No experiment imports the ledger (``claims``), so that a new verdict does not make recorded results look
-    as if other code had made them.
+def code_digest(files: Iterable[Path], library: Path = LIBRARY) -> str:
+    """Return a digest of what some of the library's files compute.
 
     Parameters
     ----------
+    files : iterable of Path
+        Python modules count without comments, docstrings and layout; other files byte for byte.
     library : Path
         Folder of the package.
 
@@ -46,13 +66,29 @@ def code_digest(library: Path = LIBRARY) -> str:
         SHA-256, in hexadecimal.
     """
     digest = hashlib.sha256()
-    for path in sorted(library.rglob("*")):
-        place = path.relative_to(library)
-        if path.suffix in {".py", ".toml"} and place.parts[0] != "claims":
-            content = path.read_bytes()
-            digest.update(f"{place.as_posix()} {len(content)}\n".encode())
-            digest.update(content)
+    for place, path in sorted((path.relative_to(library).as_posix(), path) for path in files):
+        content = path.read_bytes()
+        if path.suffix == ".py":
+            content = _written_out(ast.parse(content)).encode()
+        digest.update(f"{place} {len(content)}\n".encode())
+        digest.update(content)
     return digest.hexdigest()
+
+
+def _written_out(node: Any) -> str:
+    """Write a syntax tree out, without docstrings, in the same way under every version of Python."""
+    if isinstance(node, list):
+        return f"[{','.join(map(_written_out, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.Constant):
+        return f"Constant({node.value!r})"
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        fields["body"] = node.body[ast.get_docstring(node, clean=False) is not None :]
+    # fields that are empty are left out: later versions of Python have more of them
+    kept = (f"{name}={_written_out(value)}" for name, value in fields.items() if value not in (None, []))
+    return f"{type(node).__name__}({','.join(kept)})"
 
 
 @functools.cache

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.experiments.provenance import LIBRARY, code, versions
-from dpfair_lib.experiments.records import RESULTS, checksum, read_record, write_record, write_whole
+from dpfair_lib._files import held, write_whole
+from dpfair_lib.experiments.provenance import LIBRARY, code_of, versions
+from dpfair_lib.experiments.records import RESULTS, checksum, read_record, write_record
 from dpfair_lib.experiments.sweeps import Rows, run_tasks
 
 PARTS = LIBRARY.parent / "_build" / "record"
@@ -74,10 +75,17 @@ def record(
     -------
     Path
         The record's file.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process is recording the same experiment.
+    OSError
+        If a file cannot be written; finished tasks are kept.
     """
     name = experiment.name
     made_of = {"parameters": experiment.parameters, "data": experiment.data} | {
-        "versions": versions(), "code": code(),
+        "versions": versions(), "code": code_of(experiment.function),
     }  # fmt: skip
     made_of = json.loads(json.dumps(made_of))
     # with equal parameters there may be fewer tasks, of a shorter list in the code that makes them
@@ -89,13 +97,22 @@ def record(
         return results / f"{name}.json"
     say(f"{name}: {reason}")
     key = checksum({"experiment": name, **made_of})
-    done = _finished_tasks(experiment.tasks, parts / name / key[:16], key)
+    with held(parts / f"{name}.lock", f"{name} is being recorded"):
+        return _make(experiment, key, parameters, made_of["code"], results, parts / name)
+
+
+def _make(
+    experiment: Experiment, key: str, parameters: Mapping[str, Any], code: str, results: Path, parts: Path
+) -> Path:
+    """Do the tasks that are not done, saving each, and write the record."""
+    name, folder = experiment.name, parts / key[:16]
+    done = _finished_tasks(experiment.tasks, folder, key)
     waiting = [at for at in range(len(experiment.tasks)) if at not in done]
     started, kept = time.monotonic(), len(done)
 
     def save(at: int, rows: Rows) -> None:
         task = experiment.tasks[waiting[at]]
-        done[waiting[at]] = _write_part(_part(parts / name / key[:16], waiting[at]), key, task, rows)
+        done[waiting[at]] = _write_part(_part(folder, waiting[at]), key, task, rows)
         spent = time.monotonic() - started
         rest = spent / (len(done) - kept) * (len(experiment.tasks) - len(done))
         say(f"{name}: {len(done)} of {len(experiment.tasks)} tasks, {spent:.0f} s, about {rest:.0f} s to go")
@@ -103,8 +120,8 @@ def record(
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):
         pass
     rows = pd.DataFrame([row for at in sorted(done) for row in done[at]])
-    path = write_record(name, rows, parameters=parameters, data=experiment.data, folder=results)
-    shutil.rmtree(parts / name, ignore_errors=True)
+    path = write_record(name, rows, parameters=parameters, data=experiment.data, folder=results, code=code)
+    shutil.rmtree(parts, ignore_errors=True)
     say(f"{name}: wrote {path.name} after {time.monotonic() - started:.0f} s")
     return path
 

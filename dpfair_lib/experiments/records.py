@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dpfair_lib.experiments.provenance import LIBRARY, code, commit, versions
+from dpfair_lib._files import write_whole
+from dpfair_lib.experiments.provenance import LIBRARY, commit, versions
+from dpfair_lib.experiments.provenance import code as whole_library
 
 RESULTS = LIBRARY.parent / "results"
 FIELDS = (
@@ -27,6 +27,7 @@ def write_record(
     parameters: Mapping[str, Any],
     data: Mapping[str, Any],
     folder: Path = RESULTS,
+    code: str | None = None,
 ) -> Path:
     """Write results with their provenance, in one step: the file is whole or not there.
 
@@ -42,6 +43,8 @@ def write_record(
         Name and checksum of the data.
     folder : Path
         Where to write.
+    code : str, optional
+        Digest of the code that the results depend on; by default that of the whole library.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def write_record(
         "parameters": dict(parameters),
         "data": dict(data),
         "versions": versions(),
-        "code": code(),
+        "code": whole_library() if code is None else code,
         "commit": commit(),
         "columns": list(rows.columns),
     }
@@ -117,18 +120,6 @@ def checksum(content: Mapping[str, Any]) -> str:
     """Return the SHA-256, in hexadecimal, of content as it comes back from JSON."""
     plain = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file in one step: it is whole or as it was before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(partial).replace(path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
 
 
 def _rounded(cell: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from dpfair_lib.local.binary import binary_optimum
 from dpfair_lib.local.fair_projection import FairProjection
-from dpfair_lib.local.files import SecondReportWarning, randomize_file
+from dpfair_lib.local.files import CutOffWarning, SecondReportWarning, randomize_file
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
 from dpfair_lib.local.optimal_easy import smallest_error
@@ -14,6 +14,7 @@ from dpfair_lib.local.tables import LabelError, randomize_frame
 
 __all__ = [
     "Certificate",
+    "CutOffWarning",
     "FairProjection",
     "LabelError",
     "Multipliers",

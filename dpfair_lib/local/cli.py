@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.randomizer import Randomizer
@@ -66,13 +71,14 @@ def run(args: argparse.Namespace) -> int:
     Returns
     -------
     int
-        Exit status: 1 if it was refused, with the reason on the standard error, and nothing was written.
+        Exit status: 1 if it was refused, with the reason on the standard error, and nothing was written; 128 and the
+        signal's number if a signal ended it.
     """
     from dpfair_lib.local.files import randomize_file
 
     try:
         labels, randomizer, terms = _channel(args)
-        with warnings.catch_warnings(record=True) as told:
+        with _signals(), warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             statement = randomize_file(
                 args.source, args.target, args.column, randomizer, labels=labels, seed=args.seed,
@@ -83,11 +89,40 @@ def run(args: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
+    except _Ended as ended:
+        print(f"{ended}; the part of {args.target} that was written is removed", file=sys.stderr)
+        return 128 + ended.args[0]
     for warning in told:
         print(f"warning: {warning.message}", file=sys.stderr)
     clauses = str(statement).split("; ")
     print("\n  ".join([f"{args.target}: {clauses[0]}", *clauses[1:]]))
     return 0
+
+
+class _Ended(BaseException):
+    """A signal came, whose number this carries; what is under way is given up in good order."""
+
+    def __str__(self) -> str:
+        return f"ended by {signal.Signals(self.args[0]).name}"
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Let a signal that would end the process end it in good order; those that are ignored stay so."""
+
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
+        raise _Ended(number)
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # no other may set them
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _channel(args: argparse.Namespace) -> tuple[list[str], Randomizer, dict[str, Any]]:

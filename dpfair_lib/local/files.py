@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._files import sync, whole_file
 from dpfair_lib.local import files_csv, files_parquet
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.releases import (
@@ -22,7 +21,6 @@ from dpfair_lib.local.releases import (
     releases_of,
     reports_from,
     statement_path,
-    write,
 )  # fmt: skip
 from dpfair_lib.local.subsets import SubsetSelection
 from dpfair_lib.local.tables import LabelError, as_labels, randomize_frame
@@ -35,6 +33,10 @@ Progress = Callable[[int, int], None]
 
 class SecondReportWarning(UserWarning):
     """The same column is randomised a second time."""
+
+
+class CutOffWarning(UserWarning):
+    """An earlier run was cut off and left a part of its file, which was removed."""
 
 
 def randomize_file(
@@ -54,6 +56,9 @@ def randomize_file(
 
     The file is read, changed and written in pieces. The target gets its name when it is whole and on the disk, and its
     statement, ``TARGET.privacy.json``, comes before it. A Parquet file has the statement in its metadata as well.
+    Meanwhile it is ``.TARGET.partial``, which has reports only and which its owner alone may read. Whoever may not read
+    the source may not read the target either.
+
     Beside the source ``SOURCE.reports.json`` is kept: which columns were reported, and at which ε. Whoever reports a
     column twice is warned by it, since independent reports of one person can be averaged.
 
@@ -91,6 +96,10 @@ def randomize_file(
         If the source is not there.
     FileExistsError
         If the target or its statement is there, and ``overwrite`` is not said.
+    BlockingIOError
+        If another process is writing the same target.
+    OSError
+        If the target or its statement cannot be written; what was there is then as it was.
     ValueError
         If a value is missing or none of the labels, with its row; if the files are of another kind, or one and the
         same; if a record beside the source cannot be read; if labels, column and randomiser do not go together.
@@ -99,6 +108,8 @@ def randomize_file(
     -----
     SecondReportWarning
         If the column has been reported from this source before, or the source's column holds reports.
+    CutOffWarning
+        If an earlier run into the same target was cut off and left a part, which is removed.
 
     Notes
     -----
@@ -129,20 +140,23 @@ def randomize_file(
     draw = _drawing(column, randomizer, listed, seed)
     tell = progress or (lambda *_: None)
 
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
-    os.close(handle)
-    partial = Path(name)
-    try:
+    with whole_file(target, wait=False, like=source, left=_cut_off) as partial:
         if kind == "csv":
             files_csv.rewrite(source, partial, column, draw, progress=tell)
         else:
             files_parquet.rewrite(source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell)
-        # first, so that no report is ever out that the record does not know
-        _remember(source, target, column, statement, before)
-        _place(partial, target, text, overwrite)
-    finally:
-        partial.unlink(missing_ok=True)
+        sync(partial)
+        with whole_file(statement_path(target)) as beside:
+            beside.write_text(text, encoding="utf-8")
+            sync(beside)  # a full disk is known by now, before anything that was there is touched
+            # first, so that no report is ever out that the record does not know
+            _remember(source, target, column, statement, before.get(column, []))
+            _make_room(target, overwrite)
     return statement
+
+
+def _cut_off(partial: Path) -> None:
+    warnings.warn(f"{partial}: a run that was cut off had left it; removed", CutOffWarning, stacklevel=6)
 
 
 def _kind(source: Path, target: Path, overwrite: bool) -> str:
@@ -210,32 +224,39 @@ def _drawing(
     return draw
 
 
-def _place(partial: Path, target: Path, statement: str, overwrite: bool) -> None:
-    """Give the whole file its name, after its statement; never is there a file beside another one's statement."""
-    with partial.open("rb+") as file:
-        os.fsync(file.fileno())
-    mask = os.umask(0)
-    os.umask(mask)
-    partial.chmod(0o666 & ~mask)
+def _make_room(target: Path, overwrite: bool) -> None:
+    """Remove the target's predecessor, so that at no moment there is a file beside another one's statement."""
     if overwrite:
         target.unlink(missing_ok=True)
     elif target.exists():
         raise FileExistsError(f"{target}: has come there in the meantime, and was not to be overwritten")
-    write(statement_path(target), statement)
-    partial.replace(target)
 
 
 def _remember(
-    source: Path, target: Path, column: str, statement: PrivacyStatement, before: Mapping[str, Any]
+    source: Path, target: Path, column: str, statement: PrivacyStatement, known: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Add the reports to the record beside the source."""
+    """Add the reports to the record beside the source; others may be adding theirs at the same time.
+
+    Raises
+    ------
+    ValueError
+        If the column was reported meanwhile, which the statement does not say.
+    """
     line = {"into": target.name, "epsilon": statement.epsilon, "guarantee": statement.guarantee}
-    columns = {**before, column: [*before.get(column, []), line]}
+    record = record_path(source)
     try:
-        write(record_path(source), as_json(source.name, columns))
+        with whole_file(record, like=source) as partial:
+            columns = reports_from(source)
+            if columns.get(column, []) != known:
+                raise ValueError(
+                    f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} meanwhile, "
+                    "of which this statement would not speak; nothing was written, run it again"
+                )
+            columns[column] = [*known, line]
+            partial.write_text(as_json(source.name, columns), encoding="utf-8")
     except OSError as error:
         warnings.warn(
-            f"{record_path(source)}: could not be written ({error}), so that nobody will be warned who reports "
+            f"{record}: could not be written ({error}), so that nobody will be warned who reports "
             f"{column} of {source.name} again",
             SecondReportWarning,
             stacklevel=3,

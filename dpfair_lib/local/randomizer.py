@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._validation import as_numbers, as_vector
-from dpfair_lib.local.words import as_source, log_above, words
+from dpfair_lib.local.words import as_source, words
+from dpfair_lib.privacy.rounding import log_above
 from dpfair_lib.privacy.sampling import Noise, mark_noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 

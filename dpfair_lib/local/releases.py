@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -99,18 +97,3 @@ def _columns(text: bytes, where: str) -> Releases:
 def as_json(file: str, columns: Releases) -> str:
     """Return the text of a statement or a record."""
     return json.dumps({"file": file, "columns": columns}, indent=1, ensure_ascii=False) + "\n"
-
-
-def write(path: Path, text: str) -> None:
-    """Write a small file in one step."""
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise

@@ -10,8 +10,9 @@ import numpy as np
 
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_values
-from dpfair_lib.local.words import as_source, log_above
+from dpfair_lib.local.words import as_source
 from dpfair_lib.privacy._arguments import positive_integer
+from dpfair_lib.privacy.rounding import log_above
 
 BLOCK = 1 << 15
 """People drawn at a time, so that what is computed of them stays in the processor's cache."""

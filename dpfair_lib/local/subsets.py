@@ -13,8 +13,9 @@ import numpy as np
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 from dpfair_lib.local.response import BLOCK
-from dpfair_lib.local.words import Source, as_source, below, log_above
+from dpfair_lib.local.words import Source, as_source, below
 from dpfair_lib.privacy._arguments import positive_integer
+from dpfair_lib.privacy.rounding import log_above
 
 LARGEST_MATRIX = 1 << 20
 LARGEST_TABLE = 1 << 16

@@ -6,7 +6,6 @@ drawn again. A `numpy.random.Generator` is a study; None is the operating system
 
 from __future__ import annotations
 
-import math
 import os
 from typing import Any
 
@@ -52,15 +51,3 @@ def below(bound: int, n: int, source: Source) -> np.ndarray:
 
 def _system(n: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(bytearray(os.urandom(n * np.dtype(dtype).itemsize)), dtype=dtype)
-
-
-def log_above(ratio: Any) -> float:
-    """Return a float that is at least the logarithm of a ratio of at least 1, and at most four roundings above it."""
-    if ratio == math.inf:
-        return math.inf
-    above = (
-        math.log1p(math.nextafter(float(ratio - 1), math.inf))
-        if ratio < 2
-        else math.log(math.nextafter(float(ratio), math.inf))
-    )
-    return math.nextafter(math.nextafter(above, math.inf), math.inf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
 from dpfair_lib.privacy import PrivacyStatement, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, positive
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, add_discrete_laplace_noise
 
 L1 = 2  # a record that is replaced within its cell may leave one of its two counts and enter the other
@@ -97,9 +99,9 @@ def private_certificate(
         )
     reach = markov_reach(sigma, zeta=half, slack=slack, groups=cells)
     counts = settled_counts(relative, codes, cells, reach)
-    scale = L1 / positive(epsilon, "epsilon")
+    scale = noise_scale(L1, positive(epsilon, "epsilon"))
     noisy = add_discrete_laplace_noise(counts.ravel(), scale, noise=noise, rng=rng).reshape(counts.shape)
-    sure = noisy - noise_margin(scale, half / counts.size)
+    sure = sure_counts(noisy, noise_margin(scale, half / counts.size), rows)
     low = np.clip(sure[:, 0] / rows - slack, 0, 1)
     high = np.clip(1 - sure[:, 1] / rows + slack, 0, 1)
     part_of = members(notion, *shape)
@@ -137,7 +139,35 @@ def settled_counts(relative: np.ndarray, codes: np.ndarray, cells: int, reach: f
     return np.stack([np.bincount(codes[chosen], minlength=cells) for chosen in (right, wrong)], axis=1)
 
 
+def sure_counts(noisy: np.ndarray, margin: int, rows: np.ndarray) -> np.ndarray:
+    """Return noisy − m for each count, at most twice and at least minus the rows of its cell, so that floats hold it.
+
+    Where the noise is at most m, every count is at least this: noisy ≤ count + m, also if the sampler cut the sum off
+    at an end of the 64-bit integers. At the upper end that only makes noisy smaller; at the lower end, −2⁶³, the
+    difference is below 0, and no count is. Nor does an end of the range asked for here matter, since 0 ≤ count ≤ rows.
+    The margin may have hundreds of digits: the difference is of Python's integers, for one of 64 bits could pass its
+    end and come back at the other.
+
+    Parameters
+    ----------
+    noisy : int array of shape (cells, 2)
+        Counts with noise.
+    margin : int
+        m.
+    rows : int array of shape (cells,)
+        How many rows each cell has.
+    """
+    return np.array([
+        [min(max(int(one) - margin, -many), 2 * many) for one in pair]
+        for pair, many in zip(noisy, rows.tolist(), strict=True)
+    ])  # fmt: skip
+
+
 def noise_margin(scale: float, failure: float) -> int:
-    """Return the least whole m that two-sided geometric noise of a scale exceeds with at most this probability."""
+    """Return a whole m that two-sided geometric noise of a scale exceeds with at most this probability.
+
+    It is the least one, up to roundings: a relative 2⁻⁴⁸, more than the floats below can lose, is added.
+    """
     # the logarithm of the ratio is −1/scale, also where the ratio itself underflows
-    return max(0, math.ceil(-scale * math.log(failure * (1 + math.exp(-1 / scale))) - 1))
+    logarithm = -math.log(failure * (1 + math.exp(-1 / scale)))
+    return max(0, math.ceil(Fraction(scale) * Fraction(logarithm) * (1 + Fraction(1, 2**48)) - 1))

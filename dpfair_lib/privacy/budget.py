@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
+import threading
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from dpfair_lib.privacy._arguments import below_one, one_of, positive
+from dpfair_lib.privacy.rounding import above, below, sum_above
 from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, check_unit, convert
 
 # How the data were divided → the relations under which neighbours differ within one part only, by one step
@@ -61,7 +65,8 @@ def compose(
     Returns
     -------
     PrivacyStatement
-        The composed statement, with the given ones as its parts; without guarantee if one of them is.
+        The composed statement, with the given ones as its parts; without guarantee if one of them is. Sums are
+        rounded up.
 
     Raises
     ------
@@ -91,7 +96,7 @@ def compose(
     (relation,) = relations
     epsilons, deltas = [s.epsilon for s in statements], [s.delta for s in statements]
     if parallel is False:
-        epsilon, delta, how = math.fsum(epsilons), math.fsum(deltas), "sum"
+        epsilon, delta, how = sum_above(epsilons), sum_above(deltas), "sum"
     else:
         _check_split(parallel, relation)
         epsilon, delta, how = max(epsilons), max(deltas), "maximum"
@@ -150,6 +155,13 @@ class Budget:
     What was seen of earlier releases may decide which release comes next and what it costs, as long as the
     allowance was fixed beforehand.
 
+    There is one budget for one allowance: threads may share it and spend at once, but it cannot be copied or pickled,
+    since each copy could spend the whole, and a process that was forked off cannot spend from it. A program of many
+    processes keeps the budget in one of them. Nothing is kept beyond the process.
+
+    So that ten times 0.1 fit into 1, which floats do not quite allow, the sum may exceed the total by a part of 10⁻¹².
+    `compose` of what was spent states the sum itself, rounded up.
+
     Parameters
     ----------
     epsilon : float
@@ -179,8 +191,7 @@ class Budget:
     Rogers, Roth, Ullman and Vadhan (2016): sums are valid where the costs are chosen adaptively.
     """
 
-    # sums of decimal fractions, such as 0.1 + 0.2, may pass the total by a few roundings, each at most 1.2e-16
-    _ROUNDING = 1e-12
+    _ROOM = 1 + Fraction(1, 10**12)
 
     def __init__(
         self, epsilon: float, delta: float, relation: str, *, unit: str = "record", allow_unguaranteed: bool = False
@@ -191,13 +202,24 @@ class Budget:
         check_unit(unit)
         self.unit = unit
         self.allow_unguaranteed = allow_unguaranteed
-        self.spent: tuple[PrivacyStatement, ...] = ()
+        self._spent: tuple[PrivacyStatement, ...] = ()
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    @property
+    def spent(self) -> tuple[PrivacyStatement, ...]:
+        """What has been spent so far."""
+        return self._spent
 
     @property
     def remaining(self) -> Remaining:
-        """What is left, as (epsilon, delta)."""
-        epsilon, delta = _totals(self.spent)
-        return Remaining(max(self.epsilon - epsilon, 0.0), max(self.delta - delta, 0.0))
+        """What is left, as (epsilon, delta), rounded down."""
+        return self._left(_totals(self._spent))
+
+    def _left(self, totals: tuple[Fraction, Fraction]) -> Remaining:
+        epsilon, delta = totals
+        return Remaining(
+            max(below(Fraction(self.epsilon) - epsilon), 0.0), max(below(Fraction(self.delta) - delta), 0.0)
+        )
 
     def spend(self, statement: PrivacyStatement) -> Remaining:
         """Add one statement to what has been spent; a refused statement changes nothing.
@@ -218,7 +240,14 @@ class Budget:
             If the statement costs more than what is left.
         ValueError
             If its relation or unit is another, or it has no guarantee.
+        RuntimeError
+            In another process than that in which the budget was made.
         """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"budget: found process {os.getpid()}, expected {self._process}, where it was made: what is spent "
+                "here would not be known there"
+            )
         if not isinstance(statement, PrivacyStatement):
             raise ValueError(f"statement: found {statement!r}, expected a PrivacyStatement")
         if statement.relation != self.relation:
@@ -232,12 +261,24 @@ class Budget:
             raise ValueError(
                 f"statement: found one without guarantee ({statement.note}), expected a guarantee"
             )
-        epsilon, delta = _totals((*self.spent, statement))
-        for name, total, allowed in (("epsilon", epsilon, self.epsilon), ("delta", delta, self.delta)):
-            if total > allowed * (1 + self._ROUNDING):
-                raise BudgetExceededError(f"{name}: found {total} in total, expected at most {allowed}")
-        self.spent = (*self.spent, statement)
-        return self.remaining
+        if math.isinf(statement.epsilon):
+            raise BudgetExceededError(f"epsilon: found inf in total, expected at most {self.epsilon}")
+        with self._lock:  # between the sum and the new list no other thread may spend
+            totals = _totals((*self._spent, statement))
+            for name, total, allowed in zip(
+                ("epsilon", "delta"), totals, (self.epsilon, self.delta), strict=True
+            ):
+                if total > allowed * self._ROOM:
+                    raise BudgetExceededError(
+                        f"{name}: found {above(total)} in total, expected at most {allowed}"
+                    )
+            self._spent = (*self._spent, statement)
+            return self._left(totals)
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError(
+            "budget: found a copy or a pickle to be made, expected none: each could spend the whole"
+        )
 
     def __repr__(self) -> str:
         left = self.remaining
@@ -247,7 +288,8 @@ class Budget:
         )
 
 
-def _totals(statements: Iterable[PrivacyStatement]) -> tuple[float, float]:
-    # fsum rounds once, so that the order of spending does not matter
+def _totals(statements: Iterable[PrivacyStatement]) -> tuple[Fraction, Fraction]:
+    # exactly, so that the order of spending does not matter
     spent = tuple(statements)
-    return math.fsum(s.epsilon for s in spent), math.fsum(s.delta for s in spent)
+    epsilon = sum((Fraction(s.epsilon) for s in spent), Fraction(0))
+    return epsilon, sum((Fraction(s.delta) for s in spent), Fraction(0))

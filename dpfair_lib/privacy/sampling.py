@@ -100,6 +100,10 @@ def add_discrete_laplace_noise(
 ) -> np.ndarray:
     """Add independent discrete Laplace noise, P(k) ∝ e^(−|k|/b), to every count; exact integers throughout.
 
+    A sum beyond the 64-bit integers is returned as the nearest of them, −2⁶³ or 2⁶³ − 1. That is a function of the
+    exact noisy count, so that ε is as for the whole integers. It never wraps around. Adding to what is returned may,
+    and whoever does so with a number that can be large uses Python's integers.
+
     Parameters
     ----------
     counts : array of shape (n,)
@@ -113,7 +117,7 @@ def add_discrete_laplace_noise(
     Returns
     -------
     ndarray of shape (n,)
-        Noisy counts, 64-bit integers.
+        Noisy counts, 64-bit integers, cut off at the ends of their range.
 
     Raises
     ------
@@ -134,7 +138,10 @@ def add_discrete_laplace_noise(
     if generator is None:
         return np.array(_secure("laplace", "i64", scale)(whole.tolist()), dtype=np.int64)
     if scale > 1e12:
-        raise ValueError(f"scale: found {scale}, expected at most 1e12, beyond which 64-bit draws overflow")
+        raise ValueError(
+            f"scale: found {scale} (for an epsilon, its sensitivity over it), expected at most 1e12, beyond which "
+            "64-bit draws overflow"
+        )
     # the difference of two geometric variables has exactly this law
     stop = -np.expm1(-1 / scale)
     up, down = generator.geometric(stop, size=(2, len(whole)))

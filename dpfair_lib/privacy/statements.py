@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from dpfair_lib.privacy._arguments import below_one, number, one_of
+from dpfair_lib.privacy.rounding import above, exp_above, product_above, sum_above
 
 RELATIONS: dict[str, str] = {
     "add-remove": "one record is added or removed",
@@ -75,6 +77,11 @@ class PrivacyStatement:
 
     def __post_init__(self) -> None:
         epsilon, delta = number(self.epsilon, "epsilon", "a number above 0"), below_one(self.delta, "delta")
+        # of the numbers as given: an exact one between two floats is not to be rounded down
+        epsilon, delta = (
+            _float_above(self.epsilon, epsilon),
+            below_one(_float_above(self.delta, delta), "delta"),
+        )
         if epsilon < 0 or epsilon == delta == 0:
             raise ValueError(
                 f"epsilon: found {self.epsilon}, expected a number above 0 (or 0 beside a delta above 0)"
@@ -107,6 +114,12 @@ class PrivacyStatement:
         terms += [f"public: {', '.join(self.public)}"] if self.public else []
         terms += [self.note] if self.note else []
         return ("" if self.guarantee else "NO GUARANTEE: ") + "; ".join(terms)
+
+
+def _float_above(given: Any, near: float) -> float:
+    return (
+        near if isinstance(given, float) or math.isinf(near) else above(Fraction(*given.as_integer_ratio()))
+    )
 
 
 def _tuple_of(kind: type, items: Any, name: str, described: str) -> tuple[Any, ...]:
@@ -142,7 +155,9 @@ def _twice(statement: PrivacyStatement) -> tuple[float, float]:
     if delta == 0:
         return 2 * epsilon, 0.0
     # beyond ε = 700 the exponential overflows, and δ (1 + e^ε) may be taken as infinite
-    return 2 * epsilon, delta * (1 + math.exp(epsilon)) if epsilon < 700 else math.inf
+    return 2 * epsilon, product_above(
+        delta, sum_above([1.0, exp_above(epsilon)])
+    ) if epsilon < 700 else math.inf
 
 
 _CONVERSIONS: dict[tuple[str, str], Callable[[PrivacyStatement], tuple[float, float]]] = {

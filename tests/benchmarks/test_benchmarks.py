@@ -108,7 +108,7 @@ def test_provenance_names_machine_versions_and_commit():
 
 
 def test_what_the_gpu_would_be_asked_runs_on_the_processor(monkeypatch):
-    monkeypatch.setattr(fused_backend, "TOGETHER", 2)
+    monkeypatch.setattr(gpu, "BLOCK", 2)
     cpu = torch.device("cpu")
     found = gpu.measure(cpu, 1, replicates=2, count=1)
     assert [row["name"] for row in found["rows"]] == ["fused, 32 bits", "fused, 64 bits"]
@@ -137,9 +137,7 @@ def test_the_size_is_that_of_the_targets():
 
 
 def test_the_check_of_dp_sgd_can_fail(monkeypatch):
-    steps = dp_sgd.settings
     monkeypatch.setattr(dp_sgd, "STEPS", 5)
-    monkeypatch.setattr(dp_sgd, "settings", lambda **changes: steps(count=5, **changes))
     assert dp_sgd.checks()[0]["met"]
     train = fused_backend.train
     monkeypatch.setattr(

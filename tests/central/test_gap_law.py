@@ -184,7 +184,7 @@ def test_law_agrees_with_draws(mechanism, rates, n, epsilon):
     assert seen.mean() == pytest.approx(expected_gap(rates, mine), abs=6 * seen.std() / np.sqrt(draws))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(*[st.fractions(0, 1, max_denominator=30)] * 5)
 def test_signed_gap_is_monotone_and_its_parts_are_probabilities(alpha, beta, a, b, c):
     low, high = sorted((b, c))
@@ -194,7 +194,7 @@ def test_signed_gap_is_monotone_and_its_parts_are_probabilities(alpha, beta, a, 
     assert abs(values[0]) <= 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(*[st.fractions(0, 1, max_denominator=30)] * 4)
 def test_changes_are_what_the_two_groups_flip(alpha, beta, a, b):
     target = (a + b) / 2

@@ -55,7 +55,7 @@ def test_mean_size_of_geometric_noise_is_its_sum():
     assert mean_noise(1e4, "geometric") == 0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.tuples(st.floats(0, 1), st.floats(0, 1)),
     st.tuples(st.integers(1, 40), st.integers(1, 40)),

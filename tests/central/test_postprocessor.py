@@ -25,7 +25,7 @@ def expected_accuracy(fair, y_pred, groups, y_true, scores=None):
     return np.where(y_true == 1, positive, 1 - positive).mean()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(4, 60), st.sampled_from(["midpoint", "accuracy"]), st.booleans())
 def test_parity_and_least_change_on_the_fitted_rows(seed, n, rate, by_score):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib import Population
@@ -28,7 +28,6 @@ def law(table):
     return Population.from_table(table.astype(object) * Fraction(1, int(table.sum())))
 
 
-@settings(deadline=None)
 @given(tables, hypotheses, st.integers(0, 4))
 def test_criteria_agree_with_the_rates_of_the_fairness_package(table, h, quarters):
     threshold = Fraction(quarters, 4)
@@ -41,7 +40,6 @@ def test_criteria_agree_with_the_rates_of_the_fairness_package(table, h, quarter
     assert true <= worst_gap(h)
 
 
-@settings(deadline=None)
 @given(tables, hypotheses)
 def test_beating_constants_is_an_error_below_both(table, h):
     population = law(table)
@@ -51,7 +49,6 @@ def test_beating_constants_is_an_error_below_both(table, h):
     assert beats_constants(strict=False)(table, h, 1) == (error <= best)
 
 
-@settings(deadline=None)
 @given(tables, hypotheses)
 def test_whole_numbers_and_fractions_give_the_same_answer(table, h):
     whole = (4 * h).astype(np.int64)

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfair_lib as dpf
@@ -25,7 +25,6 @@ def programs(draw):
     return met, near | near.T, draw(st.integers(1, 4))
 
 
-@settings(deadline=None)
 @given(programs())
 def test_the_answer_is_proved_and_a_linear_programming_solver_agrees(program):
     met, near, factor = program

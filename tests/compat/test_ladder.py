@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.compat.feasibility import keeps_promises
@@ -18,7 +18,6 @@ def path(steps):
     return np.ones((steps + 1, 2), dtype=bool), abs(np.subtract.outer(at, at)) == 1
 
 
-@settings(deadline=None)
 @given(st.integers(1, 9), factors)
 def test_the_least_delta_is_just_enough(steps, factor):
     delta = least_chain_delta(steps, factor=factor)
@@ -31,7 +30,6 @@ def test_the_least_delta_is_just_enough(steps, factor):
     assert not keeps_promises(mechanism, met, near, factor, delta * Fraction(99, 100))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5), st.floats(0, 2), st.floats(0.001, 0.9))
 def test_a_linear_programming_solver_climbs_no_higher(steps, epsilon, delta):
     met, near = path(steps)

@@ -2,13 +2,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.compat.leader_costs import learner_costs, subgroup_payoff
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_payoff_is_linear_with_these_costs(data):
     n, g = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 3))

@@ -88,7 +88,7 @@ def test_the_printed_scale_changes_its_sign_and_has_a_pole():
     assert np.isfinite(chances).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(2, 60),
     st.data(),

@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.compat.matrix_games import average_regrets, equilibrium_gaps
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_gaps_of_the_averages_add_up_to_the_regrets(seed):
     rng = np.random.default_rng(seed)

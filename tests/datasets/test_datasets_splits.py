@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.datasets import Split, check_groups, split_isit, standardize
@@ -55,7 +55,6 @@ def test_standardize_refuses_what_it_cannot_use(frames):
         standardize(frames[0].assign(b=[np.nan, *range(49)]), columns=["a", "b"])
 
 
-@settings(deadline=None)
 @given(n=st.integers(4, 3_000), seed=st.integers(0, 2**32 - 1), fixed=st.booleans())
 def test_split_is_a_partition_of_the_right_sizes(n, seed, fixed):
     split = split_isit(n, rng=np.random.default_rng(seed), fixed_test=fixed)

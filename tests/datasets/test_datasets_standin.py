@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -112,7 +112,6 @@ def test_rows_are_in_no_order(name):
     assert abs(halves[0] - halves[1]) < 0.08
 
 
-@settings(deadline=None)
 @given(
     n=st.integers(1, 10_000),
     rows=st.lists(st.integers(1, 50_000), min_size=1, max_size=6).map(np.array),

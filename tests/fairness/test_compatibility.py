@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib import Population
@@ -22,7 +22,6 @@ def distribution(weights, data):
 
 
 @given(SHARES, st.data())
-@settings(deadline=None)
 def test_best_classifier_meets_the_notions_on_a_population(weights, data):
     share, base = distribution(weights, data)
     table = np.stack([share * (1 - base), share * base], axis=1)  # (a, y)
@@ -40,7 +39,6 @@ def test_best_classifier_meets_the_notions_on_a_population(weights, data):
 
 
 @given(SHARES, st.data())
-@settings(deadline=None)
 def test_no_linear_program_finds_more(weights, data):
     share, base = distribution(weights, data)
     for notions in SETS:

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.fairness import data_unfairness, data_unfairness_from_rates, demographic_parity_difference
@@ -12,7 +12,6 @@ HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=40))
-@settings(deadline=None)
 def test_rows_and_rates_agree(rows):
     groups, y = (np.array(column) for column in zip(*rows, strict=True))
     counts = [(groups == a).sum() for a in np.unique(groups)]
@@ -50,7 +49,6 @@ def test_arrays_of_distributions_and_broadcasting():
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=4).filter(any), st.data())
-@settings(deadline=None)
 def test_values_that_never_occur_are_left_out(weights, data):
     p = np.array([Fraction(weight, sum(weights)) for weight in weights])
     p1 = np.array([Fraction(data.draw(st.integers(1, 9)), 10) for _ in weights])

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -16,7 +16,6 @@ CHANCE = st.fractions(min_value=0, max_value=1, max_denominator=5)
 
 
 @given(st.lists(st.tuples(CHANCE, st.integers(0, 2)), min_size=1, max_size=6))
-@settings(deadline=None)
 def test_expected_difference_is_the_mean_over_all_draws(rows):
     pred = np.array([p for p, _ in rows], dtype=object)
     groups = [group for _, group in rows]

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
@@ -12,7 +12,6 @@ CHANCES = np.linspace(0, 1, 21)
 
 
 @given(st.integers(1, 300), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
-@settings(deadline=None)
 def test_clopper_pearson_is_scipys(n, data, level):
     k = data.draw(st.integers(0, n))
     expected = binomtest(k, n).proportion_ci(level, method="exact")
@@ -76,7 +75,6 @@ def test_mean_odds_is_covered_with_the_stated_probability():
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(9, 12)), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_gap_interval_is_the_range_over_the_box(cells):
     k, n = np.array(cells).T
     low, high = rate_interval(k, n, level=0.95 ** (1 / len(cells)))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib import Population
@@ -16,7 +16,6 @@ HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 60), st.integers(1, 4))
-@settings(deadline=None)
 def test_rates_are_fairlearns(seed, n, k):
     rng = np.random.default_rng(seed)
     n += 2 * k
@@ -69,7 +68,6 @@ def test_groups_of_any_type(wrap):
 
 
 @given(st.integers(0, 2_000))
-@settings(deadline=None)
 def test_population_rates_are_those_of_its_atoms(seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 4, size=(3, 2, 2))

@@ -38,7 +38,7 @@ def fitted(notion, divergence, tolerance, y_proba, group, y=None):
 
 
 @pytest.mark.parametrize(("notion", "divergence"), EVERY)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(0, 10_000), st.sampled_from([0, 1e-3, 0.05, 0.2, 1.0]), st.integers(2, 4), st.integers(2, 3)
 )

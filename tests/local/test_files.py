@@ -1,10 +1,8 @@
 import csv
 import io
 import json
-import signal
 import subprocess
 import sys
-import time
 from decimal import Decimal
 
 import numpy as np
@@ -273,55 +271,6 @@ def test_nothing_is_overwritten_unless_told(tmp_path):
         randomize_file(source, tmp_path / "no" / "o.csv", "race", GRR, labels=LABELS)
 
 
-def test_a_failure_while_the_file_gets_its_name_leaves_no_file_with_a_wrong_statement(tmp_path, monkeypatch):
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("race\nBlack\n")
-    randomize_file(source, target, "race", GRR, labels=LABELS)
-
-    def fail(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(files, "write", fail)
-    with pytest.warns(SecondReportWarning), pytest.raises(OSError, match="no space"):
-        randomize_file(source, target, "race", GRR, labels=LABELS, overwrite=True)
-    assert names_in(tmp_path) == ["in.csv", "in.csv.reports.json", "out.csv.privacy.json"]
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path, how):
-    source = tmp_path / "in.csv"
-    with source.open("w") as file:
-        file.write("x,race\n")
-        file.write("0123456789,Black\n" * 3_000_000)
-    command = [
-        sys.executable,
-        "-m",
-        "dpfair_lib",
-        "randomize",
-        source,
-        tmp_path / "out.csv",
-        "--column",
-        "race",
-    ]
-    child = subprocess.Popen(
-        [*command, "--epsilon", "1", "--labels", "Black,White"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        # where the tests themselves run in the background an interrupt would be ignored
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
-    try:
-        until = time.monotonic() + 60
-        while not any(path.stat().st_size for path in tmp_path.glob(".out.csv.*")):
-            assert child.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.005)
-        child.send_signal(how)
-        assert child.wait(60) != 0
-    finally:
-        child.kill()
-    left = [name for name in names_in(tmp_path) if name != "in.csv"]
-    assert left == [] if how == signal.SIGINT else all(name.endswith(".partial") for name in left)
-
-
 PEAK = """
 import sys
 from pathlib import Path
@@ -419,14 +368,14 @@ def test_records_that_cannot_be_used(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"in\.csv\.reports\.json: found no record"):
         randomize_file(source, target, "race", GRR, labels=LABELS)
     record_path(source).unlink()
-    write = files.write
+    whole_file = files.whole_file
 
-    def refuse(path, text):
+    def refuse(path, **options):
         if path == record_path(source):
             raise PermissionError("read-only folder")
-        write(path, text)
+        return whole_file(path, **options)
 
-    monkeypatch.setattr(files, "write", refuse)
+    monkeypatch.setattr(files, "whole_file", refuse)
     with pytest.warns(SecondReportWarning, match="could not be written"):
         randomize_file(source, target, "race", GRR, labels=LABELS)
     assert target.exists()

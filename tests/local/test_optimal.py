@@ -36,7 +36,7 @@ def tiny_instances(draw):
     return p, p1, epsilon, least + draw(st.sampled_from([0.0, 1e-3, 0.5, 0.99, 1.0])) * max(most - least, 0)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(tiny_instances())
 def test_columns_prove_it_with_tiny_shares(instance):
     p, p1, epsilon, error = instance
@@ -73,7 +73,7 @@ def instances(draw, most=8):
     return p, p1, epsilon, min(least + slack * (1 - least), 1.0)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(instances())
 def test_methods_agree_and_prove_it(instance):
     p, p1, epsilon, error = instance
@@ -87,7 +87,7 @@ def test_methods_agree_and_prove_it(instance):
     assert max(values) - min(values) <= 1e-8 * max(1.0, *values)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(instances())
 def test_value_is_the_unfairness_of_the_reports(instance):
     p, p1, epsilon, error = instance

@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 
 from dpfair_lib import Randomizer
 from dpfair_lib.local import generalized_randomized_response, subset_selection, words
+from dpfair_lib.privacy.rounding import log_above
 
 SKEW = Randomizer([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0.1, 0.1, 0.8]])
 
@@ -79,7 +80,7 @@ def test_the_logarithm_is_never_below_the_true_one(low, more):
     ratio = 1 + Fraction(more, low)
     with mpmath.workprec(300):
         true = mpmath.log1p(mpmath.mpf(more) / low)
-        found = mpmath.mpf(words.log_above(ratio))
+        found = mpmath.mpf(log_above(ratio))
         assert true <= found
         assert found <= true * (1 + mpmath.mpf(2) ** -49) + mpmath.mpf(2) ** -1060
 

@@ -58,7 +58,7 @@ def test_rows_of_zeros_never_move():
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.floats(0.01, 3))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_counts_against_loops_and_the_order_of_the_bounds(seed, n, radius):
     rng = np.random.default_rng(seed)
     relative = rng.choice([rng.normal(), 0.0, radius, -radius, np.inf, 0.3, -0.2], size=n)

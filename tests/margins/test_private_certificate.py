@@ -8,7 +8,7 @@ from scipy.stats import beta
 import dpfair_lib as dpf
 from dpfair_lib.fairness.linear_form import NOTIONS
 from dpfair_lib.margins import private_certificate as module
-from dpfair_lib.margins.private_certificate import noise_margin, settled_counts
+from dpfair_lib.margins.private_certificate import noise_margin, settled_counts, sure_counts
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism
 
 
@@ -211,3 +211,44 @@ def test_a_row_without_a_margin_is_neither_right_nor_wrong():
     )
     assert kept.tolist() == [0.0, 0.0, 0.4]
     assert settled_counts(kept, np.zeros(3, dtype=int), 1, 1e-9).tolist() == [[1, 0]]
+
+
+ENDS = -(2**63), 2**63 - 1
+
+
+@pytest.mark.parametrize("magnitude", [0, 1, 2**53, 2**62, *map(abs, ENDS), 2**64, 10**40])
+def test_a_sure_count_never_exceeds_the_count_whatever_the_noise_within_the_margin(magnitude):
+    rows = np.array([7, 300])
+    counts = np.array([[0, 7], [299, 1]])
+    for margin in {magnitude, magnitude + 1, 2 * magnitude}:
+        for noise in (-margin, -magnitude, 0, magnitude, margin):
+            cut_off = [[min(max(int(count) + noise, ENDS[0]), ENDS[1]) for count in pair] for pair in counts]
+            assert (sure_counts(np.array(cut_off, dtype=np.int64), margin, rows) <= counts).all()
+    assert (sure_counts(counts, 0, rows) == counts).all()
+
+
+@pytest.mark.parametrize(("noise", "exponents"), [("secure", (-307, -8)), ("study", (-11, -6))])
+def test_tiny_epsilon_widens_every_interval_to_what_is_known_without_counts(noise, exponents):
+    X, w, y, s, rng = universe(n=400)
+    given = {"X": X, "sensitive_features": s, "notion": "equalized_odds", "sigma": 0.01, "zeta": 0.01}
+    for epsilon in 10.0 ** np.concatenate([rng.uniform(*exponents, 20), -np.linspace(16, 21, 21)]):
+        if noise == "study" and epsilon < 1e-11:
+            continue
+        made = dpf.private_certificate(
+            X @ w, y, epsilon=epsilon, noise=noise, rng=rng if noise == "study" else None, **given
+        )
+        share = np.array([((y == y[i]) & (s != s[i])).sum() / (y == y[i]).sum() for i in first_rows(y, s)])
+        np.testing.assert_allclose(made.upper, share, rtol=1e-12)  # all right against all wrong
+        np.testing.assert_allclose(made.lower, -share, rtol=1e-12)
+
+
+def first_rows(y, s):
+    return [int(np.flatnonzero((y == label) & (s == group))[0]) for label in (0, 1) for group in (0, 1)]
+
+
+def test_an_epsilon_whose_noise_no_float_can_hold_is_named():
+    X, w, y, s, _ = universe(n=100)
+    with pytest.raises(ValueError, match="epsilon: found 1e-310"):
+        dpf.private_certificate(
+            X @ w, y, X=X, sensitive_features=s, notion="accuracy", sigma=0.01, zeta=0.1, epsilon=1e-310
+        )

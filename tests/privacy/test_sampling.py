@@ -146,3 +146,16 @@ def test_an_estimators_seed_goes_with_study_noise_only():
     assert study_generator("study", given) is given
     with pytest.raises(ValueError, match="noise: found 'none'"):
         study_generator("none", None)
+
+
+@pytest.mark.parametrize("scale", [1e19, 1e100, 1.7e308])
+def test_secure_integer_noise_is_cut_off_and_never_wraps_around(scale):
+    ends = np.iinfo(np.int64)
+    noisy = np.array(
+        [add_discrete_laplace_noise([count], scale)[0] for count in (0, 2**53 - 1) for _ in range(200)]
+    )
+    # at least as many beyond either end as the law says, but for a chance of 1e-9: a sum that wraps lands inside
+    outside = np.exp(-(2.0**63) / scale)
+    assert ((noisy == ends.max) | (noisy == ends.min)).sum() >= binom.ppf(1e-9, len(noisy), 0.99 * outside)
+    assert (noisy == ends.max).any()
+    assert (noisy == ends.min).any()

@@ -1,5 +1,13 @@
+import copy
 import math
+import multiprocessing
+import pickle
+import sys
+import threading
+from fractions import Fraction
 
+import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,8 +160,8 @@ def test_a_guarantee_for_labels_says_nothing_about_the_sensitive_attribute(sourc
 def test_the_same_data_add_up_and_disjoint_data_do_not(numbers):
     parts = [stated(*pair, "replace-within-group") for pair in numbers]
     total = compose(*parts)
-    assert total.epsilon == math.fsum(e for e, _ in numbers)
-    assert total.delta == math.fsum(d for _, d in numbers)
+    assert total.epsilon == pytest.approx(math.fsum(e for e, _ in numbers), rel=3e-16)
+    assert total.delta == pytest.approx(math.fsum(d for _, d in numbers), rel=3e-16)
     assert total.parts == tuple(parts)
     apart = compose(*parts, parallel="group")
     assert (apart.epsilon, apart.delta) == (max(e for e, _ in numbers), max(d for _, d in numbers))
@@ -230,7 +238,9 @@ def test_a_budget_is_spent_to_the_last_digit_and_no_further():
     for _ in range(3):
         budget.spend(stated(0.1, 1e-5 / 3))  # in floats 0.1 + 0.1 + 0.1 > 0.3
     assert budget.remaining.epsilon == pytest.approx(0, abs=1e-15)
-    assert budget.remaining == (max(0.3 - math.fsum([0.1] * 3), 0), max(1e-5 - math.fsum([1e-5 / 3] * 3), 0))
+    left = Fraction(1e-5) - 3 * Fraction(1e-5 / 3)
+    assert budget.remaining.epsilon == 0
+    assert 0 <= budget.remaining.delta <= max(left, 0)
     before = budget.spent
     with pytest.raises(BudgetExceededError, match=r"epsilon: found 0\.3000001"):
         budget.spend(stated(1e-7))
@@ -292,3 +302,97 @@ def test_a_guarantee_is_a_truth_value_and_rests_on_guarantees():
     part = PrivacyStatement(1.0, 0.0, "add-remove", guarantee=False, note="not proved")
     with pytest.raises(ValueError, match="guarantee: found True beside a part"):
         PrivacyStatement(1.0, 0.0, "add-remove", parts=(part,))
+
+
+def test_a_budget_shared_by_threads_is_never_overspent():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that a thread is left between any two steps
+    try:
+        for _ in range(5):
+            budget, accepted = Budget(1.0, 0, "replace-one"), []
+            start = threading.Barrier(8)
+
+            def work(budget=budget, accepted=accepted, start=start):
+                start.wait()
+                for _ in range(30):
+                    try:
+                        budget.spend(stated(0.01))
+                    except BudgetExceededError:
+                        continue
+                    accepted.append(1)
+
+            threads = [threading.Thread(target=work) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(accepted) == len(budget.spent) == 100
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda budget: copy.deepcopy({"budget": [budget]}), pickle.dumps]
+)
+def test_a_budget_has_no_copies(duplicate):
+    budget = Budget(1.0, 0, "replace-one")
+    with pytest.raises(TypeError, match="budget: found a copy or a pickle"):
+        duplicate(budget)
+    budget.spend(stated(1.0))  # nothing is held by the attempt
+
+
+def test_a_forked_process_cannot_spend():
+    budget = Budget(1.0, 0, "replace-one")
+    context = multiprocessing.get_context("fork")
+    found = context.Queue()
+
+    def child():
+        try:
+            budget.spend(stated(0.5))
+            found.put("spent")
+        except RuntimeError as error:
+            found.put(str(error))
+
+    process = context.Process(target=child)
+    process.start()
+    assert "budget: found process" in found.get(timeout=60)
+    process.join()
+    found.close()
+    assert budget.remaining == (1.0, 0.0)
+
+
+def test_what_was_spent_cannot_be_forgotten():
+    budget = Budget(1.0, 0, "replace-one", allow_unguaranteed=True)
+    with pytest.raises(AttributeError):
+        budget.spent = ()
+    with pytest.raises(BudgetExceededError, match="epsilon: found inf"):
+        budget.spend(stated(math.inf, guarantee=False, note="printed"))
+
+
+@given(st.lists(st.tuples(EPSILON, DELTA), min_size=1, max_size=8))
+def test_sums_are_rounded_up(numbers):
+    statements = [stated(*pair) for pair in numbers]
+    exact = sum(Fraction(s.epsilon) for s in statements), sum(Fraction(s.delta) for s in statements)
+    if exact[1] < 0.999:
+        total = compose(*statements)
+        assert (total.epsilon, total.delta) >= exact
+        assert total.delta >= exact[1]
+        assert math.nextafter(total.epsilon, 0) < exact[0]
+
+
+@pytest.mark.parametrize("exact", [Fraction(1, 3), Fraction(2, 3), 2**53 + 1, np.longdouble(1) / 3])
+def test_numbers_that_are_no_floats_are_rounded_up(exact):
+    claimed = Fraction(stated(exact).epsilon)
+    assert claimed >= Fraction(*exact.as_integer_ratio())
+    if exact < 1:
+        assert Fraction(stated(1, exact).delta) >= Fraction(*exact.as_integer_ratio())
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7, 30.0, 300.0])
+def test_conversions_are_rounded_up(epsilon):
+    delta = 1e-3 * math.exp(-epsilon)
+    found = convert(stated(epsilon, delta, "add-remove"), "replace-one")
+    with mpmath.workdps(60):
+        assert found.epsilon == 2 * epsilon
+        exact = mpmath.mpf(delta) * (1 + mpmath.exp(mpmath.mpf(epsilon)))
+        assert exact <= mpmath.mpf(found.delta) <= exact * (1 + mpmath.mpf(2) ** -50)

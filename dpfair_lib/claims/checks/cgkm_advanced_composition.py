@@ -39,6 +39,9 @@ def check(
         exact = optimal_composition_delta(epsilon, delta, releases, min(total, 1e6))
         search.observe(failure - exact, case, tolerance=1e-13)
         search.equal(failure, releases * delta + slack, case, tolerance=1e-12)
+        deviation = (2 * releases * math.log(1 / slack)) ** 0.5 * epsilon
+        printed = deviation + releases * epsilon * (math.exp(epsilon) - 1)
+        search.equal(total / printed, 1.0, case, tolerance=1e-12)
         # at δ of each = 0 the proof needs only half of the second term
         if delta == 0:
             half = epsilon * math.sqrt(-2 * releases * math.log(slack)) + releases * epsilon**2 / 2
@@ -136,6 +139,8 @@ def _share_with(constant: float) -> Callable[..., float]:
 FAULTS: dict[str, dict[str, Any]] = {
     "2 under the root forgotten": {"formula": _formula_with(0.5**0.5, 1.0)},
     "second term forgotten": {"formula": _formula_with(1.0, 0.0)},
+    "half of the second term": {"formula": _formula_with(1.0, 0.5)},
+    "a tenth more than printed": {"formula": _formula_with(1.1, 1.1)},
     "number of releases forgotten in δ": {
         "formula": lambda e, d, k, s: (advanced_composition(e, d, k, s)[0], d + s)
     },

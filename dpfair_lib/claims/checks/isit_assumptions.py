@@ -27,16 +27,24 @@ COPIES: list[dict[str, Any]] = [
 ]
 
 
+def membership_law(present: bool, odds: int) -> tuple[Fraction, Fraction]:
+    """Return the chances that h* is 0 and 1 at a point: randomised response on whether it is among the rows."""
+    truth = Fraction(odds, 1 + odds)
+    return (1 - truth, truth) if present else (truth, 1 - truth)
+
+
 def check(
     *,
     bound: Callable[..., float] = parity_bound,
     gap: Callable[..., Any] = signed_gap,
+    answer: Callable[[bool, int], tuple[Fraction, Fraction]] = membership_law,
     search: Search,
 ) -> Evidence:
     """Break the bound with rows that trained the classifier, and with copied rows; then judge two repairs."""
     _as_printed(bound, gap, search)
+    _memory_is_private(answer, search)
     search.part("rows that trained the classifier, and copied rows")
-    remembered = functools.partial(memory_slack, bound=bound, gap=gap)
+    remembered = functools.partial(memory_slack, bound=bound, gap=gap, answer=answer)
     copied = functools.partial(copies_slack, bound=bound, gap=gap)
     for slack, settings in ((remembered, MEMORY), (copied, COPIES)):
         for setting in settings:
@@ -58,6 +66,12 @@ def _as_printed(bound: Callable[..., float], gap: Callable[..., Any], search: Se
         )
         case = {"n": n, "epsilon": epsilon, "eta": eta}
         search.sanity(-abs(bound(n, epsilon, eta) / printed - 1), case, tolerance=1e-12)
+        # geometric noise on the counts: the smallest t with P(|noise| > t) ≤ η/4, found by going up
+        noise = sum(_geometric_reach(epsilon, eta / 4) / size for size in n)
+        printed = noise + sum(math.sqrt(math.log(8 / eta) / (2 * size)) for size in n)
+        search.sanity(
+            -abs(bound(n, epsilon, eta, mechanism="geometric") / printed - 1), case, tolerance=1e-12
+        )
     grid = np.array(list(itertools.product(fractions_up_to(3), repeat=4)), dtype=object)
     alpha, beta, a, b = grid.T
     expected = np.array([printed_gap(*row) for row in grid], dtype=object)
@@ -65,9 +79,27 @@ def _as_printed(bound: Callable[..., float], gap: Callable[..., Any], search: Se
     search.sanity(-abs(gap(alpha, beta, a, b) - expected), case)
 
 
+def _geometric_reach(epsilon: float, failure: float) -> int:
+    """Return the smallest t with 2e^(−ε(t + 1))/(1 + e^(−ε)) ≤ failure."""
+    decay = math.exp(-epsilon)
+    tails = (2 * decay ** (t + 1) / (1 + decay) for t in itertools.count())
+    return next(t for t, tail in enumerate(tails) if tail <= failure)
+
+
+def _memory_is_private(answer: Callable[..., Any], search: Search) -> None:
+    """The memory costs what it is said to: a row that comes or goes changes the answer at its own point alone."""
+    search.part("the memory is private")
+    for odds in sorted({setting["odds"] for setting in MEMORY}):
+        inside, outside = answer(True, odds), answer(False, odds)
+        search.equal(sum(inside), 1, {"odds": odds})
+        search.equal(
+            max(p / q for p, q in zip(inside + outside, outside + inside, strict=True)), odds, {"odds": odds}
+        )
+
+
 def memory_slack(
     *, rows: int, odds: int, eta: Fraction, bound: Callable[..., float] = parity_bound,
-    gap: Callable[..., Any] = signed_gap,
+    gap: Callable[..., Any] = signed_gap, answer: Callable[..., Any] = membership_law,
 ) -> Fraction:  # fmt: skip
     """Return η minus a lower bound on the chance that the gap exceeds its bound, for a private memory.
 
@@ -75,14 +107,14 @@ def memory_slack(
     of group 0, whether it is among the rows, truly with probability odds/(1 + odds); in group 1 it is 0. It is
     log(odds)-DP under add-remove. The rows then serve a second time, for ᾱ and β̄, with ε₀ = ε₁ = 1.
     """
-    truth = Fraction(odds, 1 + odds)
+    truth = answer(True, odds)[1]
     points = 1000 * rows**2
     variance = truth * (1 - truth)
     # Chebyshev for ᾱ and for α, at a distance of 1/20; a union bound for two equal rows; Laplace tails at 1/20
     failures = [
         400 * variance / rows, 400 * variance / points, Fraction(rows**2, 2 * points), *[laplace_tail(rows)] * 2
     ]  # fmt: skip
-    alpha = 1 - truth + Fraction(rows, points) + TWENTIETH
+    alpha = answer(False, odds)[1] + Fraction(rows, points) + TWENTIETH
     reached = abs(gap(min(alpha, Fraction(1)), Fraction(0), truth - 2 * TWENTIETH, TWENTIETH))
     if not reached > Fraction(bound(rows, 1.0, float(eta))):
         return eta
@@ -209,6 +241,10 @@ def _gap_before(alpha: Any, beta: Any, a: Any, b: Any) -> Any:
     return alpha - beta + 0 * signed_gap(alpha, beta, a, b)
 
 
+def _geometric_without_noise(n: Any, epsilon: Any, eta: float, *, mechanism: Any = "laplace") -> float:
+    return parity_bound(n, epsilon if mechanism == "laplace" else math.inf, eta, mechanism=mechanism)
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "a bound that says nothing": {"bound": _void},
     "a tenth of the bound": {"bound": _a_tenth},
@@ -216,6 +252,11 @@ FAULTS: dict[str, dict[str, Any]] = {
         "bound": lambda n, *rest, **how: parity_bound(np.sum(n), *rest, **how)
     },
     "half of the bound": {"bound": lambda *given, **how: parity_bound(*given, **how) / 2},
+    "geometric noise forgotten": {"bound": _geometric_without_noise},
+    "a memory of the squared odds": {"answer": lambda present, odds: membership_law(present, odds**2)},
+    "a memory whose every answer is a coin": {
+        "answer": lambda present, odds: membership_law(present, 1 + 0 * odds)
+    },
     "half of the gap": {"gap": lambda *rates: signed_gap(*rates) / 2},
     "a gap that is always 0": {"gap": _always_fair},
     "the gap before the flips": {"gap": _gap_before},

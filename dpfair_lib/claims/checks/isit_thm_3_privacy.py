@@ -191,7 +191,19 @@ def _never_clipped(before: Rate, after: Rate, decay: Decay, **how: Any) -> Any:
     return rate_odds(before, after, decay, **(how | {"clipped": False}))
 
 
+def _least_sizes_of_one_and_two(epsilons: Any, relation: str, **how: Any) -> Any:
+    return release_epsilon(
+        epsilons, relation, **(how | ({"least_sizes": (1, 2)} if how.get("least_sizes") else {}))
+    )
+
+
 FAULTS: dict[str, dict[str, Any]] = {
+    "all groups summed": {
+        "epsilon": lambda epsilons, relation, **how: (
+            sum(epsilons) if len(epsilons) > 2 else release_epsilon(epsilons, relation, **how)
+        )
+    },
+    "the same least sizes always": {"epsilon": _least_sizes_of_one_and_two},
     "the largest ε for every relation": {"epsilon": _largest_alone},
     "the sum for every relation": {"epsilon": _always_the_sum},
     "counted sizes taken for fixed ones": {"epsilon": _sizes_forgotten},

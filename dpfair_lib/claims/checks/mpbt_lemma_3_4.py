@@ -40,10 +40,11 @@ def check(
 def _budget(terms: Any, smallest: Any, search: Search) -> None:
     """Each of the 2K + 1 parts gets δ/(2K + 1), with equality; shares and sizes at random."""
     search.part("budget")
-    for _ in range(7500 * search.effort):
+    for _ in range(1500 * search.effort):
         k = int(search.rng.integers(1, 9))
         shares = search.rng.dirichlet(np.ones(k)) * 0.9 + 0.1 / k
-        delta, b3, b4 = float(search.rng.random() * 0.98 + 0.01), float(search.rng.integers(1, 9)), 0.5
+        delta, b3 = float(search.rng.random() * 0.98 + 0.01), float(search.rng.integers(1, 9))
+        b4 = 2.0 ** int(search.rng.integers(-3, 3))
         dimension, labels = int(search.rng.integers(1, 60)), int(search.rng.integers(2, 6))
         part = delta / (2 * k + 1)
         n = math.ceil(smallest(shares, delta))
@@ -52,6 +53,7 @@ def _budget(terms: Any, smallest: Any, search: Search) -> None:
             "δ": delta,
             "n": n,
             "B₃": b3,
+            "B₄": b4,
             "dimension": dimension,
             "labels": labels,
         }
@@ -73,7 +75,7 @@ def _decreasing(terms: Any, smallest: Any, search: Search) -> None:
     """With more than n p/2 rows the bound for all models only falls: i^d exp(−i α²/32), for whole i up to n."""
     search.part("more than n p/2 rows")
     for dimension in (1, 3, 40):
-        for share, delta in ((0.5, 0.9), (0.1, 0.05), (0.02, 0.5)):
+        for share, delta in ((0.5, 0.9), (0.1, 0.05), (0.02, 0.5), (0.002, 1e-4)):
             shares = [share, 1 - share]
             n = math.ceil(smallest(shares, delta))
             alpha = float(terms(n, shares, delta, b3=2, b4=0.5, dimension=dimension).accuracies[0])
@@ -157,6 +159,14 @@ FAULTS: dict[str, dict[str, Any]] = {
     "α_C forgotten": {"terms": _scaled(coefficients=0.0)},
     "α for the accuracies halved": {"terms": _scaled(accuracies=0.5)},
     "α for the accuracies doubled": {"terms": _scaled(accuracies=2.0)},
+    "B₄ always ½": {
+        "terms": lambda n, shares, delta, *, b4, **rest: sampling_terms(
+            n, shares, delta, b4=0 * b4 + 0.5, **rest
+        )
+    },
+    "two labels, whatever their number": {
+        "terms": lambda n, shares, delta, **rest: sampling_terms(n, shares, delta, **(rest | {"labels": 2}))
+    },
     "budget of K parts": {
         "smallest": lambda shares, delta: float(8 * np.log(len(shares) / delta + 1) / np.min(shares))
     },

@@ -30,6 +30,8 @@ def judge_losses(odds: Callable[..., Any], epsilon: Callable[..., Any], search: 
     _one_large_group(odds, search)
     _one_rate_in_the_tails(odds, search)
     _all_neighbours(odds, epsilon, search)
+    _three_groups(odds, epsilon, search)
+    _larger_least_sizes(odds, epsilon, search)
 
 
 def _one_rate(odds: Callable[..., Any], search: Search) -> None:
@@ -134,6 +136,73 @@ def _all_neighbours_at(
             if worst < math.inf:
                 enough = sum(sorted(floats)[-MOVED_GROUPS[relation] :])
                 _judge_closed(closed, math.log(worst), enough, case, search)
+
+
+def _three_groups(odds: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
+    """Three records of any prediction in any of three groups, fixed divisors: every neighbour, by its odds."""
+    search.part("three groups")
+    root, levels = Fraction(9, 10), (Fraction(2), Fraction(1), Fraction(3))
+    decays = [rational_decay(root ** int(level), 1) for level in levels]
+    kinds = list(itertools.product(range(3), (0, 1)))  # a record: its group, whether it is selected
+
+    @functools.cache
+    def ratio(group: int, before: int, after: int) -> Any:
+        return odds(Rate(before, 3), Rate(after, 3), decays[group], clipped=False)
+
+    def selected(records: tuple[tuple[int, int], ...]) -> list[int]:
+        return [records.count((group, 1)) for group in range(3)]
+
+    worst: dict[str, Any] = dict.fromkeys(MOVED_GROUPS, 1)
+    for records in itertools.product(kinds, repeat=3):
+        before, (was, *rest) = selected(records), records
+        for now in (None, *kinds):
+            after = selected((*rest,) if now is None else (now, *rest))
+            loss = math.prod(ratio(a, before[a], after[a]) for a in range(3))
+            for relation in _relations_of(was, now):
+                worst[relation] = max(worst[relation], loss)
+    for relation, loss in worst.items():
+        found = epsilon(levels, relation)
+        search.equal(root ** -int(found), loss, {"relation": relation, "ε of the groups": levels})
+    search.exhausts("three groups, three records: all neighbours under four relations", cases=len(worst))
+
+
+def _relations_of(was: tuple[int, int], now: tuple[int, int] | None) -> list[str]:
+    """Return under which relations a record may become another one, or go."""
+    if now is None:
+        return ["add-remove"]
+    return ["replace-one", "replace-within-group" if was[0] == now[0] else "sensitive-attribute"]
+
+
+def _larger_least_sizes(odds: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
+    """Counted sizes of at least (m, n), clipped: the worst of all neighbours of the smallest and the next sizes."""
+    search.part("larger least sizes")
+    for floats, least in (
+        ((0.3, 0.2), (2, 5)),
+        ((0.02, 0.7), (6, 3)),
+        ((0.05, 0.04), (9, 9)),
+        ((1.5, 0.1), (1, 4)),
+    ):
+        decays = [exponential_decay(level) for level in floats]
+        ratio = functools.cache(lambda a, before, after: odds(before, after, decays[a]))  # noqa: B023
+        worst = dict.fromkeys(MOVED_GROUPS, 0.0)
+        sizes = [range(size, size + 2) for size in least]
+        states = [
+            (k, m, j, n) for m in sizes[0] for n in sizes[1] for k in range(m + 1) for j in range(n + 1)
+        ]
+        for state, relation in itertools.product(states, MOVED_GROUPS):
+            for other in neighbours(state, relation):
+                if other[1] >= least[0] and other[3] >= least[1]:
+                    pairs = [[Rate(s[2 * a], s[2 * a + 1]) for s in (state, other)] for a in (0, 1)]
+                    loss = sum(math.log(ratio(a, *pair)) for a, pair in enumerate(pairs))
+                    worst[relation] = max(worst[relation], loss)
+        for relation, loss in worst.items():
+            enough = sum(sorted(floats)[-MOVED_GROUPS[relation] :])
+            case = {"relation": relation, "least sizes": least, "ε of the groups": floats}
+            found = epsilon(floats, relation, least_sizes=least)
+            if relation == "replace-within-group":
+                search.equal(found, loss, case, tolerance=1e-12)
+            else:
+                _judge_closed(found, loss, enough, case, search)
 
 
 def _judge_closed(closed: float, worst: float, fixed: float, case: dict[str, Any], search: Search) -> None:

@@ -97,6 +97,9 @@ FAULTS: dict[str, dict[str, Any]] = {
             kind=kind, share=1 - 1e-9 if share == 0.5 else share, **chosen
         )
     },
+    "the same number of records in the generic one": {
+        "generic": lambda *, m, **chosen: generic_linf_bound(m=min(m, 10), **chosen)
+    },
     "2|A| cells in the generic one": {
         "generic": lambda *, n_groups, **chosen: (
             generic_linf_bound(n_groups=n_groups, **chosen)

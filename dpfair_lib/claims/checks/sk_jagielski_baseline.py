@@ -40,21 +40,23 @@ def check(
         groups=(1, 2, 3, 10), beta=(1e-6, 0.01, 0.05, 0.5, 0.99), epsilon=(0.1, 1.0, 8.0)
     ):
         groups, failure, epsilon = case["groups"], case["beta"], case["epsilon"]
-        common = {"n_groups": groups, "m": 1000, "epsilon": epsilon, "beta": failure}
+        m = 1000 * groups + 7
+        common = {"n_groups": groups, "m": m, "epsilon": epsilon, "beta": failure}
         for kind in ("printed", "exact"):
             bound = linf(**common, kind=kind)
-            tail = largest_error_tail(bound, 2 / (1000 * epsilon), 4 * groups)
+            tail = largest_error_tail(bound, 2 / (m * epsilon), 4 * groups)
             search.observe(failure - tail, {**case, "kind": kind}, tolerance=1e-12)
         ours = radius(epsilon, groups=groups, failure=failure, relation="replace-one", mechanism="laplace")
-        search.equal(ours / 1000, linf(**common, kind="exact"), case, tolerance=1e-9)
+        search.equal(ours / m, linf(**common, kind="exact"), case, tolerance=1e-9)
         level = math.log(4 * groups / failure)
-        size = linf(**common) * 1000
+        size = linf(**common) * m
+        search.equal(size, 2 * level / epsilon, case, tolerance=1e-9)
         search.part("the quoted constants")
         search.observe(24 * groups * level / epsilon - excess(groups, size), case)
         search.equal(excess(groups, size), 8 * groups * level / epsilon, case, tolerance=1e-9)
-        rows = 10 * size
-        quoted = 8 * level / (rows * epsilon - 4 * level)
-        search.equal(remainder(rows, size) / quoted, 1.0, case, tolerance=1e-9)
+        for rows in (2.5 * size, 10 * size, 300 * size):
+            quoted = 8 * level / (rows * epsilon - 4 * level)
+            search.equal(remainder(rows, size) / quoted, 1.0, case | {"rows": rows}, tolerance=1e-9)
     search.part("all noises and pairs of rules at corners")
     moved = excess_at_corners(2)
     search.observe(excess(2, 1) - moved, {"moved": moved})
@@ -121,6 +123,10 @@ def condition_slack(
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "the same number of records always": {
+        "linf": lambda *, m, **rest: generic_linf_bound(m=1000 + 0 * m, **rest)
+    },
+    "five radii over the rows": {"remainder": lambda rows, radius: 5 * radius / rows},
     "two cells for each group": {
         "linf": lambda n_groups, kind="printed", **rest: generic_linf_bound(
             n_groups=n_groups, kind=kind, **{**rest, "beta": min(2 * rest["beta"], 0.999)}

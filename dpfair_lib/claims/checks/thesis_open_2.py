@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.checks.multiplier_bounds import judge_bound
 from dpfair_lib.claims.checks.surds import Surd, solve
 from dpfair_lib.claims.checks.thesis_program_5_5_9 import as_fractions, exact_program, printed_objective
 from dpfair_lib.claims.checks.thesis_reduction_5_5_7 import all_channels
@@ -190,11 +191,16 @@ def _irrational(ratio: Any, bound: Any, search: Search) -> None:
     for sign in (ratio(program, channel) - t, bound(program, proof) - t, 12 * t * t + 2 * t - 1):
         search.equal(sign.sign, 0, case)
     search.equal((-program.violation(channel)).sign if program.violation(channel) > 0 else 0, 0, case)
+    judge_bound(bound, program, proof, search)
     search.fact("irrational optimum", "(√13 − 1)/12")
     search.fact("irrational optimum in digits", round(float(t), 6))
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "the level itself taken for the bound": {"bound": lambda _, m: m.t},
+    "column truthfulness not paid": {
+        "bound": lambda program, m: lower_bound(program, replace(m, column_caps=0 * m.column_caps))
+    },
     "one side of the level only": {
         "member": lambda program, q, t: bool(
             (program.excess @ q <= t * program.overall * (program.p @ q)).all()

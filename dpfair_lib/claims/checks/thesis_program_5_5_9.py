@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.checks.multiplier_bounds import judge_bound
 from dpfair_lib.claims.checks.thesis_reduction_5_5_7 import all_channels
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
@@ -139,6 +140,17 @@ def _objective_and_optimum(
     )
 
 
+def rounded(m: Multipliers) -> Multipliers:
+    """Return multipliers with denominators that stay small."""
+
+    def short(values: Any) -> np.ndarray:
+        return np.vectorize(lambda value: value.limit_denominator(1000), otypes=[object])(values)
+
+    names = ("above", "below", "rows", "column_caps", "row_caps")
+    parts = {name: short(getattr(m, name)) for name in names}
+    return replace(m, t=m.t.limit_denominator(1000), truth=m.truth.limit_denominator(1000), **parts)
+
+
 def _random_instances(solve: Any, bound: Any, search: Search) -> None:
     search.part("random instances of 3 to 5 groups")
     for _ in range(5 * search.effort):
@@ -152,12 +164,15 @@ def _random_instances(solve: Any, bound: Any, search: Search) -> None:
 
 def _bracketed(program: Program, solve: Any, bound: Any, search: Search, case: Any) -> Fraction:
     """Judge that the solver's channel is feasible and its multipliers prove it optimal; return what they prove."""
-    matrix, proof = solve(in_floats(program))
-    rounded = in_floats(program)
-    search.observe(-float(rounded.violation(matrix)), case, tolerance=1e-9)
-    least = Fraction(0) if proof is None else bound(program, in_fractions(proof))
-    search.observe(float(least) - float(rounded.ratio(matrix)), case, tolerance=1e-8)
-    search.observe(float(rounded.ratio(matrix)) - float(least), case, tolerance=1e-9)
+    floats = in_floats(program)
+    matrix, proof = solve(floats)
+    search.observe(-float(floats.violation(matrix)), case, tolerance=1e-9)
+    least = Fraction(0)
+    if proof is not None:
+        least = bound(program, in_fractions(proof))
+        judge_bound(bound, program, rounded(in_fractions(proof)), search)
+    search.observe(float(least) - float(floats.ratio(matrix)), case, tolerance=1e-8)
+    search.observe(float(floats.ratio(matrix)) - float(least), case, tolerance=1e-9)
     return Fraction(least)
 
 
@@ -176,7 +191,26 @@ def _slacks_for_free(program: Program, multipliers: Multipliers) -> Any:
     )
 
 
+def _larger_masses(program: Program, m: Multipliers) -> Any:
+    """Take a report's mass to be at least P(Y = 1)/k, whatever the privacy level."""
+    found, largest = lower_bound(program, m), m.t
+    shrunk = m.sides[0] * m.above + m.sides[1] * m.below
+    sound = (shrunk * (program.x + (1 - program.x) * program.p)).sum() / shrunk.sum() if shrunk.sum() else 1
+    return found if found >= largest or found == 0 else m.t + (found - m.t) * sound
+
+
 FAULTS: dict[str, dict[str, Any]] = {
+    "the level itself taken for the bound": {"bound": lambda _, m: m.t},
+    "truthful columns for free": {
+        "bound": lambda program, m: lower_bound(program, replace(m, column_caps=0 * m.column_caps))
+    },
+    "truthful rows for free": {
+        "bound": lambda program, m: lower_bound(program, replace(m, row_caps=0 * m.row_caps))
+    },
+    "reports of too large a mass": {"bound": _larger_masses},
+    "both sides taken for those of Δ": {
+        "bound": lambda program, m: lower_bound(program, replace(m, sides=(1, 1)))
+    },
     "truth of rows forgotten": {"constraints": lambda q, x: private_by_truth(q, x) & truthful_columns(q)},
     "truth of columns forgotten": {"constraints": lambda q, x: private_by_truth(q, x) & truthful_rows(q)},
     "privacy within rows": {

@@ -13,6 +13,7 @@ import numpy as np
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.binary import (
     binary_matrix,
+    binary_optimum,
     equally_truthful_response,
     optimal_ratio,
     optimal_truths,
@@ -32,6 +33,7 @@ def check(
     ratio: Callable[..., Any] = unfairness_ratio,
     closed: Callable[..., Any] = optimal_ratio,
     rival: Callable[..., Any] = equally_truthful_response,
+    optimum: Callable[..., Randomizer] = binary_optimum,
     search: Search,
 ) -> Evidence:
     """Judge (5.4.2) as printed, the theorem in the reading of its proof, and its channel beside plain response."""
@@ -40,6 +42,7 @@ def check(
     _reached(truths, closed, search)
     _least(truths, ratio, closed, search)
     _beaten(truths, ratio, rival, search)
+    _public(optimum, search)
     return search.evidence()
 
 
@@ -148,6 +151,21 @@ def _beaten(truths: Callable[..., Any], ratio: Any, rival: Callable[..., Any], s
     search.fact("of these, where always reporting the larger group's value is as truthful too", always_fairer)
 
 
+def _public(optimum: Callable[..., Randomizer], search: Search) -> None:
+    """What users call: the channel by the shares alone, for rates in either order, with its Δ′ by the definition."""
+    search.part("the public function")
+    orders = ((0.2, 0.7), (0.7, 0.2), (1.0, 0.0), (0.4, 0.4))
+    for share, x, rates in itertools.product(SHARES, (*LEVELS, Fraction(1)), orders):
+        case = {"share_0": share, "x": x, "rates": rates}
+        shares = [float(share), 1 - float(share)]
+        channel = optimum(shares, rates, -math.log(x) if x else math.inf)
+        lies = (x / 2, HALF) if 2 * share <= 1 else (HALF, x / 2)  # of the value 0, of the value 1
+        expected = np.array([[1 - lies[0], lies[0]], [lies[1], 1 - lies[1]]], dtype=float)
+        search.equal(channel.matrix.ravel(), expected.ravel(), case, tolerance=1e-14)
+        _, after = channel.pushforward(shares, rates)
+        search.equal(channel.value, abs(after[1] - after[0]), case, tolerance=1e-14)
+
+
 def _response(_: Any, x: Any) -> tuple[Any, Any]:
     return 1 / (1 + x), 1 / (1 + x)
 
@@ -177,6 +195,14 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "larger share for the smaller in the closed form": {
         "closed": lambda share, x: 2 * share * (1 - share) * (1 - x) / (1 - share**2 * (1 - x) ** 2)
+    },
+    "the channel of the group of the smaller rate": {
+        "optimum": lambda p, p1, epsilon: binary_optimum(p if p1[0] <= p1[1] else p[::-1], p1, epsilon)
+    },
+    "the value of equal shares": {
+        "optimum": lambda p, p1, epsilon: Randomizer(
+            binary_optimum(p, p1, epsilon).matrix, value=binary_optimum([0.5, 0.5], p1, epsilon).value
+        )
     },
     "rival of truth ½(1 + u)": {"rival": lambda _, x: 1 - x / 2},
     "rival of half the truth surplus": {

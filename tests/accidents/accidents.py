@@ -1,0 +1,90 @@
+"""Ways to have an accident: a full disk, a folder that cannot be written, a process that is killed."""
+
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DROP_FROM_BOUNDING_SET, MAY_PASS_MODES = (
+    24,
+    (1, 2),
+)  # prctl's option; CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+
+
+def obey_modes():
+    """Let the modes of files count for the program that is started next, even where root starts it."""
+    if os.geteuid() == 0:
+        system = ctypes.CDLL(None, use_errno=True)
+        for capability in MAY_PASS_MODES:
+            if system.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0):
+                raise OSError(ctypes.get_errno(), "prctl")
+    hear_signals()
+
+
+def hear_signals():
+    """Undo what a test run in the background leaves to its children: an ignored interrupt."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def full_disk(room):
+    """Let no file grow beyond so many bytes: the write fails that would."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
+def umask(mask):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def read_only(folder):
+    mode = folder.stat().st_mode
+    folder.chmod(0o555)
+    try:
+        yield
+    finally:
+        folder.chmod(mode)
+
+
+def start(*arguments, before=hear_signals, **options):
+    """Start this library's Python with arguments."""
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=before, **options,
+    )  # fmt: skip
+
+
+def run(*arguments, **options):
+    """Run it to its end and return its exit status, what it printed and what it complained of."""
+    process = start(*arguments, **options)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def wait_until(true, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def names_in(folder):
+    """Name every file under a folder."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
