@@ -7,7 +7,7 @@ score is what `dpfair_lib.audit` sees. Which event convicts is for the audit to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,11 +78,11 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
     }  # fmt: skip
 
 
-def run_audit(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the row of one release, with the recorded numbers of runs, or other ones that the task gives."""
+def run_audit(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the row of one release, with the recorded number of runs, or another one that the task gives."""
     name = task["release"]
     size = task.get("size", DRAWS if RELEASES[name].many else FITS)
-    yield audited(name, size, seed=task["seed"], failure=FAILURE / len(RELEASES))
+    return [audited(name, size, seed=task["seed"], failure=FAILURE / len(RELEASES))]
 
 
 def _is_secure(name: str) -> bool:
