@@ -17,6 +17,7 @@ import numpy as np
 from dpfair_lib.datasets import split_isit
 from dpfair_lib.datasets.pins import pinned
 from dpfair_lib.experiments import (
+    audits,
     bounded_impact,
     postprocessing,
     preparation,
@@ -193,6 +194,13 @@ def svms(name: str, data: str) -> Experiment:
     return Experiment(name, _origin(data), parameters, function, tasks)
 
 
+def audited_releases(name: str) -> Experiment:
+    """A lower bound on the ε of every kind of release, a task per release; on made-up rows."""
+    parameters = {"fits": audits.FITS, "draws": audits.DRAWS, "failure": audits.FAILURE, "seed": 0}
+    tasks = [{"release": release, "seed": 0} for release in audits.RELEASES]
+    return Experiment(name, {"name": "made up"}, parameters, audits.run_audit, tasks)
+
+
 FIGURES = {
     "adult": ("adult-gender", "adult-race", "adult-race-gender"),
     "lsac": ("lsac-gender", "lsac-family-income"),
@@ -203,6 +211,7 @@ FIGURES = {
 
 # name → how to make the experiment of that name
 EXPERIMENTS = {
+    "privacy-audits": audited_releases,
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
     "isit-alg-1-adult-fresh-test": functools.partial(algorithm_1, data="adult", fixed_test=False),
     **{

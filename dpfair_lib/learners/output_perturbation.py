@@ -69,7 +69,8 @@ class OutputPerturbation(LinearClassifier):
     tolerance : float, default=0.001
         τ > 0, the accuracy of the solver.
     replicates : int, default=1
-        How many noisy copies of the one minimiser to draw, for studies of the mechanism's spread.
+        How many noisy copies of the one minimiser to draw, for studies of the mechanism's spread; more than one are
+        refused beside secure noise, since their mean tells more than the statement of one allows.
     noise : {"secure", "study"}, default="secure"
         OpenDP's sampler, or seeded noise in floating point, which protects no real data.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
@@ -88,7 +89,7 @@ class OutputPerturbation(LinearClassifier):
     sigma_ : float
         Standard deviation of the noise in each coordinate, of either kind; `noise_certificate` is for Gaussian noise.
     privacy_statement_ : PrivacyStatement
-        For each replicate alone.
+        Of the one model; of study noise for each replicate alone, and no guarantee.
 
     References
     ----------
@@ -134,11 +135,11 @@ class OutputPerturbation(LinearClassifier):
         ------
         ValueError
             If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
-            at ε ≥ 1; if Laplace noise is asked for at δ > 0, or another at δ = 0; if a seed is given beside secure
-            noise; if X or y is malformed or empty; if there is one label only and no ``classes``, or a label that is
-            none of them; if rounding could exceed half of the solver's tolerance, or the solver does not reach it. That
-            last refusal depends on the data and is not covered by the privacy statement; the method converges from
-            everywhere, and no data set is known that causes it.
+            at ε ≥ 1; if Laplace noise is asked for at δ > 0, or another at δ = 0; if a seed, or more than one
+            replicate, is given beside secure noise; if X or y is malformed or empty; if there is one label only and
+            no ``classes``, or a label that is none of them; if rounding could exceed half of the solver's tolerance,
+            or the solver does not reach it. That last refusal depends on the data and is not covered by the privacy
+            statement; the method converges from everywhere, and no data set is known that causes it.
         """
         modulus, bound, tolerance = self._check()
         features, labels = checked(self, X, y)
@@ -190,8 +191,13 @@ class OutputPerturbation(LinearClassifier):
             )
         one_of(self.loss, "loss", LOSSES)
         self._check_delta()
-        positive_integer(self.replicates, "replicates")
+        replicates = positive_integer(self.replicates, "replicates")
         one_of(self.noise, "noise", ("secure", "study"))
+        if self.noise == "secure" and replicates > 1:
+            raise ValueError(
+                f"replicates: found {replicates} beside noise='secure', expected 1: all of them would be released, and "
+                "what they tell adds up; fit again for another release, with a statement of its own"
+            )
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
         if self.noise == "secure" and self.random_state is not None:

@@ -8,6 +8,7 @@ from dpfair_lib.privacy.accounting import (
     prv_interval,
 )
 from dpfair_lib.privacy.accounting_lower import dp_sgd_epsilon_lower_bound, pld_interval
+from dpfair_lib.privacy.attacks import averaging_attack, laplace_bits_attack, last_bits_attack
 from dpfair_lib.privacy.auditing import AuditResult, Event, audit, audit_approximate
 from dpfair_lib.privacy.budget import Budget, BudgetExceededError, Remaining, compose
 from dpfair_lib.privacy.composition import (
@@ -62,6 +63,7 @@ __all__ = [
     "advanced_composition",
     "audit",
     "audit_approximate",
+    "averaging_attack",
     "basic_composition",
     "classical_sigma_formula",
     "compose",
@@ -76,10 +78,12 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_log_delta",
     "gaussian_sigma",
+    "laplace_bits_attack",
     "laplace_composition_delta",
     "laplace_vector_loss",
     "largest_error_bound",
     "largest_error_tail",
+    "last_bits_attack",
     "mark_noise",
     "optimal_composition_delta",
     "optimal_composition_delta_from_odds",

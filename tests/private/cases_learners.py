@@ -221,6 +221,5 @@ CASES = [
     _weights("logistic", "analytic", classes=("yes", "no")),
     _weights("logistic", "analytic", classes=(0.0, 0.5)),
     _weights("huberised-hinge", "analytic", classes=(True, False)),
-    _weights("logistic", "analytic", replicates=2),
     *(_chosen(repair) for repair in (True, False, "pure")),
 ]

@@ -1,9 +1,9 @@
 """Draws against an exact law: yes-or-no questions with exact probabilities, binomial bounds, exact power.
 
-How often n independent draws fall into an event of probability p is Binomial(n, p), whatever the law. A law is rejected
-if one of its events comes more or less often than that allows, at a failure probability that is divided evenly: the
-1e-6 of the whole harness among the tests named in `TESTS`, and a test's share among the two sides of its events. Nothing
-is asymptotic; the power against another law is a sum of binomial probabilities too.
+How often n independent draws fall into an event of probability p is Binomial(n, p), whatever the law. A law is
+rejected if one of its events comes more or less often than that allows, at a failure probability that is divided
+evenly: the 1e-6 of the whole harness among the tests named in `TESTS`, and a test's share among the two sides of its
+events. Nothing is asymptotic; the power against another law is a sum of binomial probabilities too.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,8 @@ TESTS = (
     *(f"{noise} {kind}" for noise in ("secure", "study") for kind in ("laplace", "gaussian", "geometric", "choice")),
     "response", "subsets from a table", "subsets one by one", "binary optimum", "any channel", "file",
     "output perturbation, analytic", "output perturbation, classical", "output perturbation, laplace",
-    "scaling constants", "steps, fused", "steps, opacus", "penalised steps", "batches", "support vectors",
-    "perturbed leader",
+    "scaling constants", "steps, fused", "steps, opacus", "penalised steps", "batches", "batches, fused",
+    "batches, opacus", "batches, penalised", "support vectors", "perturbed leader",
 )  # fmt: skip
 """Every test of fit there is; each may be made once, at FAILURE / len(TESTS)."""
 
@@ -47,17 +47,22 @@ def additive(cdf: Callable[[np.ndarray], Any], at: np.ndarray, beyond: np.ndarra
     return Law(chances, hits)
 
 
-def laplace(scale: float) -> Law:
+def laplace(scale: float, asked_of: float | None = None) -> Law:
+    """Return the law of Laplace noise; the events are those asked of another scale, if one is given."""
+    unit = asked_of or scale
     return additive(
-        lambda x: np.where(x < 0, np.exp(-abs(x) / scale) / 2, 1 - np.exp(-abs(x) / scale) / 2), AT * scale, BEYOND * scale
+        lambda x: np.where(x < 0, np.exp(-abs(x) / scale) / 2, 1 - np.exp(-abs(x) / scale) / 2),
+        AT * unit, BEYOND * unit,
     )  # fmt: skip
 
 
-def gaussian(sigma: float) -> Law:
-    return additive(lambda x: ndtr(x / sigma), AT * sigma, BEYOND * sigma)
+def gaussian(sigma: float, asked_of: float | None = None) -> Law:
+    """As `laplace`."""
+    unit = asked_of or sigma
+    return additive(lambda x: ndtr(x / sigma), AT * unit, BEYOND * unit)
 
 
-def geometric(scale: float) -> Law:
+def geometric(scale: float, asked_of: float | None = None) -> Law:
     """P(k) = (1 − r)/(1 + r) r^|k| with r = e^(−1/b); P(K ≤ k) = r^(−k)/(1 + r) for k < 0, and by symmetry."""
     r = np.exp(-1 / scale)
 
@@ -65,8 +70,7 @@ def geometric(scale: float) -> Law:
         k = np.floor(x)
         return np.where(k < 0, r ** abs(k), 1 + r - r ** (abs(k) + 1)) / (1 + r)
 
-    reach = np.floor(BEYOND * scale) + 0.5
-    return additive(cdf, np.arange(-9, 10), np.unique(reach))
+    return additive(cdf, np.arange(-9, 10), np.unique(np.floor(BEYOND * (asked_of or scale)) + 0.5))
 
 
 def finite(chances: Any) -> Law:
@@ -76,7 +80,7 @@ def finite(chances: Any) -> Law:
 
 
 def rejected(name: str, law: Law, draws: Any) -> bool:
-    """Whether the draws contradict the law; it happens with probability at most FAILURE / len(TESTS) if they have it."""
+    """Whether the draws contradict the law; if they have it, with probability at most FAILURE / len(TESTS)."""
     n, each = len(draws), _each(name, law)
     hits = law.hits(draws)
     too_few, too_many = binom.cdf(hits, n, law.chances) < each, binom.sf(hits - 1, n, law.chances) < each

@@ -1,4 +1,4 @@
-"""The scale of the noise is what the statement's numbers ask for, computed here in many digits from first principles."""
+"""The scale of the noise is what the statement's numbers ask for, computed in many digits from first principles."""
 
 import itertools
 import math
@@ -6,13 +6,14 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from watched import secure_requests
+from study_watching import exactly
+from test_costs import zcdp_delta
+from watching import watched
 
 import dpfair_lib as dpf
 from dpfair_lib.compat.fair_dynamics import RoundNoise, loss_sensitivity, round_noise
 from dpfair_lib.compat.subgroup_game import game_from_counts
 from dpfair_lib.privacy import GaussianMechanism, composed_zcdp, gaussian_sigma, zcdp_from_pure
-from test_costs import zcdp_delta
 
 EXACT = 1e-12
 CASES = [(0.8, 1e-3), (0.3, 1e-6), (0.99, 0.01)]
@@ -50,19 +51,21 @@ def test_gaussian_noise(kind, epsilon, delta):
     with mpmath.workdps(40):
         due = gaussian_ratio(epsilon, delta, kind)
         for sensitivity in (1.0, 0.037, 12.5):
-            assert gaussian_sigma(epsilon, delta, sensitivity, kind) == pytest.approx(float(due * sensitivity), rel=EXACT)
+            assert gaussian_sigma(epsilon, delta, sensitivity, kind) == pytest.approx(
+                float(due * sensitivity), rel=EXACT
+            )
         # the classical one is more than enough, at half of it is not
         assert gaussian_delta(epsilon, 1 / due) <= delta * (1 + mpmath.mpf(10) ** -20)
         assert gaussian_delta(epsilon, 2 / due) > delta
 
 
-# Output perturbation. Let F, F′ be the mean losses plus μ‖h‖²/2 of two data sets that differ in one of n rows, h, h′ the
-# minimisers. F′ − F has the gradient (g′ − g)/n, of the two rows at one h. By strong convexity of F,
-# μ‖h − h′‖ ≤ ‖∇F(h′)‖ = ‖∇F(h′) − ∇F′(h′)‖ = ‖g − g′‖/n at h′. Each computed minimiser has a gradient of at most τΛ/n and so
-# is at most τΛ/(μn) away. With ‖g − g′‖ ≤ 2mΛ the sensitivity is 2Λ(m + τ)/(μn).
-# m = 1 always. Logistic loss: the minimiser has μh = mean of σ(−a)yx with a = y⟨h, x⟩, hence μ‖h‖² = mean of aσ(−a), and
-# |a| ≤ r := Λ‖h‖, so that r² ≤ κ max{aσ(−a): a ≤ r} with κ = Λ²/μ; R is the largest such r. With v = −yx, g = σ(⟨h, v⟩)v;
-# two of these are furthest apart for v = Λ(s, ±√(1 − s²)), h along the first axis: m = max σ(Rs)√(1 − s²).
+# Output perturbation. Let F, F′ be the mean losses plus μ‖h‖²/2 of two data sets that differ in one of n rows, h, h′
+# the minimisers. F′ − F has the gradient (g′ − g)/n, of the two rows at one h. By strong convexity of F, μ‖h − h′‖ ≤
+# ‖∇F(h′)‖ = ‖∇F(h′) − ∇F′(h′)‖ = ‖g − g′‖/n at h′. Each computed minimiser has a gradient of at most τΛ/n and so is
+# at most τΛ/(μn) away. With ‖g − g′‖ ≤ 2mΛ the sensitivity is 2Λ(m + τ)/(μn). m = 1 always. Logistic loss: the
+# minimiser has μh = mean of σ(−a)yx with a = y⟨h, x⟩, hence μ‖h‖² = mean of aσ(−a), and |a| ≤ r := Λ‖h‖, so that r² ≤
+# κ max{aσ(−a): a ≤ r} with κ = Λ²/μ; R is the largest such r. With v = −yx, g = σ(⟨h, v⟩)v; two of these are furthest
+# apart for v = Λ(s, ±√(1 − s²)), h along the first axis: m = max σ(Rs)√(1 − s²).
 def gradient_radius(kappa):
     def pull(a):
         return a / (1 + mpmath.exp(a))
@@ -101,7 +104,7 @@ def output_perturbation(loss, kind, intercept, epsilon, delta):
         regularization=MODULUS, feature_bound=BOUND, epsilon=epsilon, delta=0.0 if kind == "laplace" else delta,
         noise_kind=kind, loss=loss, fit_intercept=intercept, tolerance=TOLERANCE, classes=(0, 1),
     )  # fmt: skip
-    with secure_requests() as requests:
+    with watched(exactly) as requests:
         model.fit(rng.normal(size=(ROWS, 3)), rng.integers(0, 2, ROWS))
     (request,) = requests
     return model, request
@@ -128,7 +131,9 @@ def test_output_perturbation(loss, kind, intercept, epsilon, delta):
     assert request.kind == ("laplace" if kind == "laplace" else "gaussian")
     assert request.scale == pytest.approx(float(due), rel=EXACT)
     assert len(request.values) == 3 + intercept
-    assert model.sigma_ == pytest.approx(request.scale * (math.sqrt(2) if kind == "laplace" else 1), rel=EXACT)
+    assert model.sigma_ == pytest.approx(
+        request.scale * (math.sqrt(2) if kind == "laplace" else 1), rel=EXACT
+    )
 
 
 def test_the_minimiser_moves_by_no_more():
@@ -138,7 +143,7 @@ def test_the_minimiser_moves_by_no_more():
             regularization=modulus, feature_bound=1.0, epsilon=1.0, delta=1e-3, loss=loss, fit_intercept=False,
             classes=(0, 1),
         )  # fmt: skip
-        with secure_requests() as requests:
+        with watched(exactly) as requests:
             model.fit(X, y)
         return requests[0].values, model.sensitivity_
 
@@ -165,8 +170,8 @@ def test_noise_of_the_games_rounds(epsilon, delta, rounds, dual_bound, n):
     with mpmath.workdps(25):  # found to ten digits, from below
         assert zcdp_delta(noise.rho * (1 - mpmath.mpf(10) ** -14), epsilon) <= delta
         assert zcdp_delta(noise.rho * (1 + 2 * mpmath.mpf(10) ** -10), epsilon) > delta
-    # what the scales cost: half for the losses, ρ = Δ²/(2σ²) each, half for the maximum of scores that move by 1/n, each
-    # with Laplace noise of scale b, which is 2/(nb)-private and so has ρ = (2/(nb))²/2
+    # what the scales cost: half for the losses, ρ = Δ²/(2σ²) each; half for the maximum of scores that move by 1/n,
+    # each with Laplace noise of scale b, which is 2/(nb)-private and so has ρ = (2/(nb))²/2
     losses = rounds * (loss_sensitivity(dual_bound, n) / noise.sigma) ** 2 / 2
     maxima = rounds * (2 / (n * noise.audit_scale)) ** 2 / 2
     assert losses == pytest.approx(noise.rho / 2, rel=EXACT)
@@ -204,6 +209,7 @@ def test_concentrated_costs():
     for sigma, move in [(2.0, 1.0), (0.7, 0.3)]:
         rho = GaussianMechanism(sigma, move).rho
         for alpha in (1.5, 3.0):
+
             def density(x, at, sigma=sigma):
                 return mpmath.exp(-((x - at) ** 2) / (2 * sigma**2)) / (sigma * mpmath.sqrt(2 * mpmath.pi))
 

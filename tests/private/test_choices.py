@@ -1,7 +1,7 @@
 """The exponential learner: how steeply it prefers small losses, and what that costs the worst neighbours.
 
-The learner hands scores to the sampler, whose law is softmax: P(h) ∝ e^score. All scores are seen here at that call, and
-the laws of neighbours compared outcome by outcome.
+The learner hands scores to the sampler, whose law is softmax: P(h) ∝ e^score. All scores are seen here at that call,
+and the laws of neighbours compared outcome by outcome.
 """
 
 import itertools
@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from watched import secure_requests
+from watching import watched
 
 import dpfair_lib as dpf
 
@@ -26,9 +26,11 @@ def scores(rows, epsilon, repair, noisy=0.0, hypotheses=HYPOTHESES, delta=0.0):
     """Return what is handed to the choice, and the statement; the count is answered with `noisy`."""
     places, labels, groups = (np.array(column) for column in zip(*rows, strict=True))
     learner = dpf.ExponentialFairLearner(hypotheses, epsilon=epsilon, delta=delta, repair=repair)
-    with secure_requests(lambda request: 0 if request.kind == "choice" else [noisy]) as requests:
+    with watched(lambda kind, _: 0 if kind == "choice" else [noisy]) as requests:
         learner.fit(places[:, None], labels, sensitive_features=groups)
-    assert [request.kind for request in requests] == (["choice"] if repair == "pure" else ["laplace", "choice"])
+    assert [request.kind for request in requests] == (
+        ["choice"] if repair == "pure" else ["laplace", "choice"]
+    )
     return requests, learner
 
 
@@ -86,7 +88,8 @@ def test_the_scale_is_the_joint_sensitivity_at_a_smaller_count():
     # all samples of five rows, each row by its prediction, label and group, and all neighbours
     n, kinds = 5, list(itertools.product((0, 1), (0, 1), (0, 1)))
     found = {
-        rows: (smallest(rows), loss(rows, (0, 1))) for rows in itertools.combinations_with_replacement(kinds, n)
+        rows: (smallest(rows), loss(rows, (0, 1)))
+        for rows in itertools.combinations_with_replacement(kinds, n)
     }
     moved = {}
     for rows, (count, u) in found.items():
@@ -95,9 +98,9 @@ def test_the_scale_is_the_joint_sensitivity_at_a_smaller_count():
             least = min(count, other_count)
             moved[least] = max(moved.get(least, 0), abs(u - other_u))
     # a count of 0 is raised to 1; the largest move is attained
-    assert moved == {
-        m: max(Fraction(2, m + 1), Fraction(1, m) + Fraction(1, n)) for m in (1, 2)
-    } | {0: moved[0]}
+    assert moved == {m: max(Fraction(2, m + 1), Fraction(1, m) + Fraction(1, n)) for m in (1, 2)} | {
+        0: moved[0]
+    }
     assert moved[0] <= 1 + Fraction(1, n)
 
 
@@ -124,7 +127,8 @@ def test_the_pure_slope_costs_what_is_stated_and_twice_the_slope_more():
     epsilon, found = 0.5, []
     for many, few in ((4, 3), (12, 6)):
         base = [(place % 2, 1, 0) for place in range(many)] + [(2, 1, 1)] * (few - 1)
-        for last, other in itertools.permutations([(2, 1, 1), (3, 1, 1), (2, 0, 1), (3, 0, 1), (3, 1, 0), (0, 0, 0)], 2):
+        rows = [(2, 1, 1), (3, 1, 1), (2, 0, 1), (3, 0, 1), (3, 1, 0), (0, 0, 0)]
+        for last, other in itertools.permutations(rows, 2):
             found.append(worst_log_ratio([*base, last], [*base, other], epsilon))
     assert max(found) <= 2 * epsilon
     assert max(found) > 0.55 * 2 * epsilon  # so that twice the slope would cost more than is stated

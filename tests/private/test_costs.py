@@ -1,10 +1,10 @@
 """What the worst neighbours cost, by what the sampler is handed and at which scale: it is what the statement says.
 
-For numbers v and v′ and Laplace noise of scale b, continuous or on the integers, the largest privacy loss of any output
-is Σ|v − v′|/b, attained at y = v. For Gaussian noise the pair is as hard to tell apart as N(0, 1) and N(μ, 1), with
-μ = ‖v − v′‖₂/σ. Both hold for several releases together, of which later ones may depend on the answers to earlier ones,
-if the answers are held fixed. Here all data sets of a few rows are made, with all their neighbours, and nothing is taken
-from the library but what it asks the sampler for.
+For numbers v and v′ and Laplace noise of scale b, continuous or on the integers, the largest privacy loss of any
+output is Σ|v − v′|/b, attained at y = v. For Gaussian noise the pair is as hard to tell apart as N(0, 1) and N(μ, 1),
+with μ = ‖v − v′‖₂/σ. Both hold for several releases together, of which later ones may depend on the answers to
+earlier ones, if the answers are held fixed. Here all data sets of a few rows are made, with all their neighbours, and
+nothing is taken from the library but what it asks the sampler for.
 """
 
 import itertools
@@ -14,7 +14,8 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from watched import secure_requests
+from study_watching import exactly
+from watching import watched
 
 import dpfair_lib as dpf
 from dpfair_lib.central.decoupled import decoupled_statement
@@ -53,7 +54,7 @@ class Costs:
 
     def asked(self, rows):
         if rows not in self.kept:
-            with secure_requests() as requests:
+            with watched(exactly) as requests:
                 statement = self.release(rows)
             self.kept[rows] = requests, statement
         return self.kept[rows]
@@ -61,7 +62,9 @@ class Costs:
     def of(self, first, second):
         """Return the largest loss of pure noise, μ² of Gaussian noise, and the statement."""
         (one, statement), (two, _) = self.asked(first), self.asked(second)
-        assert [(r.kind, r.scale, r.values.shape) for r in one] == [(r.kind, r.scale, r.values.shape) for r in two]
+        assert [(r.kind, r.scale, r.values.shape) for r in one] == [
+            (r.kind, r.scale, r.values.shape) for r in two
+        ]
         loss = squares = 0.0
         for a, b in zip(one, two, strict=True):
             if a.kind == "gaussian":
@@ -85,8 +88,10 @@ def column(rows, at):
 
 MAY_REPLACE = {
     "replace-within-group": lambda one, two, group: one[group] == two[group],
-    "replace-one": lambda one, two, group: True,
-    "sensitive-attribute": lambda one, two, group: one[:group] + one[group + 1 :] == two[:group] + two[group + 1 :],
+    "replace-one": lambda *_: True,
+    "sensitive-attribute": lambda one, two, group: (
+        one[:group] + one[group + 1 :] == two[:group] + two[group + 1 :]
+    ),
 }
 
 
@@ -104,7 +109,9 @@ def noisy_rates(relation, mechanism, epsilon, **changes):
     sizes = {} if relation == "replace-within-group" else {"group_sizes": {0: 2, 1: 3}}
 
     def release(rows):
-        fair = dpf.PrivateFairPostprocessor(epsilon, relation=relation, mechanism=mechanism, **sizes, **changes)
+        fair = dpf.PrivateFairPostprocessor(
+            epsilon, relation=relation, mechanism=mechanism, **sizes, **changes
+        )
         return fair.fit(column(rows, 1), sensitive_features=column(rows, 0)).privacy_statement_
 
     return release
@@ -198,7 +205,13 @@ def zcdp_delta(rho, epsilon):
 
 
 LEVELS = {"job": ["none", "full"], "sex": ["f", "m"]}
-GAME = {"subgroups": [{"sex": "f"}, {"sex": "m"}], "levels": LEVELS, "rounds": 2, "samples": 3, "dual_bound": 3.0}
+GAME = {
+    "subgroups": [{"sex": "f"}, {"sex": "m"}],
+    "levels": LEVELS,
+    "rounds": 2,
+    "samples": 3,
+    "dual_bound": 3.0,
+}
 ROWS = list(itertools.product(LEVELS["job"], LEVELS["sex"], (0, 1)))
 
 

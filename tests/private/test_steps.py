@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from watched import Watched, study_requests
+from study_watching import Watched, study_requests
 
 import dpfair_lib as dpf
 from dpfair_lib.privacy import dp_sgd_epsilon
@@ -84,8 +84,9 @@ def test_the_noise_of_the_steps(kind, intercept, monkeypatch):
         assert abs(found[1] - found[0]) == pytest.approx(due, rel=EXACT)
 
 
-# The account. A step's worst pair is, in units of C, N(0, σ²) against (1 − q)N(0, σ²) + qN(1, σ²), in either order, where
-# a record is added or removed, and both mixtures, with 1 and with −1, where it is replaced. Losses of steps add up.
+# The account. A step's worst pair is, in units of C, N(0, σ²) against (1 − q)N(0, σ²) + qN(1, σ²), in either order,
+# where a record is added or removed, and both mixtures, with 1 and with −1, where it is replaced. Losses of steps add
+# up.
 def pair(sigma, rate, relation):
     """The two distribution functions, and the logarithm of the first density over the second, increasing in x."""
 
@@ -94,7 +95,9 @@ def pair(sigma, rate, relation):
 
     def log_mixture(x, at):  # over the density of N(0, σ²)
         with np.errstate(divide="ignore"):
-            return np.logaddexp(np.log1p(-rate) if rate < 1 else -np.inf, math.log(rate) + at * (2 * x - at) / (2 * sigma**2))
+            return np.logaddexp(
+                np.log1p(-rate) if rate < 1 else -np.inf, math.log(rate) + at * (2 * x - at) / (2 * sigma**2)
+            )
 
     if relation == "replace-one":
         loss = lambda x: log_mixture(x, 1.0) - log_mixture(x, -1.0)  # noqa: E731
@@ -170,7 +173,9 @@ def test_the_cost_of_many_steps_on_all_rows(move):
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_the_noise_for_a_cost(relation):
-    fitted = model(noise_multiplier=None, epsilon=1.5, sample_rate=0.1, steps=8, relation=relation).fit(*rows(0))
+    fitted = model(noise_multiplier=None, epsilon=1.5, sample_rate=0.1, steps=8, relation=relation).fit(
+        *rows(0)
+    )
     statement, sigma = fitted.privacy_statement_, fitted.noise_multiplier_
     assert 1.4998 <= statement.epsilon <= 1.5
     low, high = delta_bounds(sigma, 0.1, 8, relation, statement.epsilon)
@@ -223,13 +228,14 @@ def test_a_record_moves_penalised_sums_by_the_clipping_norms_at_most():
 @pytest.mark.parametrize("penalty", [1.5, 0.0])
 def test_the_noise_of_a_penalised_step(penalty, monkeypatch):
     none, unit = (
-        with_normals(value, lambda: fermi(penalty=penalty).fit(**penalised_rows()), monkeypatch) for value in (0.0, 1.0)
+        with_normals(value, lambda: fermi(penalty=penalty).fit(**penalised_rows()), monkeypatch)
+        for value in (0.0, 1.0)
     )
     root = math.sqrt(2) if penalty else 1.0  # without a penalty W is not released
     due = 0.005 / 6 * root * unit.noise_multiplier_ * C
     assert abs(weights(unit) - weights(none)) == pytest.approx(np.full(3, due), rel=1e-10)
     w_due = 0.01 * penalty / 6 * root * unit.noise_multiplier_ * 0.4
-    assert unit.W_ - none.W_ == pytest.approx(np.full((2, 2), w_due), rel=1e-10)
+    assert pytest.approx(np.full((2, 2), w_due), rel=1e-10) == unit.W_ - none.W_
 
 
 def test_the_cost_of_penalised_steps_and_of_the_frequencies():
@@ -240,7 +246,9 @@ def test_the_cost_of_penalised_steps_and_of_the_frequencies():
     (counted, steps) = statement.parts
     assert (counted.epsilon, counted.delta, counted.relation) == (0.4, 0.0, "add-remove")
     # one record more moves one group's count by 1
-    assert [(kind, scale) for kind, scale in asked if kind == "laplace"] == [("laplace", pytest.approx(1 / 0.4, rel=EXACT))]
+    assert [(kind, scale) for kind, scale in asked if kind == "laplace"] == [
+        ("laplace", pytest.approx(1 / 0.4, rel=EXACT))
+    ]
     assert statement.epsilon == pytest.approx(0.4 + steps.epsilon, rel=EXACT)
     assert 1.9995 <= statement.epsilon <= 2.0
     low, high = delta_bounds(fitted.noise_multiplier_, 2 / 6, 3, "add-remove", steps.epsilon)

@@ -2,7 +2,8 @@
 
 import pytest
 from cases import cases, statement_of
-from watched import secure_requests, study_requests
+from study_watching import exactly, study_requests
+from watching import watched
 
 from dpfair_lib.privacy import STUDY_NOTE
 
@@ -23,7 +24,7 @@ def test_no_statement_of_study_noise_has_a_guarantee(case):
 @pytest.mark.parametrize("case", [case for case in CASES if case.asked is not None], ids=str)
 def test_study_noise_has_the_scales_of_secure_noise(case):
     data = case.data()
-    with secure_requests() as secure:
+    with watched(exactly) as secure:
         case.release(data)
     with study_requests() as study:
         case.release(data, "study", 0)

@@ -1,55 +1,17 @@
-"""The sampler, seen at the call: every request for noise is written down, and answered as a test wants it."""
+"""NumPy's generators watched, from which study noise comes; and an answer that OpenDP's samplers may give in a test."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy import exponential, sampling
 
-
-@dataclass(frozen=True)
-class Request:
-    """One request: the law ("laplace", "geometric", "gaussian", "choice"), its scale, and the exact numbers."""
-
-    kind: str
-    scale: float
-    values: np.ndarray
-
-
-Answer = Callable[[Request], Any]
-
-
-def exactly(request: Request) -> Any:
-    """Answer with the exact numbers, as if the noise were 0; the likeliest outcome is chosen."""
-    return int(np.argmax(request.values)) if request.kind == "choice" else request.values.tolist()
-
-
-@contextlib.contextmanager
-def secure_requests(answer: Answer = exactly) -> Iterator[list[Request]]:
-    """Yield the list of requests to OpenDP's samplers, which are stood in for."""
-    requests: list[Request] = []
-
-    def ask(kind: str, scale: float, values: Any) -> Any:
-        requests.append(Request(kind, scale, np.array(values, dtype=float)))
-        return answer(requests[-1])
-
-    def secure(kind: str, number: str, scale: float) -> Callable[[Any], Any]:
-        return lambda values: ask("geometric" if number == "i64" else kind, scale, values)
-
-    def choice() -> Callable[[Any], Any]:
-        return lambda scores: ask("choice", 1.0, scores)
-
-    before = sampling._secure, exponential._secure_choice
-    sampling._secure, exponential._secure_choice = secure, choice
-    try:
-        yield requests
-    finally:
-        sampling._secure, exponential._secure_choice = before
+def exactly(kind: str, values: list[Any]) -> Any:
+    """Answer with what was handed over, as if the noise were 0; of scores with the place of the largest."""
+    return int(np.argmax(values)) if kind == "choice" else values
 
 
 class Watched(np.random.Generator):
