@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+from dpfair_lib._processes import end_with
 from dpfair_lib.experiments.cluster import as_finished, connect
 from dpfair_lib.experiments.provenance import code, versions
 
@@ -118,7 +119,7 @@ def _as_finished(
         with closing(connect(scheduler)) as client:
             yield from as_finished(client, {_name(*call[1:4]): partial(_run, *call) for call in calls})
         return
-    jobs = (joblib.delayed(_run)(*call) for call in calls)
+    jobs = (joblib.delayed(_run_apart)(os.getpid(), *call) for call in calls)
     # batches of one: a finished result does not wait for another
     options = {"n_jobs": workers, "return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
@@ -156,6 +157,12 @@ def _run(
             return at, function(task)
     except Exception as error:
         raise RuntimeError(f"{name}: {type(error).__name__}: {error}") from error
+
+
+def _run_apart(parent: int, *call: Any) -> tuple[int, Rows]:
+    """Do what `_run` does, in a process that ends with the one that sent it."""
+    end_with(parent)
+    return _run(*call)
 
 
 def _name(task: Any, at: int, count: int) -> str:
