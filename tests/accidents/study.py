@@ -37,6 +37,15 @@ def draw(at):
     return [{"at": at, "draw": np.random.default_rng(at).normal(), "count": np.int64(at)}]
 
 
+def draw_held_up(at):
+    """Do the same; who begins with the first task never ends."""
+    mark = Path(os.environ["STUDY"]) / "held_up"
+    if at == 0 and not mark.exists():
+        mark.write_text(str(os.getpid()))
+        time.sleep(600)
+    return draw(at)
+
+
 def main(arguments):
     """Run the command that records, for this experiment alone."""
     from dpfair_lib.experiments import __main__ as command
