@@ -29,7 +29,14 @@ LIBRARY = ROOT / "dpfair_lib"
 OWN = ("dpfair_lib", "conftest", "test_", "ledger_verdicts")
 OPTIONS = [
     *("-x", "-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"),
-    *("-p", "no:nbval", "-p", "no:xdist", "-p", "no:faulthandler", "-p", "no:terminalreporter"),
+    *(
+        "-p",
+        "no:nbval",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:faulthandler",
+    ),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # the parent has loaded the plugins
 ]
 WALL = (
@@ -115,16 +122,20 @@ def same_examples(folder: Path) -> None:
     configuration.set_hypothesis_home_dir(folder)
     load = settings.load_profile
 
+    made = set()
+
     def fixed(name: str) -> None:
         own = f"mutants: {name}"
-        settings.register_profile(
-            own,
-            settings.get_profile(name),
-            derandomize=True,
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        )
+        if own not in made:  # a second run of pytest in this process loads the profiles again
+            made.add(own)
+            settings.register_profile(
+                own,
+                settings.get_profile(name),
+                derandomize=True,
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            )
         load(own)
 
     type.__setattr__(settings, "load_profile", staticmethod(fixed))  # its class forbids a plain assignment
