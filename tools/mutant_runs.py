@@ -38,6 +38,7 @@ OPTIONS = [
         "no:faulthandler",
     ),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # the parent has loaded the plugins
+    "--assert=plain",  # that a test fails is enough
 ]
 WALL = (
     3600.0  # seconds after which a child that waits for something is ended; processor time is limited by test
@@ -54,6 +55,7 @@ def in_child(task: Callable[[Path], Any], folder: Path) -> int:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(ROOT)
+        sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / "_build" / "mutants" / "bytecode")
         sink = os.open(folder / "output", os.O_WRONLY | os.O_CREAT)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
