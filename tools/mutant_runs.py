@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mutant_sites import place
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "dpfair_lib"
@@ -151,14 +152,14 @@ def warm(modules: list[str]) -> None:
             importlib.import_module(name)
 
 
-def replace_source(sources: dict[Path, Any]) -> None:
-    """Make Python run other code than the files hold: text, kept for who asks for it, or a code object."""
+def replace_source(sources: dict[Path, str]) -> None:
+    """Make Python run other code than the files hold; the text is kept for who asks for it."""
     get_code = importlib.machinery.SourceFileLoader.get_code
 
     def replaced(self: Any, name: str) -> Any:
         found = sources.get(Path(self.path))
-        if not isinstance(found, str):
-            return get_code(self, name) if found is None else found
+        if found is None:
+            return get_code(self, name)
         shown = Path(tempfile.gettempdir(), Path(self.path).name)
         shown.write_text(found)
         return compile(found, str(shown), "exec")
@@ -209,23 +210,20 @@ def trace(path: Path, rooms: list[str]) -> Callable[[Path], Any]:
     def task(_: Path) -> dict[str, Any]:
         files = sorted(file for room in rooms for file in (LIBRARY / room).glob("*.py"))
         tracer = Tracer()
-        replace_source({file: marked(file, at) for at, file in enumerate(files)})
+        replace_source({file: marked(str(file.relative_to(LIBRARY)), file.read_text()) for file in files})
         sys.modules["builtins"].__dict__["__mark__"] = tracer.seen.add
         options = [option for option in OPTIONS if option != "-x"]
         code = pytest.main([*options, str(path)], plugins=[tracer])
         if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             raise RuntimeError(f"{path}: pytest ended with {code!r}")
 
-        def named(lines: set[int]) -> list[str]:
-            return [f"{files[line // 10**5].relative_to(LIBRARY)}:{line % 10**5}" for line in sorted(lines)]
-
-        lines = tracer.shared.union(*tracer.lines.values())
-        touched = sorted({files[line // 10**5] for line in lines})
+        places = sorted(tracer.shared.union(*tracer.lines.values()))
+        number = {place: at for at, place in enumerate(places)}
         return {
-            "digests": {str(file.relative_to(LIBRARY)): digest(file) for file in touched},
-            "shared": named(tracer.shared),
+            "places": places,
+            "shared": sorted(number[place] for place in tracer.shared),
             "tests": {
-                name: {"seconds": tracer.seconds[name], "lines": named(found)}
+                name: {"seconds": tracer.seconds[name], "places": sorted(number[place] for place in found)}
                 for name, found in tracer.lines.items()
                 if name in tracer.passed
             },
@@ -240,9 +238,9 @@ class Tracer:
     """A pytest plugin: which marks each test passes, with nothing remembered from the tests before it."""
 
     def __init__(self) -> None:
-        self.seen: set[int] = set()
-        self.shared: set[int] = set()  # while importing, and in fixtures that tests may share
-        self.lines: dict[str, set[int]] = {}
+        self.seen: set[str] = set()
+        self.shared: set[str] = set()  # while importing, and in fixtures that tests may share
+        self.lines: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
         self.passed: set[str] = set()
         self.caches: list[Any] = []
@@ -276,7 +274,7 @@ class Tracer:
         try:
             return (yield)
         finally:
-            imported = {line for line in self.seen if line % 10**5 == 0}
+            imported = {place for place in self.seen if ":" not in place}
             self.shared |= imported
             self.lines[item.nodeid] = self.seen - imported
             self.seen.clear()
@@ -288,30 +286,29 @@ class Tracer:
             self.passed.add(report.nodeid)
 
 
-def marked(file: Path, at: int) -> Any:
-    """Compile a module so that every statement of a function tells that it runs; line 0 is the import."""
-    tree = ast.parse(file.read_text())
+def marked(file: str, source: str) -> str:
+    """Write into a module that every statement of a function tells that it runs, and the module its import."""
+    tree = ast.parse(source)
 
-    def mark(line: int) -> ast.stmt:
-        return ast.parse(f"__mark__({at * 10**5 + line})").body[0]
+    def mark(place: str) -> ast.stmt:
+        return ast.parse(f"__mark__({place!r})").body[0]
 
-    for node in [*ast.walk(tree)]:
+    def fill(node: ast.AST, function: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            named = isinstance(child, ast.FunctionDef | ast.ClassDef)
+            fill(child, f"{function}.{child.name}".lstrip(".") if named else function)
         for field in ("body", "orelse", "finalbody"):
-            statements = getattr(node, field, None)
-            if (
-                isinstance(statements, list)
-                and statements
-                and not isinstance(node, ast.Module | ast.ClassDef)
-            ):
-                new = [part for found in statements for part in (mark(found.lineno), found)]
+            found = getattr(node, field, None)
+            if isinstance(found, list) and not isinstance(node, ast.Module | ast.ClassDef):
+                new = [part for item in found for part in (mark(place(file, function, item)), item)]
                 plain = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
                 setattr(node, field, new[1:] if plain else new)
+
+    fill(tree, "")
     future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     where = 1 + max((tree.body.index(n) for n in future), default=0 if ast.get_docstring(tree) else -1)
-    tree.body.insert(where, mark(0))
-    for node in ast.walk(tree):
-        ast.fix_missing_locations(node)
-    return compile(tree, str(file), "exec")
+    tree.body.insert(where, mark(file))
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def digest(*files: Path) -> str:

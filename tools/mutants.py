@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +128,7 @@ def traced(folders: list[str] | None, jobs: int) -> dict[str, Any]:
         name = str(path.relative_to(ROOT))
         kept = TRACES / f"{name.replace('/', '-')}.json"
         trace = json.loads(kept.read_text()) if kept.exists() else {}
-        now = {file: digest(LIBRARY / file) for file in trace.get("digests", {}) if (LIBRARY / file).exists()}
-        if trace.get("own") == _own(path) and trace["digests"] == now:
+        if trace.get("own") == _own(path):
             found[name] = trace
         else:
             due.append(((name, kept, _own(path)), runs.trace(path, ROOMS)))
@@ -155,14 +154,27 @@ def _own(path: Path) -> str:
 
 
 def covering(mutant: Mutant, traces: dict[str, Any]) -> runs.Tests:
-    """Return the tests that run a mutant's statement, with their seconds."""
-    place = f"{mutant.file}:{mutant.line}"
-    return {
-        name: test["seconds"]
-        for trace in traces.values()
-        for name, test in trace["tests"].items()
-        if place in trace["shared"] or place in test["lines"]
-    }
+    """Return the tests that run a mutant's statement, with their seconds.
+
+    A statement that was edited since the tests were traced is run by those that run its function.
+    """
+    return (
+        _tests(mutant.place.__eq__, traces)
+        or _tests(lambda found: found.startswith(f"{mutant.file}:{mutant.function}:"), traces)
+        or _tests(mutant.file.__eq__, traces)
+    )
+
+
+def _tests(wanted: Callable[[str], bool], traces: dict[str, Any]) -> runs.Tests:
+    found = {}
+    for trace in traces.values():
+        numbers = {at for at, place in enumerate(trace["places"]) if wanted(place)}
+        if numbers:
+            shared = not numbers.isdisjoint(trace["shared"])
+            for name, test in trace["tests"].items():
+                if shared or not numbers.isdisjoint(test["places"]):
+                    found[name] = test["seconds"]
+    return found
 
 
 def digest_of(tests: runs.Tests) -> str:
