@@ -27,7 +27,7 @@ from mutant_sites import place
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "dpfair_lib"
-OWN = ("dpfair_lib", "conftest", "test_", "ledger_verdicts")
+OWN = (LIBRARY, ROOT / "tests", ROOT / "tools")
 OPTIONS = [
     *("-x", "-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"),
     *(
@@ -228,7 +228,7 @@ def trace(path: Path, rooms: list[str]) -> Callable[[Path], Any]:
                 if name in tracer.passed
             },
             "failed": sorted(set(tracer.lines) - tracer.passed),
-            "modules": sorted(name for name in sys.modules if not name.startswith(OWN)),
+            "modules": sorted(name for name in sys.modules if not ours(name)),
         }
 
     return task
@@ -259,7 +259,7 @@ class Tracer:
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         """Forget what the library and the tests cached; count the marks of fixtures as those of all tests."""
         for cached in self.caches:
-            if cached.__module__ and cached.__module__.startswith(OWN):
+            if ours(cached.__module__):
                 cached.cache_clear()
         self.seconds[item.nodeid] = -time.process_time()
         try:
@@ -309,6 +309,12 @@ def marked(file: str, source: str) -> str:
     where = 1 + max((tree.body.index(n) for n in future), default=0 if ast.get_docstring(tree) else -1)
     tree.body.insert(where, mark(file))
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def ours(module: str) -> bool:
+    """Whether a module is the library's or the tests' own."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and any(folder in Path(file).parents for folder in OWN)
 
 
 def digest(*files: Path) -> str:

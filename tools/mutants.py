@@ -150,7 +150,8 @@ def _wanted(path: Path, folders: list[str] | None) -> bool:
 
 
 def _own(path: Path) -> str:
-    return digest(path, *path.parent.glob("conftest.py"))
+    helpers = sorted(file for file in path.parent.glob("*.py") if not file.name.startswith("test_"))
+    return digest(path, *(helpers if path.parent.name != "tools" else []))
 
 
 def covering(mutant: Mutant, traces: dict[str, Any]) -> runs.Tests:
