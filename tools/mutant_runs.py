@@ -167,15 +167,25 @@ def replace_source(sources: dict[Path, str]) -> None:
     importlib.machinery.SourceFileLoader.get_code = replaced
 
 
-def kill(file: str, text: str, batches: list[Tests]) -> Callable[[Path], Any]:
-    """Make the task that runs batches of tests on a changed module until one fails, and names it."""
+def kill(file: str, text: str, batches: list[Tests], otherwise: str = "") -> Callable[[Path], Any]:
+    """Make the task that runs batches of tests on a changed module until one fails, and names it.
+
+    Where the first batch is no longer there, all tests of the folder `otherwise` run, if it is given.
+    """
 
     def task(_: Path) -> dict[str, str]:
         replace_source({LIBRARY / file: text})
         for tests in batches:
             chosen = Chosen(tests)
-            paths = dict.fromkeys(str(ROOT / test.partition("::")[0]) for test in tests)
-            code = pytest.main([*OPTIONS, *paths], plugins=[chosen])
+            named = dict.fromkeys(ROOT / test.partition("::")[0] for test in tests)
+            paths = [str(path) for path in named if path.exists()]
+            code = (
+                pytest.main([*OPTIONS, *paths], plugins=[chosen])
+                if paths
+                else pytest.ExitCode.NO_TESTS_COLLECTED
+            )
+            if code == pytest.ExitCode.NO_TESTS_COLLECTED and otherwise:
+                code = pytest.main([*OPTIONS, str(ROOT / otherwise)], plugins=[chosen := Chosen({})])
             if code not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
                 return {"by": chosen.failed or "the tests cannot be collected"}
         return {"by": ""}
@@ -184,18 +194,20 @@ def kill(file: str, text: str, batches: list[Tests]) -> Callable[[Path], Any]:
 
 
 class Chosen:
-    """A pytest plugin: only the chosen tests, the quickest first, each with its own limit of processor time."""
+    """A pytest plugin: the chosen tests, the quickest first, each with its own limit of processor time; or all."""
 
     def __init__(self, tests: Tests) -> None:
         self.tests, self.failed = tests, ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Choose and sort."""
-        items[:] = sorted((i for i in items if i.nodeid in self.tests), key=lambda i: self.tests[i.nodeid])
+        if self.tests:
+            chosen = (item for item in items if item.nodeid in self.tests)
+            items[:] = sorted(chosen, key=lambda item: self.tests[item.nodeid])
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Limit the test that begins."""
-        limit = int(time.process_time() + 10 * self.tests[item.nodeid] + 20)
+        limit = int(time.process_time() + 10 * self.tests.get(item.nodeid, 1.0) + 20)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
