@@ -37,6 +37,7 @@ test: $(READY)  ## lint, types, tests, every ledger check with its faults, store
 	$(BIN)/python tools/pairs.py
 	$(BIN)/python -m dpfair_lib claims --faults --times
 	$(BIN)/python -m pytest --numprocesses 2
+	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py --again 80
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
 notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
@@ -55,9 +56,8 @@ bench: $(READY)  ## time the library side by side with its peers, into results/b
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
 	$(BIN)/python -m benchmarks gpu gpu_coverage
 
-mutants: export PYTHONHASHSEED := 0
 mutants: $(READY)  ## change the library in small ways and see which changes no test notices, into results/mutants.json (hours)
-	$(BIN)/python tools/mutants.py
+	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py
 
 verify: export DPFAIR_LEDGER :=
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances
