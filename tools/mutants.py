@@ -251,9 +251,10 @@ def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
     print(f"mutants: {len(due) - len(living)} of {len(due)} killed again, {gone} no longer in the code")
     for line in living:
         print(f"lives: {line}")
-    if gone > GONE * size:
-        print("Too many are gone: record a new sample with `make mutants`.")
-    return int(bool(living) or gone > GONE * size)
+    stale = len(chosen) < size or gone > GONE * size
+    if stale:
+        print("Too few of them are recorded and in the code: record a new sample with `make mutants`.")
+    return int(bool(living) or stale)
 
 
 def read(record: Path) -> dict[str, Row]:
