@@ -106,3 +106,27 @@ def test_statements_are_told_apart_from_imports():
     assert len(seen) == 3
     space["f"](0)
     assert len(seen) == 4
+
+
+def test_a_record_that_is_too_small_or_of_other_code_is_not_enough(monkeypatch, capsys):
+    monkeypatch.setattr(mutants.runs, "each", lambda due, jobs: iter(()))
+    monkeypatch.setattr(mutants.runs, "warm", lambda modules: None)
+    made = {"function": "f", "operator": "sign", "before": "-x", "after": "x", "nth": 1, "seconds": 0.1}
+    gone = {
+        str(at): {**made, "file": f"privacy/gone_{at}.py", "outcome": "killed", "by": "a::b"}
+        for at in range(4)
+    }
+    for recorded in ({}, gone):
+        assert mutants.again(recorded, 4, seed=1, jobs=1) == 1
+        assert "record a new sample" in capsys.readouterr().out
+
+
+def test_a_mutant_that_lives_again_is_named(monkeypatch, capsys):
+    (first, *_) = mutants.population("privacy")
+    row = {**first._asdict(), "outcome": "killed", "by": "tests/privacy/test_a.py::test_b", "seconds": 0.1}
+    monkeypatch.setattr(mutants.runs, "warm", lambda modules: None)
+    for result, status in (({"by": ""}, 1), ({"by": "tests/privacy/test_a.py::test_b"}, 0)):
+        found = lambda due, jobs, result=result: ((name, 0, result) for name, _ in due)  # noqa: E731
+        monkeypatch.setattr(mutants.runs, "each", found)
+        assert mutants.again({first.key: row}, 1, seed=1, jobs=1) == status
+        assert (first.key in capsys.readouterr().out) == bool(status)
