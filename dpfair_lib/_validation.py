@@ -94,6 +94,11 @@ def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray
     return levels[order], rank[codes]
 
 
+def are_empty(*columns: Any) -> bool:
+    """Return whether all columns are without entries; a column may be of any kind."""
+    return all(np.shape(column)[:1] == (0,) for column in columns)
+
+
 def check_lengths(**arrays: Any) -> None:
     """Raise unless all arrays (those that are not None) have the same length."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}

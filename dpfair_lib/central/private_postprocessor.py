@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_binary, as_count, as_groups, check_lengths
+from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import MECHANISMS, noise_levels
@@ -134,7 +134,7 @@ class PrivateFairPostprocessor(RandomFlips):
         return self
 
     def _rows(self, y_pred: Any, sensitive_features: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self.group_sizes is not None and np.size(y_pred) == np.size(sensitive_features) == 0:
+        if self.group_sizes is not None and are_empty(y_pred, sensitive_features):
             # an error would tell an empty table from one with a single row
             return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
         y_pred = as_binary(y_pred, "y_pred")

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_binary, as_groups, as_single_rate, check_lengths
+from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import (
     PrivacyStatement,
@@ -256,7 +256,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         truth = y if y_true is None else y_true
         if self.groups is not None:
             groups = self._given_groups()
-            if self._noisy and np.size(y_pred) == np.size(truth) == np.size(sensitive_features) == 0:
+            if self._noisy and are_empty(y_pred, truth, sensitive_features):
                 # an error would tell an empty table from one with a single row
                 nobody = np.zeros(0, dtype=np.int64)
                 return groups, nobody, (nobody, nobody)

@@ -35,7 +35,7 @@ DRAWS, FAILURE = 1500, 1e-12
 
 
 def fitted_for(case: Case) -> Any:
-    """Return the case's estimator, fitted with answers that are fixed, or with a seed where more than those is drawn."""
+    """Return the case's estimator, fitted with answers that are fixed, or with a seed where it draws more."""
     if not case.secure or case.learns:
         return case.release(case.data(), "study", 0)
     with watched(same_answers):
