@@ -154,9 +154,9 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="Fails with noisy labels (equal X, A, P(Y = 1)), and without noise for five people who can all be told "
         "apart: the optimum may go beyond parity. Equally accurate exchanges of people keep the order iff Δ′(P) = "
-        "Δ′(Q) or their mean is at least (1 − acc)/(2w₀w₁). Randomised: gaps differ as Δ′ does iff some exchange errs "
-        "least and one closes the gap, as where (X, A) is seen and tells Y. No classifier of X and a report Z "
-        "is fairer to people than DA-optimal ones of (X, A); Theorem 14's channel never keeps the law of A (ε > 0).",
+        "Δ′(Q) or their mean is at least (1 − acc)/(2w₀w₁). Randomised: all optima are exchanges up to parity iff one "
+        "errs least and one closes the gap, as where (X, A) is seen and tells Y. No equally accurate classifier of X "
+        "and a report is fairer to people than DA-optimal ones of (X, A); Theorem 14's channel changes the law of A.",
         chapter="thesis-thm-15",
         check=thesis_thm_15.check,
         faults=thesis_thm_15.FAULTS,

@@ -53,8 +53,42 @@ def nested_in_a_group(h: Any, g: Any) -> bool:
     return nested and bool((h & g).all(axis=0).any())
 
 
+def opposite_coins(h: Any, g: Any, zeta: Fraction) -> tuple[Population, Population]:
+    """Return two opposite laws ζ apart for accuracy alone: h beats the constants on the first, g on the second.
+
+    Parameters
+    ----------
+    h, g : array of shape (n_x, 2)
+        Deterministic, different and not constant.
+    zeta : Fraction
+        In (0, 1/4].
+
+    Raises
+    ------
+    ValueError
+        If the hypotheses are equal or one is constant, or ζ is out of range.
+    """
+    h, g, zeta = np.asarray(h), np.asarray(g), Fraction(zeta)
+    if np.array_equal(h, g) or any(f.all() or not f.any() for f in (h, g)):
+        raise ValueError("h, g: expected two different hypotheses that are not constant")
+    if not 0 < zeta <= Fraction(1, 4):
+        raise ValueError(f"zeta: found {zeta}, expected a number in (0, 1/4]")
+    signs = _signs(h, g)
+    step = zeta / abs(signs).sum()  # moved at each of two labels, in both directions
+    laws = []
+    for sign in (1, -1):
+        table = nothing(len(h)) + (1 - zeta) / (4 * len(h))
+        table += zeta / 2 * np.stack([abs(signs), abs(signs)], axis=-1) / abs(signs).sum()
+        table[..., 1] += sign * step / 2 * signs
+        table[..., 0] -= sign * step / 2 * signs
+        laws.append(Population.from_table(table))
+    return laws[0], laws[1]
+
+
 def opposite_laws(h: Any, g: Any, zeta: Fraction, alpha: Fraction) -> tuple[Population, Population]:
-    """Return two opposite laws at most ζ apart; on the first h has a gap of at most α and beats the constants, on the other g.
+    """Return two opposite laws at most ζ apart, the first for h and the second for g.
+
+    On its law each has a gap of at most α and beats the constants.
 
     Parameters
     ----------
@@ -76,12 +110,16 @@ def opposite_laws(h: Any, g: Any, zeta: Fraction, alpha: Fraction) -> tuple[Popu
     if not 0 < zeta <= 1:
         raise ValueError(f"zeta: found {zeta}, expected a number in (0, 1]")
     if alpha == 0 and nested_in_a_group(h, g):
-        raise ValueError("h, g: found one within the other and a group that both select wholly; see nested_laws")
+        raise ValueError(
+            "h, g: found one within the other and a group that both select wholly; see nested_laws"
+        )
     vary = [[len(set(f[:, a].tolist())) > 1 for f in (h, g)] for a in (0, 1)]
     signs = _signs(h, g)
     if alpha == 0 and not (all(vary[0]) or all(vary[1])):
         return _each_selects_a_group(h, g, signs, zeta)
-    small = 1 if all(vary[1]) or not all(vary[0]) else 0  # a group of few people: its positives may move at will
+    small = (
+        1 if all(vary[1]) or not all(vary[0]) else 0
+    )  # a group of few people: its positives may move at will
     large = 1 - small
     masses = nothing(len(h))[..., 0]
     masses[:, large] = Fraction(1, len(h))
@@ -161,7 +199,7 @@ def _filled(
     large = 1 - small
     table[:, large, 1] = (masses[:, large] + surplus[:, large]) / 2
     table[:, large, 0] = (masses[:, large] - surplus[:, large]) / 2
-    rate = (table[:, large, 1] * f[:, large]).sum() / table[:, large, 1].sum()
+    rate = table[f[:, large] == 1, large, 1].sum() / table[:, large, 1].sum()
     selected = f[:, small] == 1
     if selected.all() or not selected.any():
         shares = np.full(len(f), Fraction(1, len(f)), dtype=object)
