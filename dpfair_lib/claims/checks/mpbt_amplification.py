@@ -42,11 +42,12 @@ def check(
     epsilons, fractions = np.linspace(0.001, 1, 40), np.linspace(0.001, 1, 40)
     for epsilon in epsilons:
         for q in fractions:
-            grown, delta = pair_of(float(epsilon), 1e-5, float(q))
+            single = float(search.rng.choice([0.0, 1e-9, 1e-5, 0.3]))
+            grown, delta = pair_of(float(epsilon), single, float(q))
             case = {"epsilon": epsilon, "fraction": q}
             search.observe((math.e - 1) * q * epsilon - grown, case, tolerance=1e-15)
             search.equal(math.expm1(grown), q * math.expm1(epsilon), case, tolerance=1e-14)
-            search.equal(delta, q * 1e-5, case)
+            search.equal(delta, q * single, case)
     _poisson(search)
     return search.evidence()
 
@@ -118,5 +119,6 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nine tenths of the growth": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * Fraction(9, 10)},
     "q² for q": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * q},
     "qε": {"pair_of": lambda e, d, q: (q * e, q * d)},
+    "δ of 1e-5 always": {"pair_of": lambda e, d, q: amplified(e, 1e-5 + 0 * d, q)},
     "δ kept": {"pair_of": lambda e, d, q: (amplified(e, d, q)[0], d)},
 }
