@@ -23,7 +23,7 @@ def check(
 ) -> Evidence:
     """Judge the repaired scale, the law of the noisy count, and the printed scale as a mechanism."""
     search.part("noisy counts in quarters")
-    judged = none = 0
+    none = 0
     for n in range(LARGEST, 0, -1):
         for quarter in sorted(range(-12 * n, 12 * n + 1), key=abs):
             noisy = Fraction(quarter, 4)
@@ -35,7 +35,7 @@ def check(
             if noisy not in (1, 1 - 2 * n):  # where the printed Δ, or its inverse, is 0
                 found = float(inverse(float(noisy), n, "printed"))
                 search.equal(found * float(printed_scale(n, noisy)), 1.0, case, tolerance=1e-12)
-            judged += 1
+    judged = sum(2 * 12 * n + 1 for n in range(1, LARGEST + 1))
     search.exhausts(f"all M in quarters with |M| ≤ 3n, for n up to {LARGEST}", cases=judged)
     search.fact("of these, values for which the printed scale is none", f"{none:,} of {judged:,}")
     _tail(over_count, search)

@@ -58,8 +58,8 @@ def _mechanisms(odds_of: Callable[..., Any], search: Search) -> None:
     The subset of m of n records is uniform; δ at given odds is exact for both orders of both neighbours.
     """
     search.part("all small mechanisms, exact")
-    cases, tight = 0, 0
-    for m, n in ((1, 2), (1, 3), (1, 5), (2, 3), (2, 4), (3, 4)):
+    tight, sizes = 0, ((1, 2), (1, 3), (1, 5), (2, 3), (2, 4), (3, 4))
+    for m, n in sizes:
         eighths = np.stack(np.meshgrid(*[np.arange(9)] * (m + 1), indexing="ij"), axis=-1).reshape(-1, m + 1)
         ways = np.array(
             [[math.comb(j, k) * math.comb(n - j, m - k) for k in range(m + 1)] for j in range(n + 1)]
@@ -74,11 +74,11 @@ def _mechanisms(odds_of: Callable[..., Any], search: Search) -> None:
             right = np.array([int(x) for x in inner * q * scale])
             search.observe(right - left, {"m": m, "n": n, "odds": odds, "answers": eighths})
             tight += int(((right == left) & (left > 0)).sum())
-            cases += len(left)
             # one record is asked by randomised response: the odds are attained
             if m == 1 and odds > 1:
                 yes = [(1 - q) / (1 + odds) + q * share for share in (1 / (1 + odds), odds / (1 + odds))]
                 search.equal(yes[1] / yes[0], grown, {"n": n, "odds": odds})
+    cases = len(ODDS) * sum(9 ** (m + 1) for m, _ in sizes)
     search.exhausts("mechanisms on counts of at most 3 records, answers in eighths, five ε", cases=cases)
     search.fact("mechanisms that attain qδ", tight)
 

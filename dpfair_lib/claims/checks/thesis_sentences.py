@@ -122,7 +122,7 @@ def _judged(judged: Callable[..., Judged], at: int, tuned: bool, new_data: bool)
 
 def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> None:
     search.part("tuned learner" if tuned else "sentences on the figures")
-    contrasts = 0
+    contrasts = 2 * sum(len(one.contrasts) for one in sentences(TUNED_LEVELS if tuned else LEVELS))
     counted: dict[str, int] = {}
     for (at, sentence), new_data in itertools.product(
         enumerate(sentences(TUNED_LEVELS if tuned else LEVELS)), (False, True)
@@ -134,7 +134,6 @@ def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> N
         for mine, theirs in zip(found.found, exact, strict=True):
             for one, other in zip(mine, theirs, strict=True):
                 search.equal(one, other, case, tolerance=AGREEMENT)
-        contrasts += len(exact)
         search.agree(outcome, (TUNED if tuned else OUTCOMES)[sentence.name][new_data], case)
         if sentence.where != "ours" and not new_data:
             for place, (mean, half, _) in enumerate(exact):
