@@ -152,7 +152,7 @@ def parts(release: Any) -> dict[str, Any]:
     if hasattr(release, "_asdict"):
         return dict(release._asdict())
     if is_dataclass(release):
-        return {one.name: getattr(release, one.name) for one in fields(release)}
+        return {one.name: getattr(release, one.name) for one in fields(release)} | vars(release)
     return {"value": release}
 
 

@@ -114,9 +114,9 @@ def sign(x: Any, _: Any) -> np.ndarray:
     return (np.asarray(x)[:, 0] > 0).astype(float)
 
 
-def half(x: Any, _: Any) -> np.ndarray:
-    """Select everyone with chance ½."""
-    return np.full(len(x), 0.5)
+def some(x: Any, _: Any) -> np.ndarray:
+    """Select everyone with chance 0.3."""
+    return np.full(len(x), 0.3)
 
 
 def always(x: Any, _: Any) -> np.ndarray:
@@ -124,7 +124,7 @@ def always(x: Any, _: Any) -> np.ndarray:
     return np.ones(len(x))
 
 
-RULES = [never, sign, half, always]
+RULES = [never, sign, some, always]
 
 
 def _losses(data: Data) -> tuple[np.ndarray, int, int]:

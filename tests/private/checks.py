@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import os
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from cases import Case, Data, parts, statement_of
 from picture import differences, picture, shown, written
-from watching import nothing_else_draws, same_answers, same_reports, watched
+from watching import Call, nothing_else_draws, same_answers, same_reports, watched
 
 
-def observed(case: Case, data: Data, noise: str) -> dict[str, Any]:
-    """Return all that an observer of one release sees, path → value; secure samplers and channels are frozen."""
-    with contextlib.ExitStack() as stack:
-        seen = stack.enter_context(warnings.catch_warnings(record=True))
+@contextlib.contextmanager
+def frozen(case: Case, noise: str) -> Iterator[list[Call]]:
+    """Freeze the secure samplers and the channels, and refuse other sources; study noise is left as it is."""
+    if noise == "study":
+        yield []
+        return
+    with (
+        watched(same_answers) as calls,
+        same_reports(),
+        nothing_else_draws(learns=case.learns, system=case.local),
+    ):
+        yield calls
+
+
+def observed(case: Case, data: Data, noise: str, calls: list[Call]) -> dict[str, Any]:
+    """Return all that an observer of one release sees, path → value."""
+    calls.clear()
+    with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        calls = []
-        if noise == "secure":
-            calls = stack.enter_context(watched(same_answers))
-            stack.enter_context(same_reports())
-            stack.enter_context(nothing_else_draws(learns=case.learns, system=case.local))
         try:
             release, error = case.release(data, noise, None if noise == "secure" else 0), None
         except Exception as found:
@@ -46,10 +59,12 @@ def observed(case: Case, data: Data, noise: str) -> dict[str, Any]:
 
 def check_neighbours(case: Case, noise: str) -> None:
     """Raise unless each pair of neighbours is released, and looks alike but for the values of what is noisy."""
-    for name, pair in case.pairs().items():
-        first, second = (observed(case, data, noise) for data in pair)
-        assert first["error"] is None, f"{name}: {first['error']}"
-        assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
+    pairs = case.pairs()
+    with frozen(case, noise) as calls:
+        for name, pair in pairs.items():
+            first, second = (observed(case, data, noise, calls) for data in pair)
+            assert first["error"] is None, f"{name}: {first['error']}"
+            assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
 
 
 def check_secure(case: Case, data: Data) -> None:
@@ -58,7 +73,10 @@ def check_secure(case: Case, data: Data) -> None:
         release = case.release(data)
     assert case.asked is not None
     answers = [call.answer for call in calls]
-    expected = case.asked(statement_of(release), data, answers)
+    try:
+        expected = case.asked(statement_of(release), data, answers)
+    except IndexError:
+        raise AssertionError(f"the sampler was called {len(calls)} times, which is too few") from None
     assert [call.kind for call in calls] == [one.kind for one in expected]
     for call, one in zip(calls, expected, strict=True):
         assert call.scale > 0
@@ -69,3 +87,37 @@ def check_secure(case: Case, data: Data) -> None:
         assert call.answer.size == (1 if one.kind == "choice" else one.values.size)
     if case.through is not None:
         assert np.allclose(case.numbers(release), case.through(data, answers), rtol=1e-12, atol=1e-300)
+
+
+def check_system(case: Case, data: Data) -> None:
+    """Raise unless reports are made of the operating system's words, some for everybody, and of nothing else."""
+    found = [_reports(case, data, start) for start in (1, 1, 2)]
+    people = len(data["values"])
+    for reports, drawn in found:
+        assert len(reports) >= people
+        assert drawn >= 4 * people, "less than 32 bits for each report"
+    assert np.array_equal(found[0][0], found[1][0]), "the same words make other reports"
+    assert not np.array_equal(found[0][0], found[2][0]), "other words make the same reports"
+
+
+def _reports(case: Case, data: Data, start: int) -> tuple[np.ndarray, int]:
+    """Return reports made of words that a counter makes, and how many bytes were asked for."""
+    numbers, asked = itertools.count(start), []
+
+    def urandom(size: int) -> bytes:
+        asked.append(size)
+        return b"".join(
+            (next(numbers) * 0x9E3779B97F4A7C15 % 2**64).to_bytes(8, "big") for _ in range(-(-size // 8))
+        )[:size]
+
+    with nothing_else_draws(system=True), mock.patch.object(os, "urandom", urandom):
+        return case.numbers(case.release(data)), sum(asked)
+
+
+def caught(check: Callable[..., None], *arguments: Any) -> bool:
+    """Return whether a check refuses a planted fault, as an assertion and not by breaking."""
+    try:
+        check(*arguments)
+    except AssertionError:
+        return True
+    return False

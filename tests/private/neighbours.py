@@ -104,9 +104,9 @@ def table_pairs(
         if relation != "replace-within-group":
             starts["group b only"] = whole | {group: np.full(size, "b")}
         for name, one in starts.items():
-            pairs |= {
-                f"{name}, {size} rows, {how}": (one, two) for how, two in _moved(relation, one, labels, group)
-            }
+            for row in (0, 1):  # of group "a", and of "b"
+                moved = _moved(relation, one, row, labels, group)
+                pairs |= {f"{name}, {size} rows, row {row}: {how}": (one, two) for how, two in moved}
     if relation == "add-remove":
         single = table(1, labels=labels, group=group)
         pairs["one row or none"] = (single, {name: column[:0] for name, column in single.items()})
@@ -114,18 +114,17 @@ def table_pairs(
 
 
 def _moved(
-    relation: str, one: dict[str, Any], labels: tuple[str, ...], group: str
+    relation: str, one: dict[str, Any], row: int, labels: tuple[str, ...], group: str
 ) -> list[tuple[str, dict[str, Any]]]:
-    flipped = {name: 1 - one[name][0] for name in labels}
-    other = {group: "b" if one[group][0] == "a" else "a"}
-    if relation == "replace-within-group":
-        return [("another label", replaced(one, **flipped))]
-    if relation == "sensitive-attribute":
-        return [("another group", replaced(one, **other))]
+    flipped = {name: 1 - one[name][row] for name in labels}
+    other = {group: "b" if one[group][row] == "a" else "a"}
+    if relation == "add-remove":
+        return [("a row less", {name: np.delete(column, row) for name, column in one.items()})]
+    changes: dict[str, dict[str, Any]] = {}
+    if relation != "sensitive-attribute":
+        changes |= {f"another {name}": {name: value} for name, value in flipped.items()}
+    if relation != "replace-within-group":
+        changes["another group"] = other
     if relation == "replace-one":
-        return [
-            ("another label", replaced(one, **flipped)),
-            ("another group", replaced(one, **other)),
-            ("another group and label", replaced(one, **flipped, **other)),
-        ]
-    return [("a row less", {name: column[1:] for name, column in one.items()})]
+        changes["all else"] = flipped | other
+    return [(how, replaced(one, row, **new)) for how, new in changes.items()]

@@ -45,8 +45,7 @@ def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
     for name in getattr(type(thing), "__slots__", ()):
         if isinstance(name, str) and hasattr(thing, name) and not name.startswith("__"):
             yield f".{name}", getattr(thing, name)
-    if not is_dataclass(thing):
-        yield from ((f".{name}", part) for name, part in getattr(thing, "__dict__", {}).items())
+    yield from ((f".{name}", part) for name, part in getattr(thing, "__dict__", {}).items())
 
 
 def _plain(thing: Any, values: bool) -> Any:
