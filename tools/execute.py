@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -41,6 +40,7 @@ from chapters import (
 from inputs import chapter_key, data_folders, digest_common, load_parameters
 
 from dpfair_lib._files import write_whole
+from dpfair_lib._processes import end_with
 
 SECONDS_PER_CELL = 900  # far above any budget; it only ends what hangs
 TRACEBACK_LINES = 18
@@ -73,14 +73,7 @@ class Outcome:
 def prepare_worker(parent: int) -> None:
     """Leave the terminal's signals to the parent, and end with it however it ends."""
     os.setsid()
-
-    def watch() -> None:
-        # a parent that was killed outright can tell nobody; its children get another parent
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    end_with(parent)
 
 
 def run_chapter(task: Task) -> Outcome:

@@ -23,14 +23,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mutant_sites import place
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "dpfair_lib"
-OWN = ("dpfair_lib", "conftest", "test_", "ledger_verdicts")
+OWN = (LIBRARY, ROOT / "tests", ROOT / "tools")
 OPTIONS = [
     *("-x", "-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"),
-    *("-p", "no:nbval", "-p", "no:xdist", "-p", "no:faulthandler", "-p", "no:terminalreporter"),
+    *(
+        "-p",
+        "no:nbval",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:faulthandler",
+    ),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # the parent has loaded the plugins
+    "--assert=plain",  # that a test fails is enough
 ]
 WALL = (
     3600.0  # seconds after which a child that waits for something is ended; processor time is limited by test
@@ -47,6 +56,7 @@ def in_child(task: Callable[[Path], Any], folder: Path) -> int:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(ROOT)
+        sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / "_build" / "mutants" / "bytecode")
         sink = os.open(folder / "output", os.O_WRONLY | os.O_CREAT)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
@@ -115,16 +125,20 @@ def same_examples(folder: Path) -> None:
     configuration.set_hypothesis_home_dir(folder)
     load = settings.load_profile
 
+    made = set()
+
     def fixed(name: str) -> None:
         own = f"mutants: {name}"
-        settings.register_profile(
-            own,
-            settings.get_profile(name),
-            derandomize=True,
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        )
+        if own not in made:  # a second run of pytest in this process loads the profiles again
+            made.add(own)
+            settings.register_profile(
+                own,
+                settings.get_profile(name),
+                derandomize=True,
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            )
         load(own)
 
     type.__setattr__(settings, "load_profile", staticmethod(fixed))  # its class forbids a plain assignment
@@ -138,14 +152,14 @@ def warm(modules: list[str]) -> None:
             importlib.import_module(name)
 
 
-def replace_source(sources: dict[Path, Any]) -> None:
-    """Make Python run other code than the files hold: text, kept for who asks for it, or a code object."""
+def replace_source(sources: dict[Path, str]) -> None:
+    """Make Python run other code than the files hold; the text is kept for who asks for it."""
     get_code = importlib.machinery.SourceFileLoader.get_code
 
     def replaced(self: Any, name: str) -> Any:
         found = sources.get(Path(self.path))
-        if not isinstance(found, str):
-            return get_code(self, name) if found is None else found
+        if found is None:
+            return get_code(self, name)
         shown = Path(tempfile.gettempdir(), Path(self.path).name)
         shown.write_text(found)
         return compile(found, str(shown), "exec")
@@ -153,15 +167,25 @@ def replace_source(sources: dict[Path, Any]) -> None:
     importlib.machinery.SourceFileLoader.get_code = replaced
 
 
-def kill(file: str, text: str, batches: list[Tests]) -> Callable[[Path], Any]:
-    """Make the task that runs batches of tests on a changed module until one fails, and names it."""
+def kill(file: str, text: str, batches: list[Tests], otherwise: str = "") -> Callable[[Path], Any]:
+    """Make the task that runs batches of tests on a changed module until one fails, and names it.
+
+    Where the first batch is no longer there, all tests of the folder `otherwise` run, if it is given.
+    """
 
     def task(_: Path) -> dict[str, str]:
         replace_source({LIBRARY / file: text})
         for tests in batches:
             chosen = Chosen(tests)
-            paths = dict.fromkeys(str(ROOT / test.partition("::")[0]) for test in tests)
-            code = pytest.main([*OPTIONS, *paths], plugins=[chosen])
+            named = dict.fromkeys(ROOT / test.partition("::")[0] for test in tests)
+            paths = [str(path) for path in named if path.exists()]
+            code = (
+                pytest.main([*OPTIONS, *paths], plugins=[chosen])
+                if paths
+                else pytest.ExitCode.NO_TESTS_COLLECTED
+            )
+            if code == pytest.ExitCode.NO_TESTS_COLLECTED and otherwise:
+                code = pytest.main([*OPTIONS, str(ROOT / otherwise)], plugins=[chosen := Chosen({})])
             if code not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
                 return {"by": chosen.failed or "the tests cannot be collected"}
         return {"by": ""}
@@ -170,18 +194,20 @@ def kill(file: str, text: str, batches: list[Tests]) -> Callable[[Path], Any]:
 
 
 class Chosen:
-    """A pytest plugin: only the chosen tests, the quickest first, each with its own limit of processor time."""
+    """A pytest plugin: the chosen tests, the quickest first, each with its own limit of processor time; or all."""
 
     def __init__(self, tests: Tests) -> None:
         self.tests, self.failed = tests, ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Choose and sort."""
-        items[:] = sorted((i for i in items if i.nodeid in self.tests), key=lambda i: self.tests[i.nodeid])
+        if self.tests:
+            chosen = (item for item in items if item.nodeid in self.tests)
+            items[:] = sorted(chosen, key=lambda item: self.tests[item.nodeid])
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Limit the test that begins."""
-        limit = int(time.process_time() + 10 * self.tests[item.nodeid] + 20)
+        limit = int(time.process_time() + 10 * self.tests.get(item.nodeid, 1.0) + 20)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -196,28 +222,25 @@ def trace(path: Path, rooms: list[str]) -> Callable[[Path], Any]:
     def task(_: Path) -> dict[str, Any]:
         files = sorted(file for room in rooms for file in (LIBRARY / room).glob("*.py"))
         tracer = Tracer()
-        replace_source({file: marked(file, at) for at, file in enumerate(files)})
+        replace_source({file: marked(str(file.relative_to(LIBRARY)), file.read_text()) for file in files})
         sys.modules["builtins"].__dict__["__mark__"] = tracer.seen.add
         options = [option for option in OPTIONS if option != "-x"]
         code = pytest.main([*options, str(path)], plugins=[tracer])
         if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             raise RuntimeError(f"{path}: pytest ended with {code!r}")
 
-        def named(lines: set[int]) -> list[str]:
-            return [f"{files[line // 10**5].relative_to(LIBRARY)}:{line % 10**5}" for line in sorted(lines)]
-
-        lines = tracer.shared.union(*tracer.lines.values())
-        touched = sorted({files[line // 10**5] for line in lines})
+        places = sorted(tracer.shared.union(*tracer.lines.values()))
+        number = {place: at for at, place in enumerate(places)}
         return {
-            "digests": {str(file.relative_to(LIBRARY)): digest(file) for file in touched},
-            "shared": named(tracer.shared),
+            "places": places,
+            "shared": sorted(number[place] for place in tracer.shared),
             "tests": {
-                name: {"seconds": tracer.seconds[name], "lines": named(found)}
+                name: {"seconds": tracer.seconds[name], "places": sorted(number[place] for place in found)}
                 for name, found in tracer.lines.items()
                 if name in tracer.passed
             },
             "failed": sorted(set(tracer.lines) - tracer.passed),
-            "modules": sorted(name for name in sys.modules if not name.startswith(OWN)),
+            "modules": sorted(name for name in sys.modules if not ours(name)),
         }
 
     return task
@@ -227,9 +250,9 @@ class Tracer:
     """A pytest plugin: which marks each test passes, with nothing remembered from the tests before it."""
 
     def __init__(self) -> None:
-        self.seen: set[int] = set()
-        self.shared: set[int] = set()  # while importing, and in fixtures that tests may share
-        self.lines: dict[str, set[int]] = {}
+        self.seen: set[str] = set()
+        self.shared: set[str] = set()  # while importing, and in fixtures that tests may share
+        self.lines: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
         self.passed: set[str] = set()
         self.caches: list[Any] = []
@@ -248,7 +271,7 @@ class Tracer:
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         """Forget what the library and the tests cached; count the marks of fixtures as those of all tests."""
         for cached in self.caches:
-            if cached.__module__ and cached.__module__.startswith(OWN):
+            if ours(cached.__module__):
                 cached.cache_clear()
         self.seconds[item.nodeid] = -time.process_time()
         try:
@@ -263,7 +286,7 @@ class Tracer:
         try:
             return (yield)
         finally:
-            imported = {line for line in self.seen if line % 10**5 == 0}
+            imported = {place for place in self.seen if ":" not in place}
             self.shared |= imported
             self.lines[item.nodeid] = self.seen - imported
             self.seen.clear()
@@ -275,30 +298,35 @@ class Tracer:
             self.passed.add(report.nodeid)
 
 
-def marked(file: Path, at: int) -> Any:
-    """Compile a module so that every statement of a function tells that it runs; line 0 is the import."""
-    tree = ast.parse(file.read_text())
+def marked(file: str, source: str) -> str:
+    """Write into a module that every statement of a function tells that it runs, and the module its import."""
+    tree = ast.parse(source)
 
-    def mark(line: int) -> ast.stmt:
-        return ast.parse(f"__mark__({at * 10**5 + line})").body[0]
+    def mark(place: str) -> ast.stmt:
+        return ast.parse(f"__mark__({place!r})").body[0]
 
-    for node in [*ast.walk(tree)]:
+    def fill(node: ast.AST, function: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            named = isinstance(child, ast.FunctionDef | ast.ClassDef)
+            fill(child, f"{function}.{child.name}".lstrip(".") if named else function)
         for field in ("body", "orelse", "finalbody"):
-            statements = getattr(node, field, None)
-            if (
-                isinstance(statements, list)
-                and statements
-                and not isinstance(node, ast.Module | ast.ClassDef)
-            ):
-                new = [part for found in statements for part in (mark(found.lineno), found)]
+            found = getattr(node, field, None)
+            if isinstance(found, list) and not isinstance(node, ast.Module | ast.ClassDef):
+                new = [part for item in found for part in (mark(place(file, function, item)), item)]
                 plain = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
                 setattr(node, field, new[1:] if plain else new)
+
+    fill(tree, "")
     future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     where = 1 + max((tree.body.index(n) for n in future), default=0 if ast.get_docstring(tree) else -1)
-    tree.body.insert(where, mark(0))
-    for node in ast.walk(tree):
-        ast.fix_missing_locations(node)
-    return compile(tree, str(file), "exec")
+    tree.body.insert(where, mark(file))
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def ours(module: str) -> bool:
+    """Whether a module is the library's or the tests' own."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and any(folder in Path(file).parents for folder in OWN)
 
 
 def digest(*files: Path) -> str:

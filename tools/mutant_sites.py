@@ -36,7 +36,7 @@ FUNCTIONS = {
 
 
 class Mutant(NamedTuple):
-    """One change of one module; all fields but the line tell it apart from every other, whatever else is edited."""
+    """One change of one module; all fields but the place tell it apart from every other, whatever else is edited."""
 
     file: str
     function: str
@@ -44,7 +44,7 @@ class Mutant(NamedTuple):
     before: str
     after: str
     nth: int
-    line: int = 0
+    place: str = ""  # of its statement, as `place` says it
 
     @property
     def key(self) -> str:
@@ -65,7 +65,7 @@ class Slot(NamedTuple):
     field: str
     index: int | None
     function: str
-    line: int
+    place: str
     scope: ast.AST | None
 
     def put(self, node: ast.AST) -> None:
@@ -91,6 +91,12 @@ def mutated(mutant: Mutant, source: str) -> str | None:
     return None
 
 
+def place(file: str, function: str, statement: ast.stmt) -> str:
+    """Name a statement of a function by its first line, so that edits elsewhere leave the name alone."""
+    first = ast.unparse(statement).partition("\n")[0]
+    return f"{file}:{function}:{hashlib.sha256(first.encode()).hexdigest()[:8]}"
+
+
 def chance(text: str) -> float:
     """Return a number in [0, 1) that depends on a text alone."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]) / 2**48
@@ -98,34 +104,35 @@ def chance(text: str) -> float:
 
 def _changes(file: str, tree: ast.Module) -> list[tuple[Mutant, Slot, ast.AST]]:
     found, seen = [], Counter[str]()
-    for slot in _slots(tree, "", 0, None):
+    for slot in _slots(tree, "", file, None, file):
         before = ast.unparse(slot.node)
         for operator, node in _variants(slot, f"{file}{before}"):
-            mutant = Mutant(file, slot.function, operator, before, ast.unparse(node), 0, slot.line)
+            mutant = Mutant(file, slot.function, operator, before, ast.unparse(node), 0, slot.place)
             if mutant.before != mutant.after:
                 seen[mutant.key] += 1
                 found.append((mutant._replace(nth=seen[mutant.key]), slot, node))
     return found
 
 
-def _slots(node: ast.AST, function: str, line: int, scope: ast.AST | None) -> Iterator[Slot]:
-    """Find the places to change below a node; `line` is 0 where code runs when the module is imported."""
+def _slots(node: ast.AST, function: str, at: str, scope: ast.AST | None, file: str) -> Iterator[Slot]:
+    """Find the places to change below a node; `at` is the file alone where code runs when it is imported."""
     for field, value in ast.iter_fields(node):
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(child, ast.AST) or _quiet(child, node, field):
                 continue
-            name, at, inside = function, line, scope
+            name, here, inside = function, at, scope
             if isinstance(child, ast.FunctionDef | ast.ClassDef):
                 name = f"{function}.{child.name}".lstrip(".")
             if isinstance(node, ast.FunctionDef) and field == "body":
                 inside = node
-            if isinstance(node, ast.FunctionDef) and field == "args":
-                at = node.body[min(ast.get_docstring(node) is not None, len(node.body) - 1)].lineno
+            if isinstance(node, ast.FunctionDef) and field == "args":  # its defaults matter where it runs
+                first = node.body[min(ast.get_docstring(node) is not None, len(node.body) - 1)]
+                here = place(file, name, first)
             elif isinstance(child, ast.stmt) and inside is not None:
-                at = child.lineno
-            yield Slot(child, node, field, index, name, at, inside)
+                here = place(file, name, child)
+            yield Slot(child, node, field, index, name, here, inside)
             if not isinstance(child, ast.Raise):
-                yield from _slots(child, name, at, inside)
+                yield from _slots(child, name, here, inside, file)
 
 
 def _quiet(child: ast.AST, parent: ast.AST, field: str) -> bool:

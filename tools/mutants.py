@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ TRACES = ROOT / "_build" / "mutants"
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
 FIELDS = (
-    "file", "function", "operator", "before", "after", "nth", "outcome", "by", "module", "tests", "class", "reason",
+    "file", "function", "operator", "before", "after", "nth",
+    "outcome", "by", "seconds", "module", "tests", "class", "reason",
 )  # fmt: skip
 CLASSES = ("equivalent", "message", "limit", "looser")  # of survivors that change no result
 GONE = 0.25  # of the mutants that are to be killed again: with more, the record is too old to say anything
@@ -78,23 +79,25 @@ def main() -> int:
     traces = traced(args.tests, args.jobs)
     runs.warm(sorted({name for trace in traces.values() for name in trace["modules"]}))
     sample = [m for m in drawn(everything.values(), args.sample, args.seed) if m.room in args.rooms]
+    sample.sort(key=lambda mutant: args.rooms.index(mutant.room))
     due = []
     for mutant in sample:
         tests = covering(mutant, traces)
         state = {"module": digest(LIBRARY / mutant.file), "tests": digest_of(tests)}
-        row = known.get(mutant.key, {})
+        row = known.get(mutant.key, {"by": ""})
+        if "outcome" in row:
+            rows[mutant.key] = row | {"seconds": tests.get(row["by"], 0.0)}  # until it has run again
         same = row.get("module") == state["module"]
-        if same and (row["outcome"] != "survived" or row["tests"] == state["tests"]):
-            rows[mutant.key] = row
-        else:
-            due.append((mutant, tests, state, row.get("by", "")))
+        if not same or (row["outcome"] == "survived" and row["tests"] != state["tests"]):
+            due.append((mutant, tests, state, row["by"]))
     control(traces)
     print(f"{len(everything)} mutants, {len(sample)} drawn, {len(due)} to run", flush=True)
-    for (mutant, state), status, result in runs.each(tasks(due), args.jobs):
+    for (mutant, tests, state), status, result in runs.each(tasks(due), args.jobs):
         outcome, by = judged(status, result)
-        rows[mutant.key] = {**mutant._asdict(), "outcome": outcome, "by": by, **state}
+        row = {**mutant._asdict(), "outcome": outcome, "by": by, "seconds": tests.get(by, 0.0), **state}
         print(f"{outcome:9} {mutant.key[:200]!r} {by}", flush=True)
         if outcome != "error":
+            rows[mutant.key] = row
             write(args.record, rows, head)
     write(args.record, rows, head)
     print(summary(rows))
@@ -128,8 +131,7 @@ def traced(folders: list[str] | None, jobs: int) -> dict[str, Any]:
         name = str(path.relative_to(ROOT))
         kept = TRACES / f"{name.replace('/', '-')}.json"
         trace = json.loads(kept.read_text()) if kept.exists() else {}
-        now = {file: digest(LIBRARY / file) for file in trace.get("digests", {}) if (LIBRARY / file).exists()}
-        if trace.get("own") == _own(path) and trace["digests"] == now:
+        if trace.get("own") == _own(path):
             found[name] = trace
         else:
             due.append(((name, kept, _own(path)), runs.trace(path, ROOMS)))
@@ -151,18 +153,32 @@ def _wanted(path: Path, folders: list[str] | None) -> bool:
 
 
 def _own(path: Path) -> str:
-    return digest(path, *path.parent.glob("conftest.py"))
+    helpers = sorted(file for file in path.parent.glob("*.py") if not file.name.startswith("test_"))
+    return digest(path, *(helpers if path.parent.name != "tools" else []))
 
 
 def covering(mutant: Mutant, traces: dict[str, Any]) -> runs.Tests:
-    """Return the tests that run a mutant's statement, with their seconds."""
-    place = f"{mutant.file}:{mutant.line}"
-    return {
-        name: test["seconds"]
-        for trace in traces.values()
-        for name, test in trace["tests"].items()
-        if place in trace["shared"] or place in test["lines"]
-    }
+    """Return the tests that run a mutant's statement, with their seconds.
+
+    A statement that was edited since the tests were traced is run by those that run its function.
+    """
+    return (
+        _tests(mutant.place.__eq__, traces)
+        or _tests(lambda found: found.startswith(f"{mutant.file}:{mutant.function}:"), traces)
+        or _tests(mutant.file.__eq__, traces)
+    )
+
+
+def _tests(wanted: Callable[[str], bool], traces: dict[str, Any]) -> runs.Tests:
+    found = {}
+    for trace in traces.values():
+        numbers = {at for at, place in enumerate(trace["places"]) if wanted(place)}
+        if numbers:
+            shared = not numbers.isdisjoint(trace["shared"])
+            for name, test in trace["tests"].items():
+                if shared or not numbers.isdisjoint(test["places"]):
+                    found[name] = test["seconds"]
+    return found
 
 
 def digest_of(tests: runs.Tests) -> str:
@@ -196,7 +212,7 @@ def tasks(due: list[tuple[Mutant, runs.Tests, Row, str]]) -> Iterator[tuple[Any,
             {n: s for n, s in tests.items() if n not in own and ("ledger" in n) == last} for last in (0, 1)
         ]
         batches = [before, quick, {n: s for n, s in own.items() if n not in quick}, *rest]
-        yield (mutant, state), runs.kill(mutant.file, str(text), [batch for batch in batches if batch])
+        yield (mutant, tests, state), runs.kill(mutant.file, str(text), [batch for batch in batches if batch])
 
 
 def judged(status: int, result: Any) -> tuple[str, str]:
@@ -210,8 +226,10 @@ def judged(status: int, result: Any) -> tuple[str, str]:
 
 
 def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
-    """See that mutants of the record are still killed, each by the test that killed it."""
-    known = {key: row for key, row in recorded.items() if row["outcome"] == "killed" and "::" in row["by"]}
+    """See that mutants of the record are still killed, each by the test that killed it, if that was quick."""
+    known = {
+        k: r for k, r in recorded.items() if r["outcome"] == "killed" and "::" in r["by"] and r["seconds"] < 1
+    }
     chosen = sorted(known, key=lambda key: chance(f"{seed} again {key}"))[:size]
     due, gone = [], 0
     for key in chosen:
@@ -221,8 +239,8 @@ def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
         if text is None:
             gone += 1
             continue
-        name = row["by"] if (ROOT / row["by"].partition("::")[0]).exists() else f"tests/{mutant.room}"
-        due.append(((mutant, row["by"]), runs.kill(mutant.file, text, [{name: 10.0}])))
+        tests = {row["by"]: row["seconds"]}
+        due.append(((mutant, row["by"]), runs.kill(mutant.file, text, [tests], f"tests/{mutant.room}")))
     runs.warm(
         ["torch", "hypothesis.extra.numpy", "sklearn.linear_model", "pandas", "scipy.stats", "opendp.mod"]
     )
@@ -241,7 +259,7 @@ def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
 def read(record: Path) -> dict[str, Row]:
     """Return the recorded rows by their mutants' keys."""
     found = json.loads(record.read_text()) if record.exists() else {"columns": FIELDS, "rows": []}
-    rows = [dict(zip(found["columns"], line, strict=True)) for line in found["rows"]]
+    rows = [{"seconds": 0.0} | dict(zip(found["columns"], line, strict=True)) for line in found["rows"]]
     return {Mutant(*(row[field] for field in FIELDS[:6])).key: row for row in rows}
 
 

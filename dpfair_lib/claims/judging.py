@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from dpfair_lib._processes import end_with
 from dpfair_lib.claims.kept import Found, check_module, place_of
 from dpfair_lib.claims.ledger import Claim, FaultRun, Outcome, Verdict
 from dpfair_lib.claims.search import Search
@@ -130,11 +132,12 @@ def _apart(claims: list[Claim], search: Searched, jobs: int | None) -> Iterator[
 
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=jobs or joblib.cpu_count(), batch_size=1, return_as="generator")
-        calls = ((claim.id, claim.verdict, check_module(claim), search) for claim in claims)
+        calls = ((os.getpid(), claim.id, claim.verdict, check_module(claim), search) for claim in claims)
         yield from parallel(joblib.delayed(_run_by_name)(*call) for call in calls)
 
 
-def _run_by_name(claim_id: str, verdict: Verdict, module: str, search: Searched) -> Found:
+def _run_by_name(parent: int, claim_id: str, verdict: Verdict, module: str, search: Searched) -> Found:
+    end_with(parent)
     judged = importlib.import_module(module)
     claim = Claim(claim_id, "", "", verdict=verdict, check=judged.check, faults=judged.FAULTS)
     outcome = _run(claim, search)

@@ -11,18 +11,19 @@ import ast
 import contextlib
 import functools
 import hashlib
+import json
 import os
-import pickle
 import platform
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
 from dpfair_lib.claims.ledger import SOURCES, Claim, FaultRun
+from dpfair_lib.claims.plain import from_json, to_json
 from dpfair_lib.claims.search import Evidence
 
 VARIABLE = "DPFAIR_LEDGER"
@@ -55,12 +56,24 @@ class Place:
             return None
         if head.decode(errors="replace") != f"{self.key} {hashlib.sha256(content).hexdigest()}":
             return None
-        evidence, faults, seconds = pickle.loads(content)
-        return Found(evidence, faults, seconds, kept=self.key)
+        # right by its digest, it may still be of another form
+        with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
+            evidence, faults, seconds = from_json(json.loads(content))
+            runs = {name: FaultRun(*run) for name, run in faults.items()}
+            return Found(Evidence(**evidence), runs, seconds, kept=self.key)
+        return None
 
     def write(self, found: Found) -> None:
-        """Keep an outcome; at every moment the whole of the old or the whole of the new one is there."""
-        content = pickle.dumps((found.evidence, dict(found.faults), found.seconds))
+        """Keep an outcome; at every moment the whole of the old or the whole of the new one is there.
+
+        It is written as plain values (`to_json`); an outcome that holds anything else is not kept.
+        """
+        evidence = {field.name: getattr(found.evidence, field.name) for field in fields(found.evidence)}
+        faults = {name: (run.caught, run.how) for name, run in found.faults.items()}
+        try:
+            content = json.dumps(to_json((evidence, faults, found.seconds))).encode()
+        except TypeError:
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # a name of its own: another process may be writing the same claim
         handle, partial = tempfile.mkstemp(prefix=".", dir=self.path.parent)

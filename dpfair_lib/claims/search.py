@@ -231,11 +231,28 @@ class Search:
         """
         self._add(self._printed, slack, case, tolerance, verify)
 
-    def compare(self, ours: float, printed: float, *, spread: float, case: Case) -> None:
-        """Compare a number of a printed table with ours, allowing for the spread over trials."""
+    def compare(self, ours: float, printed: float, *, spread: float, case: Case, differs: bool) -> None:
+        """Compare a number of a printed table with ours, allowing for the spread over trials.
+
+        One number that differs makes a table one that is not reproduced, so that every fault that spoils another
+        number would pass. Hence the check says which numbers differ, and each has to do as it is said to.
+
+        Parameters
+        ----------
+        ours, printed : float
+            The numbers.
+        spread : float
+            By how much they may differ.
+        case : mapping
+            Which number it is.
+        differs : bool
+            Whether it is known to differ. If it does and is not, or is and does not, what we defend is violated.
+        """
         if not (math.isfinite(ours) and math.isfinite(printed) and 0 <= spread < math.inf):
             raise ValueError(f"found {ours}, {printed} and spread {spread}, expected finite numbers: {case}")
-        self._agreements.append(abs(ours - printed) <= spread)
+        agrees = abs(ours - printed) <= spread
+        self._agreements.append(agrees)
+        self.agree(agrees, not differs, case)
 
     def undecided(self, tried: str) -> None:
         """State what was tried on a question that stays open."""

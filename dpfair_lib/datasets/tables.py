@@ -7,7 +7,6 @@ import gzip
 import io
 import re
 import zipfile
-import zlib
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def read_bytes(path: Path, *, member: str = "*") -> bytes:
     if path.suffix == ".gz" and content.startswith(b"\x1f\x8b"):
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
+        except Exception as error:  # as for zip
             raise wrong(path, expected="a gzip file", found=f"a damaged one ({error})") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
@@ -74,7 +73,9 @@ def _unpacked(path: Path, content: bytes, member: str) -> bytes:
                     path, expected=f"an archive of one file{which}", found=f"{len(names)} files{which}"
                 )
             return archive.read(names[0])
-    except zipfile.BadZipFile as error:
+    except DataError:
+        raise
+    except Exception as error:  # what zipfile and its codecs raise on a damaged archive has no common class
         raise wrong(path, expected="a zip archive", found=f"a damaged one ({error})") from None
 
 

@@ -15,15 +15,17 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
+from dpfair_lib._processes import end_with
+from dpfair_lib.experiments.cluster import as_finished, connect
 from dpfair_lib.experiments.provenance import code, versions
 
 Task = TypeVar("Task")
 Rows = list[dict[str, Any]]
 
 SCHEDULER = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
-PATIENCE = 30.0  # seconds to wait for the scheduler, and then for a first worker
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -59,7 +61,8 @@ def run_tasks(
     ValueError
         At once, if ``DPFAIR_WORKERS`` or ``DPFAIR_DASK`` has a bad value.
     ConnectionError
-        If the scheduler does not answer, has no worker, or a worker has several threads.
+        If the scheduler does not answer, has no worker, or a worker has several threads; if scheduler or last
+        worker is lost.
     RuntimeError
         If a task fails, or if a worker's library is another one; the message names the task.
     """
@@ -112,14 +115,14 @@ def _as_finished(
     """Give the results of all calls to `_run` as they finish."""
     import joblib
 
-    jobs = (joblib.delayed(_run)(*call) for call in calls)
+    if scheduler is not None:
+        with closing(connect(scheduler)) as client:
+            yield from as_finished(client, {_name(*call[1:4]): partial(_run, *call) for call in calls})
+        return
+    jobs = (joblib.delayed(_run_apart)(os.getpid(), *call) for call in calls)
     # batches of one: a finished result does not wait for another
     options = {"n_jobs": workers, "return_as": "generator_unordered", "batch_size": 1}
-    if scheduler is not None:
-        with closing(_client(scheduler)) as client:
-            parallel = joblib.Parallel(**options, backend=_cluster(client), pre_dispatch="all")
-            yield from _closed(parallel(jobs))
-    elif workers > 1:
+    if workers > 1:
         yield from _closed(joblib.Parallel(**options, backend="loky")(jobs))
     else:
         yield from (_run(*call) for call in calls)
@@ -136,57 +139,13 @@ def _closed(found: Generator[Any]) -> Generator[Any]:
         raise
 
 
-def _cluster(client: Any) -> Any:
-    """Return joblib's Dask backend, for a cluster of one worker, too."""
-    import joblib
-
-    with joblib.parallel_config(backend="dask", client=client):
-        backend, _ = joblib.parallel.get_active_backend()
-    count = backend.effective_n_jobs
-    backend.effective_n_jobs = lambda n_jobs: max(2, count(n_jobs))  # for one, joblib computes here instead
-    return backend
-
-
-def _client(scheduler: str) -> Any:
-    """Connect to a Dask scheduler that has a worker."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ConnectionError(
-            f"DPFAIR_DASK: found {scheduler!r}, but the package distributed cannot be imported ({error})"
-        ) from None
-    try:
-        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ConnectionError(
-            f"DPFAIR_DASK: found {scheduler!r}, expected a Dask scheduler that answers within {PATIENCE:.0f} s "
-            f"({type(error).__name__}: {error})"
-        ) from None
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-        threads = client.nthreads()
-    except (OSError, TimeoutError):
-        client.close()
-        raise ConnectionError(
-            f"DPFAIR_DASK: found no worker at {scheduler!r} within {PATIENCE:.0f} s, expected one or more"
-        ) from None
-    for worker, count in threads.items():
-        if count != 1:
-            client.close()
-            raise ConnectionError(
-                f"DPFAIR_DASK: found {count} threads in the worker {worker}, expected one, because a task has a "
-                "process to itself (dask worker --nthreads 1 --nworkers auto)"
-            )
-    return client
-
-
 def _run(
     function: Callable[[Task], Rows], task: Task, at: int, count: int, sender: dict[str, Any]
 ) -> tuple[int, Rows]:
     """Run one task on one thread, in whatever process, and return its position and its rows."""
     import joblib
 
-    name = f"task {at + 1} of {count}, {task!r}"
+    name = _name(task, at, count)
     for what, here in (("code", code()), ("versions", versions())):
         if here != sender[what]:
             raise RuntimeError(
@@ -198,6 +157,16 @@ def _run(
             return at, function(task)
     except Exception as error:
         raise RuntimeError(f"{name}: {type(error).__name__}: {error}") from error
+
+
+def _run_apart(parent: int, *call: Any) -> tuple[int, Rows]:
+    """Do what `_run` does, in a process that ends with the one that sent it."""
+    end_with(parent)
+    return _run(*call)
+
+
+def _name(task: Any, at: int, count: int) -> str:
+    return f"task {at + 1} of {count}, {task!r}"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dpfair_lib.local.files import CutOffWarning, SecondReportWarning, randomize
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
 from dpfair_lib.local.optimal_easy import smallest_error
-from dpfair_lib.local.optimal_fair import smallest_fair_error
+from dpfair_lib.local.optimal_fair import FairError, fair_error_bounds, smallest_fair_error
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
@@ -15,12 +15,14 @@ from dpfair_lib.local.tables import LabelError, randomize_frame
 __all__ = [
     "Certificate",
     "CutOffWarning",
+    "FairError",
     "FairProjection",
     "LabelError",
     "Multipliers",
     "Randomizer",
     "SecondReportWarning",
     "binary_optimum",
+    "fair_error_bounds",
     "generalized_randomized_response",
     "optimal_randomizer",
     "randomize_file",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,9 @@ def randomize_file(
         raise ValueError(
             f"labels: found {bad!r}, expected none with {files_csv.BETWEEN!r}, which divides a set"
         )
-    before, inside = reports_from(source), releases_of(source)
+    before = reports_from(source)
+    with _reading(source, kind):
+        inside = releases_of(source)
     statement = randomizer.privacy_statement(attribute=column, noise="secure" if seed is None else "study")
     warning = _second(source, column, before, inside)
     statement = replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, note, warning])))
@@ -141,10 +144,13 @@ def randomize_file(
     tell = progress or (lambda *_: None)
 
     with whole_file(target, wait=False, like=source, left=_cut_off) as partial:
-        if kind == "csv":
-            files_csv.rewrite(source, partial, column, draw, progress=tell)
-        else:
-            files_parquet.rewrite(source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell)
+        with _reading(source, kind):
+            if kind == "csv":
+                files_csv.rewrite(source, partial, column, draw, progress=tell)
+            else:
+                files_parquet.rewrite(
+                    source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell
+                )
         sync(partial)
         with whole_file(statement_path(target)) as beside:
             beside.write_text(text, encoding="utf-8")
@@ -176,6 +182,26 @@ def _kind(source: Path, target: Path, overwrite: bool) -> str:
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path}: is there already, and was not to be overwritten")
     return str(kinds[0])
+
+
+@contextlib.contextmanager
+def _reading(source: Path, kind: str) -> Iterator[None]:
+    """Give an error about the content of the source the name of the source, and say what is wrong with it."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except LabelError:
+        raise
+    except (ValueError, LookupError, OSError, ArrowException) as error:
+        # the system's errors have a number, and a file of their own; pyarrow raises others as OSError, too
+        if source.name in str(error) or (isinstance(error, OSError) and error.errno is not None):
+            raise
+        if kind == "csv":
+            raise ValueError(f"{source}: {error}") from error
+        raise ValueError(
+            f"{source}: found a damaged Parquet file ({str(error).strip()}), expected a whole one"
+        ) from error
 
 
 def _marked(labels: Sequence[str]) -> str | None:

@@ -65,6 +65,7 @@ def rewrite(
             f"column: found no single {column!r} in {source.name}, expected one of {schema.names}"
         )
     at = schema.get_field_index(column)
+    _open_chunks(source)
     coded = _coded(about, schema)
 
     def reported(kinds: Any) -> Any:
@@ -93,6 +94,19 @@ def rewrite(
                 done += piece.num_rows
                 progress(done, about.num_rows)
             writer.add_key_value_metadata(added)
+
+
+def _open_chunks(source: Path) -> None:
+    """Raise an error if what the file says of a column chunk is damaged.
+
+    Asked for such a description directly, pyarrow 26 ends the process. Opening the chunk to read it meets the same
+    damage first, and raises.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16) as file:
+        for group in range(file.num_row_groups):
+            next(file.iter_batches(1, row_groups=[group], use_threads=False), None)
 
 
 def _pieces(file: Any, about: Any, column: str) -> Iterator[Any]:

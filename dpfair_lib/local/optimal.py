@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from dpfair_lib.local.optimal_branching import by_branching
-from dpfair_lib.local.optimal_certificate import certify
+from dpfair_lib.local.optimal_certificate import Multipliers, certify, lower_bound
 from dpfair_lib.local.optimal_columns import by_columns
 from dpfair_lib.local.optimal_easy import first_channel, most_truthful_channel, north_west
-from dpfair_lib.local.optimal_levels import by_levels, by_shares
-from dpfair_lib.local.optimal_program import Objective, as_program
+from dpfair_lib.local.optimal_interior import by_interior
+from dpfair_lib.local.optimal_levels import Found, by_levels, by_shares
+from dpfair_lib.local.optimal_program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.privacy._arguments import one_of, positive
 
-Method = Literal["bisection", "dinkelbach", "branch-and-bound", "columns"]
-METHODS = ("bisection", "dinkelbach", "branch-and-bound", "columns")
+Method = Literal["interior", "columns", "dinkelbach", "bisection", "branch-and-bound"]
+METHODS = ("interior", "columns", "dinkelbach", "bisection", "branch-and-bound")
+TIME_LIMIT = 60.0
+"""Seconds after which `optimal_randomizer` and `fair_error_bounds` return what they have, unless told otherwise."""
 
 
 def optimal_randomizer(
@@ -29,7 +34,7 @@ def optimal_randomizer(
     *,
     error: Any = None,
     objective: Objective = "ratio",
-    method: Method = "columns",
+    method: Method = "interior",
     tol: float = 1e-9,
     time_limit: float | None = None,
 ) -> Randomizer:
@@ -37,7 +42,7 @@ def optimal_randomizer(
 
     The program is the thesis's (5.5.8): rows sum to 1; q_ij ≤ e^ε·q_i′j; q_ij ≤ q_ii and q_ij ≤ q_jj; and
     P(Z ≠ A) ≤ ζ. It is no convex program as it is written, but the channels with Δ ≤ t are those of a linear
-    program, for every t, and that is what three of the four methods use.
+    program, for every t, and that is what all methods but one use.
 
     Parameters
     ----------
@@ -51,23 +56,26 @@ def optimal_randomizer(
         ζ, the largest P(Z ≠ A) allowed; by default `smallest_error`, the least that is possible.
     objective : {"ratio", "difference"}
         Δ, the largest |P(Y=1 | Z=j)/P(Y=1) − 1|, or Δ′, the largest difference of P(Y=1 | Z=j) between two reports.
-    method : {"columns", "dinkelbach", "bisection", "branch-and-bound"}
-        For Δ. ``"columns"`` grows a small linear program and serves k up to hundreds; ``"dinkelbach"`` and
-        ``"bisection"`` solve whole ones at changing levels; ``"branch-and-bound"`` is the thesis's way, for k up
-        to about 4. For Δ′ there is one method, whatever is said here: levels for a lower end of the rates, and
-        bisection of that end.
+    method : {"interior", "columns", "dinkelbach", "bisection", "branch-and-bound"}
+        For Δ. ``"interior"`` moves through the inside of the whole program and serves k up to hundreds; where
+        rounding stops it before the gap is closed, ``"columns"`` goes on. ``"columns"`` grows a small linear
+        program; ``"dinkelbach"`` and ``"bisection"`` solve whole ones at changing levels; ``"branch-and-bound"`` is
+        the thesis's way, for k up to about 4. For Δ′ there is one method, whatever is said here: levels for a lower
+        end of the rates, and bisection of that end.
     tol : float
         The gap between the channel's unfairness and the proved lower bound at which to stop, relative where the
         unfairness exceeds 1; 1e-9. For Δ′ at least 1e-5, as the work then grows like 1/tol where the best share is
         not a sharp one.
     time_limit : float, optional
-        Seconds after which the best channel so far is returned; its certificate tells the gap. By default one
-        minute for ``"branch-and-bound"``, and no limit for the others.
+        Seconds after which the best channel so far is returned: feasible, with the gap that is proved by then. One
+        minute by default; inf for no limit. It holds inside the linear programs too; what is under way when it
+        ends is one step of the method, a small part of a second for 200 groups.
 
     Returns
     -------
     Randomizer
-        Its ``value`` is its unfairness; its ``certificate`` a `Certificate`, which `verify_certificate` recomputes.
+        Its ``value`` is its unfairness; its ``certificate`` a `Certificate`, which `verify_certificate` recomputes:
+        ``gap`` is how far the channel can be from the optimum, ``ended`` whether the time limit is the reason.
         Constraints are kept to rounding.
 
     Raises
@@ -80,8 +88,9 @@ def optimal_randomizer(
     -----
     If all rates are equal every channel has Δ = 0; the most truthful one is returned.
 
-    The solver works with tolerances of 1e-10. Where e^(−ε) comes near that, for ε above about 16, and with shares
-    below 1e-6, the bound may be far from the value, or prove nothing; the channel is feasible, and the gap is told.
+    The lower bound is recomputed from multipliers, less what rounding may have added to it, so that it holds
+    whatever a solver returned. Where e^(−ε) comes near 1e-10, for ε above about 16, and with shares below 1e-6, it may
+    be far from the value, or prove nothing; the channel is feasible, and the gap is told.
 
     References
     ----------
@@ -91,26 +100,58 @@ def optimal_randomizer(
     one_of(method, "method", METHODS)
     positive(tol, "tol")
     program = as_program(p, p1, epsilon, error)
-    usual = 60.0 if method == "branch-and-bound" else math.inf
-    deadline = time.monotonic() + (usual if time_limit is None else positive(time_limit, "time_limit"))
+    limit = TIME_LIMIT if time_limit is None else time_limit
+    deadline = time.monotonic() + (math.inf if limit == math.inf else positive(limit, "time_limit"))
     if np.ptp(program.p1) == 0:
         program = replace(program, p1=np.full(program.k, program.p1[0]))
         return certify(
-            program, most_truthful_channel(program), (), objective=objective, method="closed form", rounds=0
+            program,
+            most_truthful_channel(program),
+            (),
+            objective=objective,
+            method="closed form",
+            rounds=0,
+            tol=tol,
         )
     start = first_channel(program)
     if program.ratio(start) <= tol:
-        return certify(program, start, (), objective=objective, method="closed form", rounds=0)
+        return certify(program, start, (), objective=objective, method="closed form", rounds=0, tol=tol)
+    proofs: tuple[Multipliers, ...]
     if objective == "difference":
-        matrix, proofs, rounds = by_shares(program, start, tol=max(tol, 1e-5), deadline=deadline)
-        return certify(program, matrix, proofs, objective=objective, method="levels of shares", rounds=rounds)
-    if method == "columns":
-        flow = north_west(program.excess)
-        found = by_columns(program, start, (flow > 0) | (flow.T > 0), tol=tol, deadline=deadline)
-    elif method == "branch-and-bound":
-        found = by_branching(program, start, tol=tol, deadline=deadline)
+        name, tol = "levels of shares", max(tol, 1e-5)
+        matrix, proofs, rounds = by_shares(program, start, tol=tol, deadline=deadline)
     else:
-        found = by_levels(program, start, newton=method == "dinkelbach", tol=tol, deadline=deadline)
-    matrix, proof, rounds = found
-    proofs = () if proof is None else (proof,)
-    return certify(program, matrix, proofs, objective=objective, method=method, rounds=rounds)
+        name = method
+        matrix, proof, rounds = _SEARCHES[method](program, start, tol=tol, deadline=deadline)
+        proofs = () if proof is None else (proof,)
+    late = time.monotonic() >= deadline
+    return certify(
+        program, matrix, proofs, objective=objective, method=name, rounds=rounds, tol=tol, late=late
+    )
+
+
+def _inside(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:
+    """Go through the inside, and where rounding ends that too early, on by columns."""
+    matrix, proof, rounds = by_interior(program, start, tol=tol, deadline=deadline)
+    high, low = program.ratio(matrix), 0.0 if proof is None else lower_bound(program, proof)
+    if high - low <= tol * max(1, high) or time.monotonic() >= deadline:
+        return matrix, proof, rounds
+    matrix, proof, more = _columns(program, matrix, tol=tol, deadline=deadline, proof=proof)
+    return matrix, proof, rounds + more
+
+
+def _columns(
+    program: Program, start: np.ndarray, *, tol: float, deadline: float, proof: Multipliers | None = None
+) -> Found:
+    """Begin with the slacks of a coupling of the groups above the mean with those below, in both directions."""
+    flow = north_west(program.excess)
+    return by_columns(program, start, (flow > 0) | (flow.T > 0), tol=tol, deadline=deadline, proof=proof)
+
+
+_SEARCHES: dict[str, Callable[..., Found]] = {
+    "interior": _inside,
+    "columns": _columns,
+    "dinkelbach": partial(by_levels, newton=True),
+    "bisection": partial(by_levels, newton=False),
+    "branch-and-bound": by_branching,
+}

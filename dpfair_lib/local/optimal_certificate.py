@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dpfair_lib.local.optimal_program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
+
+Ended = Literal["closed", "time", "rounding"]
+_UNIT = 2.0**-53  # half of the distance from 1 to the next float
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,10 @@ class Certificate:
     method : str
         How the channel was found.
     rounds : int
-        How many linear programs that took.
+        How many linear programs, or steps, that took.
+    ended : {"closed", "time", "rounding"}
+        Why the search ended: the gap was at most ``tol``; the time limit came first; or rounding lets neither bound
+        improve.
     """
 
     objective: Objective
@@ -93,6 +99,7 @@ class Certificate:
     multipliers: tuple[Multipliers, ...]
     method: str
     rounds: int
+    ended: Ended = "closed"
 
     @property
     def gap(self) -> float:
@@ -114,7 +121,7 @@ def priced(program: Program, m: Multipliers) -> np.ndarray:
 def lagrangian_bound(program: Program, multipliers: Multipliers) -> Any:
     """Return a number that Σ_j above_j·(N_j − a·t·D_j) + below_j·(−N_j − b·t·D_j) meets or exceeds on every channel.
 
-    In exact arithmetic if all numbers are `Fraction`.
+    In exact arithmetic if all numbers are `Fraction`; else what rounding may have added is taken off.
     """
     x, k, m = program.x, program.k, multipliers
     diagonal = np.eye(k, dtype=bool)
@@ -125,7 +132,32 @@ def lagrangian_bound(program: Program, multipliers: Multipliers) -> Any:
     of_truth = through_base - m.truth * program.p - row_caps.sum(axis=1)
     bound = m.rows.sum() + m.truth * (1 - program.error) + _least_over_diagonals(of_truth, x)
     # the slacks of a row add up to less than 1
-    return bound + np.minimum(of_slack.min(axis=1), 0).sum()
+    bound = bound + np.minimum(of_slack.min(axis=1), 0).sum()
+    slip = _rounding(program, m)
+    return bound - slip * _size(program, m) if slip else bound
+
+
+def _rounding(program: Program, m: Multipliers) -> float:
+    """Return how much a sum of this program may be off, relative to the sum of its terms' sizes; 0 if it is exact.
+
+    A term has a share, an overall rate and an excess in it, sums of k numbers, and is added up twice, over rows and
+    over columns: at most 4k roundings, and a few for the products.
+    """
+    exact = program.p.dtype == object and m.rows.dtype == object
+    return 0.0 if exact else (4 * program.k + 32) * _UNIT
+
+
+def _size(program: Program, m: Multipliers) -> float:
+    """Return the sum of the sizes of all terms of `lagrangian_bound`, where every diagonal entry is 1, its largest."""
+    cost = np.multiply.outer(program.p * (program.p1 + program.overall), m.above + m.below)
+    cost = (
+        cost + abs(m.t) * program.overall * np.multiply.outer(program.p, _weights(m)) + abs(m.rows)[:, None]
+    )
+    caps = m.column_caps + m.row_caps
+    of_diagonal = np.diagonal(cost).sum() + (program.x * cost).sum() + m.row_caps.sum()
+    of_caps = ((1 - program.x) * m.column_caps + program.x * m.row_caps).sum()
+    of_slacks = (cost + caps).max(axis=1).sum()
+    return float(of_diagonal + of_caps + of_slacks + abs(m.rows).sum() + 2 * m.truth)
 
 
 def _least_over_diagonals(cost: np.ndarray, x: Any) -> Any:
@@ -157,9 +189,16 @@ def lower_bound(program: Program, multipliers: Multipliers) -> Any:
     bound = lagrangian_bound(program, multipliers)
     if bound >= 0:
         most = program.overall * weights.max()
-        return multipliers.t + (bound / most if most > 0 else 0)
-    least = program.overall * (weights * (program.x + (1 - program.x) * program.p)).sum() / program.k
-    return max(multipliers.t + bound / least, 0) if least > 0 else 0
+        further = bound / most if most > 0 else 0
+    else:
+        least = program.overall * (weights * (program.x + (1 - program.x) * program.p)).sum() / program.k
+        if not least > 0:
+            return 0
+        further = bound / least
+    found = multipliers.t + further
+    if slip := _rounding(program, multipliers):
+        found = found - slip * (abs(multipliers.t) + abs(further))
+    return max(found, 0)
 
 
 def proved(program: Program, objective: Objective, proofs: tuple[Multipliers, ...]) -> float:
@@ -187,15 +226,21 @@ def certify(
     objective: Objective,
     method: str,
     rounds: int,
+    tol: float,
+    late: bool = False,
 ) -> Randomizer:
     """Return the channel with everything about it recomputed from its matrix and the multipliers."""
     channel = Randomizer(np.clip(matrix, 0, 1))  # rounding may leave 1 + 2e-16
+    found = _recomputed(program, channel, objective, proofs)
+    closed = found["value"] - found["lower"] <= tol * max(1, found["value"])
+    ended: Ended = "closed" if closed else "time" if late else "rounding"
     certificate = Certificate(
         objective=objective,
-        **_recomputed(program, channel, objective, proofs),
+        **found,
         multipliers=proofs,
         method=method,
         rounds=rounds,
+        ended=ended,
     )
     return Randomizer(channel.matrix, value=certificate.value, certificate=certificate)
 

@@ -7,7 +7,7 @@ import time
 import highspy
 import numpy as np
 
-from dpfair_lib.local.optimal_certificate import lower_bound, priced
+from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound, priced
 from dpfair_lib.local.optimal_levels import Found, optimal
 from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, feasible_channel, read, solver
 from dpfair_lib.local.optimal_program import Program
@@ -19,7 +19,13 @@ _FEW = 2 / 3  # new violations for each group: with fewer, the caps of whole row
 
 
 def by_columns(
-    program: Program, start: np.ndarray, couples: np.ndarray, *, tol: float, deadline: float
+    program: Program,
+    start: np.ndarray,
+    couples: np.ndarray,
+    *,
+    tol: float,
+    deadline: float,
+    proof: Multipliers | None = None,
 ) -> Found:
     """Close in on the least Δ with a linear program that grows.
 
@@ -41,6 +47,8 @@ def by_columns(
         The gap at which to stop.
     deadline : float
         On the clock of `time.monotonic`.
+    proof : Multipliers, optional
+        Proof of a lower bound that is known already.
 
     Returns
     -------
@@ -49,7 +57,7 @@ def by_columns(
     """
     grown = _Restricted(program, couples)
     best, high = start, program.ratio(start)
-    low, proof, rounds = 0.0, None, 0
+    low, rounds = 0.0 if proof is None else lower_bound(program, proof), 0
     t, scale, last = 0.0, program.overall * (program.p @ start), np.inf
     while high - low > tol * max(1, high):
         solution = grown.solve(t, scale, deadline)

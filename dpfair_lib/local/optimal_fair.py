@@ -1,13 +1,51 @@
-"""The least error at which reports have no unfairness at all: one linear program."""
+"""The least error at which reports have no unfairness at all, from both sides."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import time
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.local.optimal_easy import smallest_error
+from dpfair_lib.local.optimal_certificate import Multipliers, lagrangian_bound
+from dpfair_lib.local.optimal_easy import most_truthful_channel, perfect_channel, smallest_error
+from dpfair_lib.local.optimal_interior import fair_inside
+from dpfair_lib.local.optimal_lp import feasible_channel
 from dpfair_lib.local.optimal_program import Program, as_program
+from dpfair_lib.local.randomizer import Randomizer
+from dpfair_lib.privacy._arguments import positive
+
+_FAIR = 1e-10  # unfairness up to this is rounding
+_PATIENCE = 25  # steps without progress
+
+
+class FairError(NamedTuple):
+    """The least error of a channel without unfairness, as far as it is proved.
+
+    Attributes
+    ----------
+    lower : float
+        No truthful ε-LDP channel with Δ = 0 has less: the Lagrangian of ``multipliers``.
+    upper : float
+        The error of ``channel``.
+    unfairness : float
+        The Δ of ``channel``, at most 1e-10: rounding.
+    channel : Randomizer
+    multipliers : Multipliers or None
+        At level 0; None where the most truthful channel is a fair one, so that nothing is to be proved.
+    """
+
+    lower: float
+    upper: float
+    unfairness: float
+    channel: Randomizer
+    multipliers: Multipliers | None
+
+    @property
+    def gap(self) -> float:
+        """How far ``upper`` can be above the least error."""
+        return max(self.upper - self.lower, 0.0)
 
 
 def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
@@ -19,7 +57,7 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     Parameters
     ----------
     p : array of shape (k,)
-        P(A = i), all above 0; k ≥ 2, up to about 30 in a second.
+        P(A = i), all above 0; k ≥ 2, up to about 200 in a second or two.
     p1 : array of shape (k,)
         P(Y = 1 | A = i), not all 0.
     epsilon : float
@@ -28,42 +66,132 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     Returns
     -------
     float
-        No channel has less by more than 1e-9: proved by the program's dual.
+        The error of a channel found, which has Δ ≤ 1e-10. How far the least can be below it, usually by less than 1e-9,
+        is what `fair_error_bounds` proves.
 
     Raises
     ------
     ValueError
         As `optimal_randomizer`.
-    ArithmeticError
-        If the solver's answer is not proved to 1e-9.
 
     References
     ----------
     Thesis § 5.5, the remark after (5.5.6).
     """
+    return fair_error_bounds(p, p1, epsilon).upper
+
+
+def fair_error_bounds(
+    p: Any, p1: Any, epsilon: Any, *, tol: float = 1e-9, time_limit: float = 60.0
+) -> FairError:
+    """Return the least P(Z ≠ A) of a truthful ε-LDP channel with Δ = 0 from both sides, with a channel and a proof.
+
+    Parameters
+    ----------
+    p, p1, epsilon
+        As of `smallest_fair_error`.
+    tol : float
+        The gap at which to stop.
+    time_limit : float
+        Seconds after which the bounds found so far are returned; inf for no limit.
+
+    Returns
+    -------
+    FairError
+
+    Raises
+    ------
+    ValueError
+        As `optimal_randomizer`.
+
+    Notes
+    -----
+    The bounds come from an interior-point method; where rounding ends it before they meet, as it may with shares or
+    differences of rates near rounding, one linear program over all entries follows.
+    """
+    program = as_program(p, p1, epsilon, 1.0)
+    positive(tol, "tol")
+    deadline = time.monotonic() + (math.inf if time_limit == math.inf else positive(time_limit, "time_limit"))
+    least = smallest_error(p, epsilon)
+    truthful = most_truthful_channel(program)
+    if np.ptp(program.p1) == 0 or not program.excess.any():
+        # every channel is without unfairness; in floats the equations might have no solution
+        return FairError(least, least, 0.0, Randomizer(truthful), None)
+    if program.ratio(truthful) <= _FAIR:
+        return FairError(least, least, float(program.ratio(truthful)), Randomizer(truthful), None)
+    search = _Search(program, least)
+    idle = 0
+    for point in fair_inside(program):
+        idle = 0 if search.take(point.diagonal, point.slacks, point.multipliers) else idle + 1
+        if search.gap <= tol or idle > _PATIENCE or time.monotonic() >= deadline:
+            break
+    left = deadline - time.monotonic()
+    if search.gap > tol and left > 0 and (found := _by_linear_program(program, left)) is not None:
+        search.take(*found)
+    return search.found()
+
+
+class _Search:
+    """The best channel without unfairness and the best lower bound so far."""
+
+    def __init__(self, program: Program, least: float) -> None:
+        self.program, self.lower = program, least
+        self.best = perfect_channel(program)
+        self.proof: Multipliers | None = None
+
+    @property
+    def gap(self) -> float:
+        return float(self.program.mistakes(self.best)) - self.lower
+
+    def take(self, diagonal: np.ndarray, slacks: np.ndarray, multipliers: Multipliers) -> bool:
+        """Keep what is better than before; whether the gap shrank by a tenth."""
+        before = self.gap
+        with np.errstate(all="ignore"):
+            matrix = feasible_channel(self.program, diagonal, slacks)
+            lower = 1 + lagrangian_bound(self.program, multipliers) if multipliers.valid else 0.0
+            fair = self.program.ratio(matrix) <= _FAIR
+        if fair and self.program.mistakes(matrix) < self.program.mistakes(self.best):
+            self.best = matrix
+        if self.lower < lower:
+            self.lower, self.proof = float(lower), multipliers
+        return self.gap < 0.9 * before
+
+    def found(self) -> FairError:
+        channel = Randomizer(np.clip(self.best, 0, 1))
+        upper = float(self.program.mistakes(channel.matrix))
+        unfairness = float(self.program.ratio(channel.matrix))
+        # a channel that is fair to rounding may have an error that is too small by rounding
+        return FairError(min(self.lower, upper), upper, unfairness, channel, self.proof)
+
+
+def _by_linear_program(
+    program: Program, time_limit: float
+) -> tuple[np.ndarray, np.ndarray, Multipliers] | None:
+    """Return diagonal, slacks and multipliers of the linear program over all k² entries; None if it was not solved."""
     from scipy.optimize import linprog
 
-    program = as_program(p, p1, epsilon, 1.0)
-    least = smallest_error(p, epsilon)
-    if np.ptp(program.p1) == 0:
-        return least  # every channel is without unfairness; in floats the equations might have no solution
-    cost, equal, right, below = _linear_program(program)
-    found = linprog(cost, A_ub=below, b_ub=np.zeros(below.shape[0]), A_eq=equal, b_eq=right, bounds=(0, 1))
+    k, x = program.k, program.x
+    cost, equal, right, below, pairs, unit = _linear_program(program)
+    found = linprog(
+        cost, A_ub=below, b_ub=np.zeros(below.shape[0]), A_eq=equal, b_eq=right, bounds=(0, 1),
+        options={"time_limit": time_limit, "primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )  # fmt: skip
     if found.status != 0:
-        raise ArithmeticError(f"found no channel without unfairness ({found.message})")
-    at_rows, at_caps = found.eqlin.marginals, np.minimum(found.ineqlin.marginals, 0)
-    # any multipliers of these signs bound the cost from below, as every probability is in [0, 1]
-    reduced = cost - equal.T @ at_rows - below.T @ at_caps
-    lower = right @ at_rows + np.minimum(reduced, 0).sum()
-    if not found.fun - lower <= 1e-9:
-        raise ArithmeticError(
-            f"found an error of {1 + found.fun}, proved only that it is at least {1 + lower}"
-        )
-    return float(max(1 + found.fun, least))
+        return None
+    entries = found.x.reshape(k, k)
+    signed = unit * found.eqlin.marginals[k:]
+    caps = np.zeros((2, k, k))
+    caps[:, pairs[0], pairs[1]] = np.maximum(-found.ineqlin.marginals.reshape(3, -1)[1:], 0)
+    multipliers = Multipliers(
+        t=0.0, above=np.maximum(-signed, 0), below=np.maximum(signed, 0), truth=1.0, rows=found.eqlin.marginals[:k],
+        column_caps=caps[0], row_caps=caps[1],
+    )  # fmt: skip
+    diagonal = np.diagonal(entries)
+    return diagonal, (entries - x * diagonal) * (1 - np.eye(k)), multipliers
 
 
-def _linear_program(program: Program) -> tuple[np.ndarray, Any, np.ndarray, Any]:
-    """Return cost, equations and their right sides, and what is at most 0, in the entries q_ij, row by row."""
+def _linear_program(program: Program) -> tuple[np.ndarray, Any, np.ndarray, Any, np.ndarray, float]:
+    """Return cost, equations and right sides, what is at most 0, its pairs, and the factor of the excesses."""
     from scipy import sparse
 
     k, x = program.k, program.x
@@ -78,11 +206,13 @@ def _linear_program(program: Program) -> tuple[np.ndarray, Any, np.ndarray, Any]
 
     cost = np.zeros(k * k)
     cost[own] = -program.p
-    one = np.eye(k)
-    scaled = program.excess / np.abs(program.excess).max() if program.excess.any() else program.excess
-    equal = sparse.csr_array(np.vstack([np.kron(one, np.ones(k)), np.kron(scaled, one)]))
+    one = sparse.eye_array(k)
+    unit = 1 / float(np.abs(program.excess).max())
+    equal = sparse.vstack([
+        sparse.kron(one, np.ones((1, k))), sparse.kron((unit * program.excess)[None, :], one)
+    ]).tocsr()  # fmt: skip
     # truthful columns and rows, and for these (5.5.7): no report is rarer than e^(−ε) times its truest one
     below = sparse.vstack([
         rows((own[j], x), (places, -1.0)), rows((places, 1.0), (own[j], -1.0)), rows((places, 1.0), (own[i], -1.0)),
     ]).tocsr()  # fmt: skip
-    return cost, equal, np.concatenate([np.ones(k), np.zeros(k)]), below
+    return cost, equal, np.concatenate([np.ones(k), np.zeros(k)]), below, np.array([i, j]), unit

@@ -167,16 +167,15 @@ def most_truthful(p: np.ndarray, x: Any) -> tuple[Any, np.ndarray]:
     if x > 0 and x * k >= 1:
         below.append((1 - one / (k * x)) / x)
     best: tuple[Any, np.ndarray] | None = None
-    order = np.argsort(-p, kind="stable")
+    order, places = np.argsort(-p, kind="stable"), np.arange(k)
     for d in below:
         top = 1 - x * d
         low = max(one / k, x * top)
         room = d + top - k * low  # for what is above `low`
         if low > top or room < (0 if p.dtype == object else -1e-14):
             continue
-        heights = np.full(k, low, dtype=p.dtype)
-        for place, group in enumerate(order):
-            heights[group] = low + min(top - low, max(room - place * (top - low), 0 * one))
+        heights = np.empty(k, dtype=p.dtype)
+        heights[order] = low + np.minimum(np.maximum(room - places * (top - low), 0), top - low)
         truth = p @ heights
         if best is None or truth > best[0]:
             best = truth, heights

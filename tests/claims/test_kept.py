@@ -1,11 +1,15 @@
 import dataclasses
+import hashlib
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pytest
 
 from dpfair_lib.claims import CLAIMS, Evidence, judge
@@ -209,3 +213,46 @@ def test_a_changed_source_is_judged_again_and_a_planted_contradiction_fails(copy
         status, shown, errors = copy(CLAIM.id)
         assert (status, "kept" in shown) == (1, False)
         assert f"{CLAIM.id}: recorded as 'holds', the run found 'contradicted'" in errors
+
+
+class Marker:
+    """Pickled, it would make a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def test_a_forged_outcome_runs_nothing(folder, tmp_path):
+    judge(CLAIM, faults=True)
+    path, ran = folder / CLAIM.id, tmp_path / "ran"
+    forged = pickle.dumps((Marker(ran), {}, 1.0))
+    for content in (
+        forged,
+        b'{"tuple": []}',
+        b"[" * 10**5,
+        b'{"object": 1}',
+        b'{"tuple": [{"dict": []}, 1, 2]}',
+    ):
+        path.write_bytes(f"{place_of(CLAIM).key} {hashlib.sha256(content).hexdigest()}\n".encode() + content)
+        assert place_of(CLAIM).read() is None
+        assert not ran.exists()
+        assert judge(CLAIM, faults=True).evidence.cases > 0
+    pickle.loads(forged)
+    assert ran.exists()  # what reading a pickle would have done
+
+
+def test_an_outcome_comes_back_as_it_was_and_one_that_cannot_be_written_is_not_kept(tmp_path):
+    place = Place(tmp_path / "isit.alg-1", "key")
+    odd = {"share": Fraction(1, 3), "pair": (0.1, np.float64(-0.0)), "none": None, "table": np.arange(4)}
+    evidence = Evidence(cases=3, slack=Fraction(-1, 7), counterexample=odd, facts={1: [(), {}]})
+    place.write(FOUND._replace(evidence=evidence))
+    found = place.read()
+    assert repr(found.evidence) == repr(evidence)
+    assert (found.faults, found.seconds, found.kept) == (FOUND.faults, FOUND.seconds, "key")
+    other = Place(tmp_path / "isit.alg-2", "key")
+    other.write(FOUND._replace(evidence=dataclasses.replace(evidence, facts={"run": print})))
+    assert other.read() is None
+    assert [path.name for path in tmp_path.iterdir()] == ["isit.alg-1"]

@@ -162,9 +162,9 @@ def test_each_counterexample_is_verified_by_its_own_function():
 
 def test_the_other_findings_can_be_reached():
     tables = Search()
-    tables.compare(0.78, 0.79, spread=0.02, case={"row": 1})
+    tables.compare(0.78, 0.79, spread=0.02, case={"row": 1}, differs=False)
     assert tables.evidence().finding == "reproduced"
-    tables.compare(0.78, 0.85, spread=0.02, case={"row": 2})
+    tables.compare(0.78, 0.85, spread=0.02, case={"row": 2}, differs=True)
     assert tables.evidence().finding == "not-reproduced"
     question = Search()
     question.undecided("all channels of four letters")
@@ -172,7 +172,18 @@ def test_the_other_findings_can_be_reached():
     question.not_run("no record of the experiment")
     assert question.evidence().finding == "not run"
     with pytest.raises(ValueError, match="expected finite numbers"):
-        Search().compare(float("nan"), 0.5, spread=0.1, case={})
+        Search().compare(float("nan"), 0.5, spread=0.1, case={}, differs=True)
+
+
+@pytest.mark.parametrize(("ours", "differs"), [(0.79, True), (0.85, False)])
+def test_a_number_has_to_differ_if_and_only_if_it_is_said_to(ours, differs):
+    table = Search()
+    table.compare(0.9, 0.5, spread=0.02, case={"row": 1}, differs=True)  # one mismatch: not reproduced
+    assert table.evidence().finding == "not-reproduced"
+    table.compare(ours, 0.78, spread=0.02, case={"row": 2}, differs=differs)
+    evidence = table.evidence()
+    assert evidence.finding == "contradicted"
+    assert evidence.violation == {"row": 2}
 
 
 def test_equations_fail_on_either_side():

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from dpfair_lib.experiments import preparation, run_tasks, sweeps
+from dpfair_lib.experiments import cluster, preparation, run_tasks, sweeps
 from dpfair_lib.experiments.provenance import code, versions
 from dpfair_lib.experiments.sources import Source, on_data
 
@@ -28,7 +28,7 @@ def serial():
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def local_cluster():
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0") as local:
@@ -61,11 +61,11 @@ def test_two_processes_give_the_serial_results(monkeypatch, serial):
     assert os.getpid() not in processes
 
 
-def test_a_cluster_of_two_processes_gives_the_serial_results(monkeypatch, serial, cluster):
-    monkeypatch.setenv("DPFAIR_DASK", cluster.scheduler_address)
+def test_a_cluster_of_two_processes_gives_the_serial_results(monkeypatch, serial, local_cluster):
+    monkeypatch.setenv("DPFAIR_DASK", local_cluster.scheduler_address)
     found, processes = divided()
     assert found == serial
-    workers = {worker.process.pid for worker in cluster.workers.values()}
+    workers = {worker.process.pid for worker in local_cluster.workers.values()}
     assert len(workers) == 2
     assert processes == workers
 
@@ -84,7 +84,7 @@ def test_results_come_in_order_and_are_announced_as_they_finish(monkeypatch):
     assert all(rows == [{"slept": naps[at]}] for at, rows in seen)
 
 
-def test_a_failing_task_is_named_wherever_it_runs(monkeypatch, cluster):
+def test_a_failing_task_is_named_wherever_it_runs(monkeypatch, local_cluster):
     def fail(task):
         if task["at"] == 2:
             raise ValueError("rate: found 3, expected at most 1")
@@ -96,14 +96,14 @@ def test_a_failing_task_is_named_wherever_it_runs(monkeypatch, cluster):
     assert [next(results), next(results)] == [[{"at": 0}], [{"at": 1}]]
     with pytest.raises(RuntimeError, match=message):
         next(results)
-    for name, value in (("DPFAIR_WORKERS", "2"), ("DPFAIR_DASK", cluster.scheduler_address)):
+    for name, value in (("DPFAIR_WORKERS", "2"), ("DPFAIR_DASK", local_cluster.scheduler_address)):
         monkeypatch.setenv(name, value)
         with pytest.raises(RuntimeError, match=message):
             list(run_tasks(fail, tasks))
 
 
-def test_a_run_may_be_left_early(monkeypatch, cluster):
-    for name, value in (("DPFAIR_WORKERS", "2"), ("DPFAIR_DASK", cluster.scheduler_address)):
+def test_a_run_may_be_left_early(monkeypatch, local_cluster):
+    for name, value in (("DPFAIR_WORKERS", "2"), ("DPFAIR_DASK", local_cluster.scheduler_address)):
         monkeypatch.setenv(name, value)
         results = run_tasks(lambda task: [{"task": task}], list(range(20)))
         assert next(results) == [{"task": 0}]
@@ -157,7 +157,7 @@ def test_a_bad_address_is_refused_at_once(monkeypatch, value):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr(sweeps, "PATIENCE", 1.0)
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
     with socket.socket() as deaf:  # bound, but nobody listens
         deaf.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
@@ -177,19 +177,11 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
 def test_a_cluster_that_does_not_fit_is_refused(monkeypatch, workers, message):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(sweeps, "PATIENCE", 1.0)
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
     with LocalCluster(**workers, processes=False, dashboard_address=":0", protocol="tcp://") as local:
         monkeypatch.setenv("DPFAIR_DASK", local.scheduler_address)
         with pytest.raises(ConnectionError, match=f"DPFAIR_DASK: {message}"):
             list(run_tasks(TRAINING, TRIALS))
-
-
-def test_one_worker_is_a_cluster_too(monkeypatch, cluster):
-    from distributed import Client
-
-    with Client(cluster.scheduler_address, set_as_default=False) as client:
-        monkeypatch.setattr(client, "ncores", lambda: {"one": 1})
-        assert sweeps._cluster(client).effective_n_jobs(-1) > 1
 
 
 @pytest.mark.parametrize("what", ["code", "versions"])

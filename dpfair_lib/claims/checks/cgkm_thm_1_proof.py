@@ -32,6 +32,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge the printed pair of laws, then the move that does make a non-constant hypothesis unfair."""
+    _gap_itself(gap, search)
     _printed_pair(gap, search)
     _moved_within_a_cell(unfair, search)
     return search.evidence()
@@ -50,6 +51,18 @@ def printed_slack(values: tuple[Any, ...], zeta: Fraction) -> Fraction:
     for x, (a, y) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
         table[x][a][y] = atoms[a, y]
     return gap_by_definition(table, [[value, value] for value in values]) - 2 * zeta
+
+
+def _gap_itself(gap: Callable[..., Any], search: Search) -> None:
+    """Γ by the definition, on laws and hypotheses where it is not 0 as well."""
+    search.part("the gap by its definition")
+    grid = hypothesis_grid(2, levels=QUARTERS[::2])
+    unfair = 0
+    for population, h in itertools.product(laws(5)[::29], grid):
+        exact = gap_by_definition(population.table.tolist(), h.tolist())
+        search.equal(gap(population.table, h), exact, {"table": population.table.tolist(), "h": h.tolist()})
+        unfair += exact > 0
+    search.sanity(unfair - len(grid), {"what": "pairs with a gap"})
 
 
 def _printed_pair(gap: Callable[..., Any], search: Search) -> None:
@@ -88,8 +101,9 @@ def _moved_within_a_cell(unfair: Callable[..., Population], search: Search) -> N
     """Positives of one group that move from one point to another make every non-constant hypothesis unfair."""
     search.part("positives moved within one group")
     deterministic = [h for h in hypothesis_grid(2) if 0 < h.sum() < 4]
-    zeta = Fraction(1, 1000)
-    for population in laws(5):
+    usual = Fraction(1, 1000)
+    for at, population in enumerate(laws(5)):
+        zeta = (usual, Fraction(1, 30), Fraction(1, 7))[at % 3]
         for h in deterministic:
             case = {"table": population.table.tolist(), "h": h.tolist(), "zeta": zeta}
             other = unfair(population, h, zeta)
@@ -106,8 +120,10 @@ def _moved_within_a_cell(unfair: Callable[..., Population], search: Search) -> N
     )
     randomised = [h for h in hypothesis_grid(2, levels=QUARTERS[::2]) if len(set(h.flat)) > 1]
     for population, h in itertools.product(laws(5)[::7], randomised):
-        case = {"table": population.table.tolist(), "h": h.tolist(), "zeta": zeta}
-        search.observe(0 if gap_by_definition(unfair(population, h, zeta).table, h) > 0 else -1, case)
+        case = {"table": population.table.tolist(), "h": h.tolist(), "zeta": usual}
+        other = unfair(population, h, usual)
+        search.observe(usual - statistical_distance(population, other), case)
+        search.observe(0 if gap_by_definition(other.table, h) > 0 else -1, case)
 
 
 def _mass_for_rate(table: Any, h: Any) -> Any:
@@ -142,7 +158,16 @@ def _negatives_moved(population: Population, h: np.ndarray, zeta: Fraction) -> P
     return Population.from_table(table)
 
 
+def _further_if_randomised(population: Population, h: np.ndarray, zeta: Fraction) -> Population:
+    return unfair_neighbor(population, h, zeta if set(h.flat) <= {0, 1} else 100 * zeta)
+
+
 FAULTS: dict[str, dict[str, Any]] = {
+    "no gap anywhere": {"gap": lambda table, h: 0 * opportunity_gap(table, h)},
+    "a hundred times the mass for randomised hypotheses": {"unfair": _further_if_randomised},
+    "the same mass, whatever is allowed": {
+        "unfair": lambda population, h, zeta: unfair_neighbor(population, h, min(zeta, Fraction(1, 1000)))
+    },
     "joint masses taken for conditional rates": {"gap": _mass_for_rate},
     "rates over the whole group": {
         "gap": lambda table, h: abs(np.diff((table[..., 1] * h).sum(axis=-2) / table.sum(axis=(-3, -1)))[0])

@@ -151,7 +151,8 @@ def _bands(data: str, bounds: Any, levels: Any, band: str, search: Search) -> No
                 search.equal(float(same), 0.0, {"data": data, "point": key, "what": "panel of odds"})
     for named, moved_most in ends.items():
         search.observe(moved_most[0] - moved_most[-1], {"data": data, "line": named})
-    search.compare(outside / models, 0.0, spread=ZETA, case={"data": data, "what": "models outside the band"})
+    case = {"data": data, "what": "models outside the band"}
+    search.compare(outside / models, 0.0, spread=ZETA, case=case, differs=False)
     search.fact(f"{data}: private levels outside the band", f"{outside:,} of {models:,}")
     search.fact(
         f"{data}: lines and points at which some model leaves the first one's band",

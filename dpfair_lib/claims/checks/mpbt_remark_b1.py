@@ -19,6 +19,7 @@ def check(
 ) -> Evidence:
     """Judge the bound against the share of rows inside, against Markov's, and against every t of a grid."""
     ratios = []
+    _cells_apart(chernoff, exact, search)
     for relative in samples(search):
         radius, cells, codes = 1.0, 1, np.zeros(len(relative), dtype=int)
         bound = float(chernoff(relative, codes, cells, radius)[0])
@@ -48,6 +49,23 @@ def check(
     return search.evidence()
 
 
+def _cells_apart(chernoff: Any, exact: Any, search: Search) -> None:
+    """Several cells, other radii: each cell has its own bound, which depends on margins over the radius alone."""
+    search.part("several cells and radii")
+    for relative in samples(search)[::3]:
+        radius, cells = float(search.rng.choice([0.25, 0.5, 4.0])), int(search.rng.integers(2, 5))
+        codes = search.rng.integers(0, cells - 1, size=len(relative))  # the last cell stays empty
+        alone = [relative[codes == cell] for cell in range(cells)]
+        for terms, name in ((chernoff, "chernoff"), (exact, "exact")):
+            found = terms(radius * relative, codes, cells, radius)
+            case = {"of": name, "cells": cells, "radius": radius, "ρ/L in radii": relative.tolist()}
+            search.agree(np.isnan(found), [len(rows) == 0 for rows in alone], case)
+            for value, rows in zip(found, alone, strict=True):
+                if len(rows):
+                    own = float(terms(rows, np.zeros(len(rows), dtype=int), 1, 1.0)[0])
+                    search.equal(float(value), own, case, tolerance=1e-9)
+
+
 def samples(search: Search) -> list[np.ndarray]:
     """Return relative margins in units of the radius: smooth, heavy near 0, on few values, with ties and rows of 0."""
     rng = search.rng
@@ -65,14 +83,25 @@ def curve(size: np.ndarray, radius: float, t: np.ndarray) -> np.ndarray:
         return np.minimum([np.exp(one * (radius - size)).mean() for one in t], 1e300)
 
 
+def _at_t(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float, t: float) -> np.ndarray:
+    inside = [np.abs(relative[codes == cell]) for cell in range(cells)]
+    return np.array([curve(size, radius, np.array([t]))[0] if size.size else np.nan for size in inside])
+
+
 FAULTS: dict[str, dict[str, Any]] = {
-    "t = 1/d instead of the best": {
-        "chernoff": lambda relative, _codes, _cells, radius: curve(
-            np.abs(relative), radius, np.array([1 / radius])
+    "the radius ignored": {
+        "chernoff": lambda relative, codes, cells, radius: chernoff_terms(
+            relative, codes, cells, 1 + 0 * radius
         )
     },
+    "cells ignored": {
+        "exact": lambda relative, codes, cells, radius: exact_terms(relative, 0 * codes, cells, radius)
+    },
+    "t = 1/d instead of the best": {
+        "chernoff": lambda relative, codes, cells, radius: _at_t(relative, codes, cells, radius, 1 / radius)
+    },
     "t as large as it will go": {
-        "chernoff": lambda relative, _codes, _cells, radius: curve(np.abs(relative), radius, np.array([1e3]))
+        "chernoff": lambda relative, codes, cells, radius: _at_t(relative, codes, cells, radius, 1e3)
     },
     "sign of the margin kept": {
         "chernoff": lambda relative, codes, cells, radius: chernoff_terms(

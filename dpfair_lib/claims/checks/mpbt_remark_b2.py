@@ -20,6 +20,7 @@ def check(
 ) -> Evidence:
     """Judge the event, the truncated Markov bound, and the truncated Chernoff curve on a grid of t."""
     above = below = 0
+    _cells_apart(exact, markov, search)
     for relative in samples(search):
         codes = np.zeros(len(relative), dtype=int)
         one, full = float(exact(relative, codes, 1, 1.0)[0]), float(markov(relative, codes, 1, 1.0)[0])
@@ -51,6 +52,31 @@ def check(
     return search.evidence()
 
 
+def _cells_apart(exact: Any, markov: Any, search: Search) -> None:
+    """Several cells, other radii, against sums written out: the event is |ρ|/L ≤ radius, in each cell."""
+    search.part("several cells and radii")
+    for relative in samples(search)[::2]:
+        radius, cells = float(search.rng.choice([0.25, 0.5, 1.0, 4.0])), int(search.rng.integers(1, 4))
+        relative = np.where(relative == 0, 0.1, relative)  # 1/0 is judged above
+        codes = search.rng.integers(0, cells, size=len(relative))
+        found = [
+            exact(relative, codes, cells, radius),
+            markov(relative, codes, cells, radius),
+            markov(relative, codes, cells, radius, truncated=True),
+        ]
+        for cell in range(cells):
+            sizes = [abs(float(row)) for row, code in zip(relative, codes, strict=True) if code == cell]
+            if not sizes:
+                search.agree([bool(np.isnan(terms[cell])) for terms in found], [True] * 3, {"cells": cells})
+                continue
+            inside = [size for size in sizes if size <= radius]
+            sums = (float(len(inside)), sum(radius / size for size in sizes), sum(radius / s for s in inside))
+            for terms, total in zip(found, sums, strict=True):
+                case = {"|ρ|/L": sizes, "radius": radius, "cells": cells}
+                mean = total / len(sizes)
+                search.equal(float(terms[cell]), mean, case, tolerance=1e-12 * max(1.0, mean))
+
+
 def truncated_curve(relative: np.ndarray, radius: float, t: np.ndarray) -> np.ndarray:
     """Return the mean of exp(t (radius − |ρ|/L)) over all rows, those outside the radius as 0, for each t."""
     inside = np.abs(relative)[np.abs(relative) <= radius]
@@ -58,6 +84,24 @@ def truncated_curve(relative: np.ndarray, radius: float, t: np.ndarray) -> np.nd
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "the radius ignored": {
+        "exact": lambda relative, codes, cells, radius: exact_terms(relative, codes, cells, 1 + 0 * radius)
+    },
+    "the radius ignored in the event": {
+        "markov": lambda relative, codes, cells, radius, *, truncated=False: markov_terms(
+            np.where(np.abs(relative) <= 1, relative, np.inf) if truncated else relative, codes, cells, radius
+        )
+    },
+    "the radius ignored in the numerator": {
+        "markov": lambda relative, codes, cells, radius, **how: (
+            markov_terms(relative, codes, cells, radius, **how) / radius
+        )
+    },
+    "one mean for all cells": {
+        "exact": lambda relative, codes, cells, radius: np.full(
+            cells, exact_terms(relative, 0 * codes, 1, radius)[0]
+        )
+    },
     "the mean over the rows inside": {
         "markov": lambda relative, codes, cells, radius, *, truncated=False: (
             markov_terms(

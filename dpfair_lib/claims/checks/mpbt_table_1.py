@@ -247,7 +247,7 @@ def _compare(data: str, columns: Any, interval: Any, printed: Any, search: Searc
             search.observe(high[name] - ours[name], case)
             search.observe(ours[name] - low[name], case)
             if data in DIGITS_COME_OUT:
-                search.compare(ours[name], printed(data)[1][name], spread=spread, case=case)
+                search.compare(ours[name], printed(data)[1][name], spread=spread, case=case, differs=True)
         shown = ", ".join(f"{ours[name]:.4f}" for name in COLUMNS)
         search.fact(f"{data}: bounds, μ = 1, {which} otherwise", shown)
     search.agree(provenance("table", data)["parameters"]["epsilon"], 1.0, {"data": data, "what": "ε"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge the equation with labels that the classifier can know, and with labels that it cannot."""
+    _the_excess(excess, search)
     search.part("every person apart")
     judged, overshooting, apart = 0, 0, list(persons_apart(4))
     for found in apart:
@@ -56,6 +58,24 @@ def check(
         unlike += _one_way(worlds, excess, optimal, search)
     search.fact("populations of shared features with a DA-optimal classifier off the equation", unlike)
     return search.evidence()
+
+
+def _the_excess(excess: Any, search: Search) -> None:
+    """The number itself, where it is not 0 too: the accuracy lost less what the gap has to cost, person by person.
+
+    To lower the gap by t at a constant share of selected people, a share t·n₁/n of group 0's n₀ people and t·n₀/n of
+    group 1's n₁ change their prediction: 2t·n₀n₁/n people, a part 2t·n₀n₁/n² of all.
+    """
+    search.part("the excess itself")
+    quarters = [Fraction(i, 4) for i in range(5)]
+    for first, second in ((1, 1), (1, 3), (4, 1), (2, 5)):
+        people = first + second
+        for accuracy, gap, difference in itertools.product(quarters, repeat=3):
+            closed = difference - gap  # below 0 where the classifier's gap is the larger
+            changed = first * (closed * second / people) + second * (closed * first / people)
+            case = {"accuracy": accuracy, "gap": gap, "Δ′": difference, "people": [first, second]}
+            found = excess(accuracy, gap, difference, Fraction(first, people))
+            search.equal(found, 1 - accuracy - changed / people, case)
 
 
 def _one_way(worlds: Iterable[World], excess: Any, optimal: Any, search: Search) -> int:
@@ -123,6 +143,14 @@ def printed_slack_person_by_person(cells: list[list[list[int]]]) -> Fraction:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "never below the gap's decrease": {
+        "excess": lambda acc, gap, difference, share: (
+            1 - acc - 2 * share * (1 - share) * np.maximum(difference - gap, 0)
+        )
+    },
+    "only its sign": {
+        "excess": lambda *given: np.sign(np.asarray(trade_off_excess(*given), dtype=float)).astype(int)
+    },
     "weight without the factor 2": {
         "excess": lambda acc, gap, difference, share: 1 - acc - share * (1 - share) * (difference - gap)
     },

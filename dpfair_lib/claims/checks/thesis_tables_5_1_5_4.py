@@ -43,6 +43,12 @@ from dpfair_lib.experiments.projection_summary import (
 from dpfair_lib.local.projection import Constraints, Projection, project
 
 AGREEMENT = 1e-9
+OFF_THE_CURVE = {
+    ("5.1", "kl", 0.2201), ("5.1", "ce", 0.2197), ("5.1", "kl", 0.2345), ("5.1", "ce", 0.2348),
+    ("5.2", "kl", 0.1675), ("5.2", "ce", 0.1664), ("5.2", "kl", 0.1941),
+    ("5.3", "kl", 0.109), ("5.3", "ce", 0.1092), ("5.4", "kl", 0.0573), ("5.4", "ce", 0.0573),
+}  # fmt: skip
+"""The printed losses of Fair Projection that our curve misses: table, divergence and printed gap."""
 NON_FAIR = {"compas": 0.5e-4, "adult": 1e-4}  # COMPAS to the printed digits, Adult to 0.0001
 PROBLEMS, ROWS = 6, 60
 
@@ -178,7 +184,7 @@ def _opt(change: Callable[..., Beside], lines: Any, search: Search) -> None:
             search.equal(found.error, deviation / math.sqrt(n), case, tolerance=AGREEMENT)
             reach = quantile * deviation * math.sqrt(1 / n + 1 / PUBLISHED) + 2 * ROUNDING
             search.equal(found.reach, reach, case, tolerance=AGREEMENT)
-            search.compare(found.ours, found.printed, spread=found.reach, case=case)
+            search.compare(found.ours, found.printed, spread=found.reach, case=case, differs=False)
             met.append(abs(found.ours - found.printed) <= found.reach)
     search.exhausts("every printed row of OPT", cases=8 * len(chosen))
     search.fact("printed changes by OPT within our spread", f"{sum(met)} of {len(met)}")
@@ -205,7 +211,8 @@ def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> Non
         search.equal(found.printed, printed, case, tolerance=AGREEMENT)
         # between two tolerances the curve may run anywhere between their accuracies
         search.equal(found.reach, float(abs(high[1] - low[1])) + 2 * ROUNDING, case, tolerance=AGREEMENT)
-        search.compare(found.ours, found.printed, spread=found.reach, case=case)
+        differs = (line["table"], line["variant"], line["gap"]) in OFF_THE_CURVE
+        search.compare(found.ours, found.printed, spread=found.reach, case=case, differs=differs)
         met.append(abs(found.ours - found.printed) <= found.reach)
         excess[data].append(found.ours - found.printed)
     search.exhausts("every printed row of Fair Projection", cases=3 * len(chosen))

@@ -1,0 +1,280 @@
+"""``make book`` cut off, without room, or started twice: the same command works, and nothing half passes for whole."""
+
+import hashlib
+import json
+import os
+import signal
+
+import execute
+import inputs
+import pairs
+import pytest
+import render
+from accidents import ROOT, full_disk, names_in, obey_modes, processes, read_only, run, start, wait_until
+from chapters import read_notebook, read_receipt, receipt_of
+
+HEAD = "---\nkernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n---\n\n"
+CHAPTER = HEAD + "# Title\n\n```{code-cell} ipython3\n:tags: [parameters]\n\nrows = 3\n```\n\n"
+CONFIG = "title: T\nexecute:\n  execute_notebooks: 'off'\n"
+EXECUTE, RENDER = ROOT / "tools/execute.py", ROOT / "tools/render.py"
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """Make a book of a page and two chapters, and take it for the user's."""
+    for folder in ("notebooks", "dpfair_lib", "results", "book", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "_toc.yml").write_text(
+        "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/one\n- file: notebooks/two\n"
+    )
+    (tmp_path / "_config.yml").write_text(CONFIG)
+    (tmp_path / "requirements.lock").write_text("numpy==2\n")
+    (tmp_path / "book/index.md").write_text("# Index\n\nThe first text.\n")
+    write(tmp_path, "one", "print(rows)")
+    write(tmp_path, "two", "print(rows * 2)")
+    monkeypatch.setenv("DPFAIR_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("BOOK", str(tmp_path))
+    (tmp_path / "_build/matplotlib").mkdir(parents=True)
+    (tmp_path / "_build/matplotlib/fontlist-0.json").write_text("")  # these chapters draw nothing
+    return tmp_path
+
+
+def write(book, name, *codes):
+    cells = "".join(f"```{{code-cell}} ipython3\n{code}\n```\n" for code in codes)
+    (book / f"notebooks/{name}.md").write_text(CHAPTER + cells)
+
+
+def commands(book):
+    into = book / "_build"
+    return (
+        [EXECUTE, "--root", book, "--into", into / "executed"],
+        [RENDER, "--root", book, "--executed", into / "executed", "--into", into],
+    )
+
+
+def task_of(book, name="one"):
+    return execute.Task(f"notebooks/{name}", book, book / f"_build/executed/notebooks/{name}.ipynb", "key")
+
+
+def printed(path):
+    return [out.text for cell in read_notebook(path).cells for out in cell.get("outputs", ())]
+
+
+# ---------------------------------------------------------------- chapters
+
+CUT_OFF = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+import execute
+from dpfair_lib import _files
+task = execute.Task("notebooks/one", Path(), Path(sys.argv[2]), "key")
+left = int(sys.argv[3])
+replace, sync = Path.replace, os.fsync
+
+def counted(what):
+    def call(*arguments):
+        global left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return what(*arguments)
+    return call
+
+Path.replace, os.fsync = counted(replace), counted(sync)
+execute.keep(task, b"new", 1.0)
+"""
+
+
+@pytest.mark.parametrize("steps", range(5))
+def test_a_chapter_is_kept_only_if_all_of_it_was_written(book, steps):
+    """Killed before each step: content on the disk, in place, receipt on the disk, in place."""
+    task = task_of(book)
+    execute.keep(task, b"old", 1.0)
+    status, _, _ = run("-c", CUT_OFF, ROOT / "tools", task.target, steps)
+    assert status == (0 if steps == 4 else -signal.SIGKILL)
+    content = task.target.read_bytes()
+    assert content == (b"old" if steps < 2 else b"new")
+    assert bool(read_receipt(task.target)) == (steps < 2 or steps == 4)
+    execute.keep(task, b"newer", 1.0)
+    assert read_receipt(task.target)["sha256"] == hashlib.sha256(b"newer").hexdigest()
+    assert names_in(task.target.parent) == [".one.ipynb.key", "one.ipynb"], "nothing is left of it"
+
+
+def test_a_killed_run_goes_on_and_a_damaged_result_is_made_again(book):
+    waits = "import os, pathlib, time\nwhile not pathlib.Path(os.environ['BOOK'], 'go').exists(): time.sleep(0.05)"
+    write(book, "two", "print(rows)", waits)
+    into = book / "_build/executed/notebooks"
+    with start(*commands(book)[0], "--jobs", "2") as process:
+        wait_until(lambda: receipt_of(into / "one.ipynb").exists() or process.poll() is not None)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    wait_until(lambda: not processes(f"BOOK={book}"), 20)
+    assert not (into / "two.ipynb").exists()
+    (book / "go").touch()
+    status, out, _ = run(*commands(book)[0])
+    assert status == 0
+    assert out.startswith("kept notebooks/one  unchanged\nran  notebooks/two")
+    whole = (into / "one.ipynb").read_bytes()
+    (into / "one.ipynb").write_bytes(whole[: len(whole) // 2])
+    (into / "two.ipynb").write_bytes((into / "two.ipynb").read_bytes().replace(b"3", b"4"))
+    with pytest.raises(ValueError, match=r"one\.ipynb: found other content than was written.*makes it anew"):
+        render.wanted_files(book, book / "_build/executed")
+    status, out, _ = run(*commands(book)[0])
+    assert (status, out.count("ran ")) == (0, 2)
+    assert (into / "one.ipynb").read_bytes() == whole
+    assert printed(into / "two.ipynb") == ["3\n"]
+
+
+def test_two_runs_into_one_folder_are_both_right(book):
+    first, second = (start(*commands(book)[0], "--jobs", "1") for _ in range(2))
+    assert [process.communicate(timeout=120)[1] for process in (first, second)] == ["", ""]
+    assert (first.returncode, second.returncode) == (0, 0)
+    into = book / "_build/executed/notebooks"
+    assert [printed(into / f"{name}.ipynb") for name in ("one", "two")] == [["3\n"], ["6\n"]]
+    assert all(read_receipt(into / f"{name}.ipynb") for name in ("one", "two"))
+    assert names_in(into) == [".one.ipynb.key", ".two.ipynb.key", "one.ipynb", "two.ipynb"]
+
+
+def test_a_full_disk_fails_the_chapter_and_spares_the_others(book):
+    task = task_of(book)
+    execute.keep(task, b"old", 1.0)
+    with pytest.MonkeyPatch.context() as patch, full_disk(1000):
+        patch.setattr(execute, "execute", lambda _: b"x" * 5000)
+        outcome = execute.run_chapter(task)
+    assert "File too large; not written, and as it was before" in outcome.error
+    assert str(task.target) in outcome.error
+    assert task.target.read_bytes() == b"old"
+    assert read_receipt(task.target)
+    assert names_in(task.target.parent) == [".one.ipynb.key", "one.ipynb"]
+
+
+def test_folders_that_may_not_be_written_are_named(book):
+    into = book / "_build/executed/notebooks"
+    into.mkdir(parents=True)
+    with read_only(into):
+        status, out, _ = run(*commands(book)[0], "one", before=obey_modes)
+    assert status == 1
+    assert f"Permission denied; not written, and as it was before: '{into / 'one.ipynb'}'" in out
+    for name in ("one", "two"):
+        execute.keep(task_of(book, name), b'{"cells": []}', 1.0)
+    with read_only(book / "_build"):
+        status, _, err = run(*commands(book)[1], before=obey_modes)
+    assert status == 1
+    assert err.startswith("render.py: [Errno 13] Permission denied: ")
+    assert str(book / "_build") in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("length", [0, 20, 200])
+def test_a_stored_notebook_that_was_cut_off_is_named(book, length):
+    task = execute.Task("notebooks/one", book, book / "notebooks/one.ipynb", "")
+    execute.keep(
+        task, json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode(), 1.0
+    )
+    task.target.write_bytes(task.target.read_bytes()[:length] * (length < 200) or b"[]")
+    assert any(line.startswith("notebooks/one: cannot be read: ") for line in pairs.defects(book))
+
+
+def test_a_notebook_that_cannot_be_read_is_named_before_anything_is_built(book, capsys):
+    into = book / "_build"
+    for name in ("one", "two"):
+        execute.keep(task_of(book, name), b'{"cells": []}', 1.0)
+        receipt_of(task_of(book, name).target).unlink()  # as if it had been copied there
+    task_of(book).target.write_bytes(b'{"cells": [')
+    with pytest.raises(SystemExit, match="2"):
+        render.main(["--root", str(book), "--executed", str(into / "executed"), "--into", str(into)])
+    assert "one.ipynb: cannot be read" in (said := capsys.readouterr().err)
+    assert "which makes it anew" in said
+    assert not (into / "source").exists()
+
+
+def test_what_is_under_way_is_no_part_of_what_a_chapter_depends_on(book):
+    before = inputs.digest_common(book, [book / "data"])
+    for name in ("results/.r.json.partial", "data/.adult-1/adult.data"):
+        (book / name).parent.mkdir(exist_ok=True)
+        (book / name).touch()
+    assert inputs.digest_common(book, [book / "data"]) == before
+    (book / "results/r.json").touch()
+    assert inputs.digest_common(book, [book / "data"]) != before
+
+
+# ---------------------------------------------------------------- pages
+
+
+@pytest.fixture
+def executed(book):
+    """Put two results there that nobody ran."""
+    empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    for name in ("one", "two"):
+        title = {"cell_type": "markdown", "id": name, "metadata": {}, "source": [f"# Chapter {name}\n"]}
+        execute.keep(task_of(book, name), json.dumps(empty | {"cells": [title]}).encode(), 1.0)
+    return book
+
+
+def page(book, name):
+    return (book / f"_build/html/{name}.html").read_text()
+
+
+def build(book):
+    into = book / "_build"
+    return render.main(["--root", str(book), "--executed", str(into / "executed"), "--into", str(into)])
+
+
+def test_pages_that_are_old_or_half_made_are_made_again(executed, capfd):
+    """A clock that was set back, a build cut off while it writes pages, and one that is refused meanwhile."""
+    assert build(executed) == 0
+    (executed / "book/index.md").write_text("# Index\n\nThe second text.\n")
+    files = render.wanted_files(executed, executed / "_build/executed")
+    render.synchronise(files, executed / "_build/source")
+    # as if written long before the page that shows the first text
+    os.utime(executed / "_build/source/book/index.md", (10**9, 10**9))
+    assert build(executed) == 0
+    assert "The second text." in page(executed, "book/index")
+    whole = page(executed, "notebooks/one")
+    assert "Chapter one" in whole
+    assert whole.endswith("</html>")
+    # cut off while it wrote: the page is newer than its source, and its doctree is whole
+    (executed / "_build/html/notebooks/one.html").write_text(whole[: len(whole) // 2])
+    stopped = start("-c", HOLDS, executed / "_build/.rendering")
+    assert stopped.stdout.readline() == "held\n"
+    with pytest.raises(SystemExit, match="1"):
+        build(executed)
+    assert f"the book is being built by process {stopped.pid} now; wait for it" in capfd.readouterr().err
+    stopped.send_signal(signal.SIGKILL)
+    stopped.communicate()
+    assert build(executed) == 0
+    assert "Chapter one" in (again := page(executed, "notebooks/one"))
+    assert again.endswith("</html>")
+    assert not (executed / "_build/.rendering").exists()
+
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from dpfair_lib._files import held
+with held(Path(sys.argv[1]), "the book is being built"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("fails", ["synchronise", "build", "finish"])
+def test_a_build_that_fails_anywhere_is_not_gone_on_with(executed, monkeypatch, fails):
+    read = executed / "_build/.doctrees/environment.pickle"
+    read.parent.mkdir()
+    read.touch()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device", "a page")
+
+    monkeypatch.setattr(render, "build", lambda *_: 0)
+    monkeypatch.setattr(render, "finish", lambda *_: None)
+    assert build(executed) == 0
+    assert read.exists()
+    monkeypatch.setattr(render, fails, fail)
+    with pytest.raises(SystemExit, match="1"):
+        build(executed)
+    assert not read.exists()
+    assert not (executed / "_build/.rendering").exists()

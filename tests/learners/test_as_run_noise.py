@@ -1,0 +1,49 @@
+"""The classifier as it was run: the noise of both players, and how far the matrix may go, reach the training."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpfair_lib import DPFermiClassifier
+from dpfair_lib.learners import fermi
+from dpfair_lib.learners.fermi_training import _inside, printed_noise
+
+RNG = np.random.default_rng(5)
+X, Y = RNG.normal(size=(40, 2)), np.arange(40) % 2
+GROUPS = np.where(np.arange(40) < 12, "f", "m")
+
+
+@pytest.mark.parametrize("radius", [None, 0.7])
+def test_both_players_get_the_printed_noise_of_the_smallest_group(monkeypatch, radius):
+    handed, train = [], fermi.train_as_run
+
+    def watched(data, frequencies, steps, seed, chosen):
+        handed.append((frequencies, steps, chosen))
+        return train(data, frequencies, steps, seed, chosen)
+
+    monkeypatch.setattr(fermi, "train_as_run", watched)
+    model = DPFermiClassifier(
+        penalty=1.0, epsilon=2.0, delta=1e-5, steps=3, batch_size=20, random_state=0, as_run=True,
+        max_grad_norm=1.5, w_radius=radius, penalised_group="m",
+    ).fit(X, Y, sensitive_features=GROUPS)  # fmt: skip
+    ((frequencies, steps, chosen),) = handed
+    used = fermi.AS_RUN_RADIUS if radius is None else radius
+    due = printed_noise(2.0, 1e-5, 40, 3, 11 / 40, lipschitz=1.5, radius=used)
+    assert (steps.deviation, steps.w_deviation) == due == tuple(model.noise_deviations_)
+    assert min(due) > 0
+    assert steps.w_radius == used
+    assert frequencies.tolist() == [12 / 40, 28 / 40]
+    assert chosen == 1
+    assert not model.privacy_statement_.guarantee
+
+
+def test_a_matrix_is_only_scaled_and_only_if_it_is_too_far_out():
+    shapes = np.array([[[3.0, 0.0], [0.0, 4.0]], [[0.3, 0.0], [0.0, 0.4]], [[0.0, 0.0], [0.0, 0.0]]])
+    for scale in (1e-3, 1.0, 1e200):
+        inside = _inside(shapes * scale, 1.0)
+        lengths = np.array([5.0, 0.5, 0.0]) * scale
+        assert np.isfinite(inside).all()
+        for before, after, length in zip(shapes * scale, inside, lengths, strict=True):
+            assert after == pytest.approx(before / max(length, 1.0), rel=1e-12)
+            assert math.hypot(*after.ravel()) <= 1 + 1e-12
