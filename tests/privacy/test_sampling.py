@@ -1,13 +1,9 @@
 import numpy as np
 import pytest
-from scipy.special import ndtr
-from scipy.stats import binom, binomtest
+from scipy.stats import binom
 
 from dpfair_lib.privacy import (
     STUDY_NOTE,
-    DiscreteLaplaceMechanism,
-    ExponentialMechanism,
-    LaplaceMechanism,
     PrivacyStatement,
     add_discrete_laplace_noise,
     add_gaussian_noise,
@@ -21,55 +17,11 @@ DRAWS = 40_000
 FAILURE = 1e-9  # of each of the tests below, secure noise being drawn afresh at every run
 
 
-def tallies_agree(below, cdf_values, failure):
-    """Whether counts at thresholds are plausible: exact binomial bounds, the failure shared among them."""
-    each = failure / (2 * len(below))
-    low, high = binom.ppf(each, DRAWS, cdf_values), binom.isf(each, DRAWS, cdf_values)
-    return bool(((low <= below) & (below <= high)).all())
-
-
 NOISES = [("secure", None), ("study", 0)]
 
 
 def drawn(add, values, scale, noise, seed):
     return add(values, scale, noise=noise, rng=None if seed is None else np.random.default_rng(seed))
-
-
-@pytest.mark.parametrize(("noise", "seed"), NOISES)
-@pytest.mark.parametrize("scale", [0.7, 20.0])
-def test_laplace_noise_has_its_law(noise, seed, scale):
-    error = drawn(add_laplace_noise, np.full(DRAWS, 3.0), scale, noise, seed) - 3
-    at = scale * np.array([-6, -3, -1, -0.3, 0, 0.3, 1, 3, 6])
-    below = (error[:, None] <= at).sum(axis=0)
-    assert tallies_agree(below, LaplaceMechanism(scale, 1).cdf(at), FAILURE)
-    assert not tallies_agree(below, LaplaceMechanism(scale * 1.1, 1).cdf(at), FAILURE)  # planted
-
-
-@pytest.mark.parametrize(("noise", "seed"), NOISES)
-def test_gaussian_noise_has_its_law(noise, seed):
-    error = drawn(add_gaussian_noise, np.full(DRAWS, -1.0), 2.0, noise, seed) + 1
-    at = np.array([-6, -3, -1, -0.3, 0, 0.3, 1, 3, 6])
-    below = (error[:, None] <= at).sum(axis=0)
-    assert tallies_agree(below, ndtr(at / 2.0), FAILURE)
-    assert not tallies_agree(below, ndtr(at / 2.2), FAILURE)
-
-
-@pytest.mark.parametrize(("noise", "seed"), NOISES)
-@pytest.mark.parametrize("scale", [0.5, 3.0])
-def test_discrete_laplace_noise_has_its_law(noise, seed, scale):
-    noisy = drawn(add_discrete_laplace_noise, np.full(DRAWS, 10**12), scale, noise, seed)
-    assert noisy.dtype == np.int64
-    error, at = noisy - 10**12, np.arange(-9, 10)
-    below = (error[:, None] <= at).sum(axis=0)
-    assert tallies_agree(below, DiscreteLaplaceMechanism(scale, 1).cdf(at), FAILURE)
-    assert not tallies_agree(below, DiscreteLaplaceMechanism(scale * 1.1, 1).cdf(at), FAILURE)
-
-
-def test_rounded_real_noise_is_not_discrete_laplace_noise():
-    at = np.arange(-9, 10)
-    rounded = np.rint(np.random.default_rng(0).laplace(scale=0.5, size=DRAWS))
-    below = (rounded[:, None] <= at).sum(axis=0)
-    assert not tallies_agree(below, DiscreteLaplaceMechanism(0.5, 1).cdf(at), FAILURE)
 
 
 def test_draws_are_independent_of_one_another():
@@ -116,16 +68,6 @@ def test_study_noise_marks_its_statement():
     marked = mark_noise(ideal, "study")
     assert not marked.guarantee
     assert marked.note == STUDY_NOTE
-
-
-@pytest.mark.parametrize(("noise", "seed"), [("secure", None), ("study", 7)])
-def test_exponential_choices_have_their_law(noise, seed):
-    scores = np.array([0.3, -1.0, 1.2, 0.0])
-    law = ExponentialMechanism(2.0, 1.0).probabilities(scores)
-    rng = study_generator(noise, seed)
-    drawn = [exponential_choice(scores, noise=noise, rng=rng) for _ in range(2000)]
-    for index, chance in enumerate(law):
-        assert binomtest(drawn.count(index), 2000, float(chance)).pvalue > 1e-7
 
 
 def test_exponential_choices_are_not_moved_by_a_constant_and_refuse_what_is_no_number():

@@ -52,8 +52,10 @@ ADDITIVE = {
 
 
 def errors(kind, scale, noise, rng=None):
-    add, center = ADDITIVE[kind][0], 3
-    return add(np.full(DRAWS, center), scale, noise=noise, rng=rng) - center
+    add, center = ADDITIVE[kind][0], 10**12 if kind == "geometric" else 3
+    drawn = add(np.full(DRAWS, center), scale, noise=noise, rng=rng)
+    assert drawn.dtype == (np.int64 if kind == "geometric" else float)
+    return drawn - center
 
 
 @pytest.mark.parametrize("noise", ["secure", "study"])
