@@ -20,6 +20,9 @@ _PATIENCE = 25  # steps without progress
 _SHORT = 1e-8  # steps of this length lead nowhere
 _NEAR = 0.9999  # how far towards the nearest bound a step may go, at most
 _CENTRE = 0.1  # the sum of all products of rooms and prices at first, over the level
+_FLOOR = (
+    1e-12  # that sum is not sent below this: the bounds are closed by then, and rounding would have its way
+)
 _MIXED = 0.999  # the largest share of the most truthful channel, which is not inside, in the first point
 _BEND = 0.03  # products of rooms and prices, over the level, below which the level counts as an unknown
 
@@ -184,7 +187,7 @@ def _move(state: State, bend: float) -> bool:
     primal, dual = min(primal, 1.0), min(dual, 1.0)
     after = ((state.rooms + primal * towards.rooms) * (state.prices + dual * towards.prices)).sum()
     after += (state.slack + primal * towards.slack) @ (state.duals + dual * towards.duals)
-    centre = (after / total) ** 3 * total / count
+    centre = max((after / total) ** 3 * total, _FLOOR) / count
     step = newton.direction(
         (centre - towards.rooms * towards.prices) * state.off - products,
         centre - towards.slack * towards.duals - rest,
