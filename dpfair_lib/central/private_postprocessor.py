@@ -22,6 +22,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import one_of
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 
 _PUBLIC = {
@@ -146,7 +147,7 @@ class PrivateFairPostprocessor(RandomFlips):
         if math.isinf(epsilon):
             return float(count)
         add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
-        return float(add([count], 1 / epsilon, noise=self.noise, rng=rng)[0])
+        return float(add([count], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
 
     def _statement(self, epsilons: tuple[float, float]) -> PrivacyStatement:
         one_of(self.mechanism, "mechanism", MECHANISMS)

@@ -59,10 +59,10 @@ def positive_integer(value: Any, name: str, most: int = LARGEST_INTEGER) -> int:
     """Return an integer of at least 1, and at most what 64 bits hold or as given."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name}: found {value!r}, expected an integer of at least 1")
-    if value > most:
-        found = f"{int(value):,}" if value < 10**30 else "a number of more than 30 digits"
+    if (whole := int(value)) > most:
+        found = f"{whole:,}" if whole < 10**30 else "a number of more than 30 digits"
         raise ValueError(f"{name}: found {found}, expected at most {most:,}")
-    return int(value)
+    return whole
 
 
 def one_of(value: Any, name: str, known: Any) -> Any:

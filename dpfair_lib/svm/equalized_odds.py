@@ -21,6 +21,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
@@ -299,7 +300,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         return tuple((a, at) for a in range(len(groups)) if a != at)
 
     def _released(self, counts: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
-        scale = COUNT_SENSITIVITY[self.relation] / self._epsilon
+        scale = noise_scale(COUNT_SENSITIVITY[self.relation], self._epsilon)
         add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
         return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
 
