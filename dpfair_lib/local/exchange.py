@@ -147,7 +147,7 @@ def only_exchanges_optimal(cells: Any) -> bool:
     return bool(least <= abs(closing) <= most and least_error == 2 * least)
 
 
-def _extreme(values: np.ndarray, weights: np.ndarray, total: Any, sign: int) -> Fraction:
+def _extreme(values: Any, weights: Any, total: Any, sign: int) -> Fraction:
     """Return the largest (sign 1) or smallest Σ values·h over h in [0, 1] with Σ weights·h = total."""
     left, found = Fraction(total), Fraction(0)
     for at in sorted(range(len(values)), key=lambda i: -sign * Fraction(values[i]) / weights[i]):

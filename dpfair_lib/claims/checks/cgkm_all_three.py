@@ -81,7 +81,7 @@ def _chosen(alpha: Fraction, n: int = 2) -> np.ndarray:
 def _acceptable_somewhere(alpha: Fraction) -> np.ndarray:
     """Return which of the 16 hypotheses are acceptable on some law in sevenths, by enumeration."""
     met = acceptable_table(laws(7), hypothesis_grid(2), fair_within("opportunity", alpha), ACCURATE)
-    return met.any(axis=0)
+    return np.asarray(met.any(axis=0))
 
 
 def _usable(usable: Callable[..., Any], search: Search) -> None:
@@ -210,9 +210,9 @@ def _classes(serves: Callable[..., bool], search: Search) -> None:
     # all classes of two points at α = 0: what is acceptable on the one law is not on the other
     chosen = _chosen(Fraction(0))
     for size in range(2, 9):
-        for members in itertools.combinations(range(8), size):
-            met, _ = _two_laws(chosen[list(members)], Fraction(0))
-            search.agree(met.all(axis=0).any() or not met.any(axis=1).all(), False, {"class": members})
+        for numbers in itertools.combinations(range(8), size):
+            met, _ = _two_laws(chosen[list(numbers)], Fraction(0))
+            search.agree(met.all(axis=0).any() or not met.any(axis=1).all(), False, {"class": numbers})
             refused += 1
     search.exhausts("all 247 classes of two or more usable hypotheses on two points, α = 0", cases=247)
     search.fact("classes with two usable hypotheses for which two laws exclude every δ < 1", refused)

@@ -335,4 +335,5 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nobody selected": {"level": lambda table, h: 0 * h * table[..., 0]},
     "weights stretch linearly": {"weight_factor": lambda fair, error: max(1, fair, error)},
     "sum of the weights": {"weight_factor": lambda fair, error: (fair + error) ** 2},
-} | cgkm_all_three.FAULTS
+    **cgkm_all_three.FAULTS,
+}

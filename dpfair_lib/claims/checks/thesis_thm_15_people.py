@@ -64,13 +64,13 @@ def _gone_through() -> tuple[DataSet, ...]:
 
 
 @functools.cache  # nothing examined enters it
-def by_comparison(sizes: Sequence[int], positives: Sequence[int]) -> DataSet:
+def by_comparison(sizes: tuple[int, int], positives: tuple[int, int]) -> DataSet:
     """Return a data set and its optima, found by comparing all classifiers."""
     found = world(persons(sizes, positives))
     assert found is not None
     best = da_optimal(found.accuracies, found.gaps)
     points = set(zip(found.accuracies[best], found.gaps[best], strict=True))
-    return DataSet(tuple(sizes), tuple(positives), tuple(sorted(points, reverse=True)))
+    return DataSet(sizes, positives, tuple(sorted(points, reverse=True)))
 
 
 def persons(sizes: Sequence[int], positives: Sequence[int]) -> list[list[list[int]]]:
@@ -148,7 +148,7 @@ def printed_slack_of(p: DataSet, q: DataSet) -> Fraction:
 
 
 def printed_slack_by_comparison(
-    sizes: Sequence[int], p_positives: Sequence[int], q_positives: Sequence[int]
+    sizes: tuple[int, int], p_positives: tuple[int, int], q_positives: tuple[int, int]
 ) -> Fraction:
     """Return the same, with the optima of both data sets found anew."""
     return printed_slack_of(by_comparison(sizes, p_positives), by_comparison(sizes, q_positives))
@@ -200,7 +200,11 @@ def _other_sizes(optima: Callable[..., Any], search: Search) -> None:
 @functools.cache  # nothing examined enters it
 def _turned_at_the_same_laws() -> list[tuple[Labels, Labels]]:
     """Return the pairs of `_same_laws` that turn the order, their optima by the formula."""
-    drawn = functools.cache(lambda *of: DataSet(*of, tuple(exchange_optima(*of))))
+
+    @functools.cache
+    def drawn(sizes: tuple[int, int], labels: tuple[int, int]) -> DataSet:
+        return DataSet(sizes, labels, tuple(exchange_optima(sizes, labels)))
+
     return [(one, other) for one, other in _same_laws() if printed_slack_of(drawn(*one), drawn(*other)) < 0]
 
 

@@ -40,7 +40,8 @@ def _fronts() -> dict[str, list[tuple[Cells, Front]]]:
 @functools.cache
 def _random_fronts(seed: int, count: int) -> list[tuple[Cells, Front]]:
     """Return populations of two to four cells with up to three people of each group and label in each."""
-    rng, found = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    found: list[tuple[Cells, Front]] = []
     while len(found) < count:
         cells = rng.choice([0, 0, 1, 1, 2, 3], size=(int(rng.integers(2, 5)), 2, 2))
         if rng.random() < 0.5:  # the group is seen
@@ -70,8 +71,8 @@ def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any]
     search.fact("populations whose labels are a function of what is seen, classifiers randomised", told)
     search.fact("of these, with a DA-optimal classifier off the equation", off)
     for cells, found in _random_fronts(int(search.rng.integers(2**32)), 150 * search.effort):
-        line = all(found.on_the_equation(point) for point in found.optima())
-        search.agree(characterised(cells), line, {"cells": cells})
+        every = all(found.on_the_equation(point) for point in found.optima())
+        search.agree(characterised(cells), every, {"cells": cells})
 
 
 def _against_all(characterised: Callable[..., Any], search: Search) -> None:
