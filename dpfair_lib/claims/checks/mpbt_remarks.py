@@ -74,7 +74,9 @@ def check(
     # pairs of values in order, the other records, sizes of the groups and whose record it is, two weights
     cases = 2 * sum(math.comb(3, 2) * 3 ** (n - 1) * (n - 1) * 2 * 2 for n in range(2, 6))
     search.exhausts(
-        "values −1, 0, 1 of up to 5 records in two groups of known sizes, two weights", cases=cases
+        "values −1, 0, 1 of up to 5 records in two groups of known sizes, one replaced by a larger one, "
+        "two weights",
+        cases=cases,
     )
     search.part("no ε < 1 and no σ* with full batches")
     for epsilon in (0.1, 0.9, 1.0, 3.0, 10.0):
