@@ -78,17 +78,28 @@ def _cells(statement: Any, data: Data, _: Any) -> list[Asked]:
     return [Asked("gaussian", 1 / math.sqrt(_budget(statement)), np.array(counts))]
 
 
-def _rounds(statement: Any, data: Data, _: Any) -> list[Asked]:
+def _rounds(statement: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
     # half of ρ for the losses, Δ²/(2σ²) each, with Δ = (2 + √2 C)/n; half for the auditor's maximum, ε₀²/2 each, of
-    # scores that move by 1/n; what is handed over depends on the learner's draws
-    n, rounds = len(data["y"]), GAME["rounds"]
+    # scores that move by 1/n; the scores are those of what the learner draws, and are not told
+    n, rounds, weight = len(data["y"]), GAME["rounds"], GAME["dual_bound"]
     share = _budget(statement) / (2 * rounds)
-    sigma, scale = (
-        (2 + math.sqrt(2) * GAME["dual_bound"]) / n / math.sqrt(2 * share),
-        2 / (n * math.sqrt(2 * share)),
-    )
-    scores, losses = np.full(2 * len(GAME["subgroups"]) + 1, np.nan), np.full(len(LEVELS["job"]), np.nan)
-    return [Asked("laplace", scale, scores), Asked("gaussian", sigma, losses)] * rounds
+    sigma, scale = (2 + math.sqrt(2) * weight) / n / math.sqrt(2 * share), 2 / (n * math.sqrt(2 * share))
+    job, sex = data["X"]["job"].to_numpy(), data["sensitive_features"]["sex"].to_numpy()
+    negative = data["y"] == 0
+    error = np.array([(np.where(negative, 1, -1)[job == one]).sum() for one in LEVELS["job"]]) / n
+    violations = []
+    for group in GAME["subgroups"]:
+        inside = negative & (sex == group["sex"])
+        part = inside.sum() / negative.sum() if negative.any() else 0.0
+        violations.append([(part * negative - inside)[job == one].sum() / n for one in LEVELS["job"]])
+    # whom the noisy scores name: a subgroup and a sign, or nobody
+    moves = weight * np.array([*violations, *(-np.array(violations)), np.zeros(len(error))])
+    asked = []
+    for answer in answers[::2]:
+        asked.append(Asked("laplace", scale, np.full(len(moves), np.nan)))
+        asked.append(Asked("gaussian", sigma, error + moves[int(np.argmax(answer))]))
+    assert len(answers) == 2 * rounds
+    return asked
 
 
 def game(release: str) -> Case:

@@ -89,13 +89,13 @@ def same_answers(kind: str, values: list[Any]) -> Any:
 
 @contextlib.contextmanager
 def same_reports() -> Iterator[None]:
-    """Let every channel report something that depends on nothing but how many people there are."""
+    """Let every channel report what depends on nothing but how many people there are; never the last label."""
 
     def apply(self: Any, a: Any, rng: Any = None) -> np.ndarray:  # noqa: ARG001
         at, values = np.arange(len(a)), np.asarray(a)
         if isinstance(self, SubsetSelection):
-            return (np.arange(self.k) != at[:, None] % self.k).astype(np.uint8)
-        return (at % self.k).astype(values.dtype)
+            return (np.arange(self.k) == at[:, None] % (self.k - 1)).astype(np.uint8)
+        return (at % (self.k - 1)).astype(values.dtype)
 
     with contextlib.ExitStack() as stack:
         for kind in (Randomizer, GeneralizedRandomizedResponse, SubsetSelection):
