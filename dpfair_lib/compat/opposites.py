@@ -46,6 +46,21 @@ def usable_within(h: Any, alpha: Any) -> np.ndarray:
     return np.asarray((h != h[..., :1, :]).any(axis=(-2, -1)))
 
 
+def servable(hypotheses: Any, alpha: Any, delta: Any) -> bool:
+    """Return whether (ε, δ)-DP allows always to return an α-fair and accurate member of a deterministic class.
+
+    That is asked on all laws that have one, whatever ε < ∞ and the step ζ > 0 of neighbours are.
+
+    Parameters
+    ----------
+    hypotheses : array of shape (m, n_x, 2)
+        Zeros and ones.
+    alpha, delta : number
+        In [0, 1) and in [0, 1].
+    """
+    return bool(usable_within(hypotheses, alpha).sum() <= 1 or delta == 1)
+
+
 def nested_in_a_group(h: Any, g: Any) -> bool:
     """Return whether one of two hypotheses selects all that the other does, and both select the same group wholly."""
     h, g = np.asarray(h), np.asarray(g)

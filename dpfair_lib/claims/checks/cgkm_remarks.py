@@ -41,7 +41,7 @@ from dpfair_lib.compat.criteria import (
 from dpfair_lib.compat.feasibility import decide, keeps_promises
 from dpfair_lib.compat.ladder import least_chain_delta, mass_ladder
 from dpfair_lib.compat.mechanism_lp import largest_mass
-from dpfair_lib.compat.opposites import nested_laws, opposite_coins, opposite_laws, usable_within
+from dpfair_lib.compat.opposites import nested_laws, opposite_coins, opposite_laws, servable, usable_within
 from dpfair_lib.populations import Population
 
 ALPHA = Fraction(1, 10)
@@ -67,7 +67,7 @@ def check(
     coins: Callable[..., Any] = opposite_coins,
     opposite: Callable[..., Any] = opposite_laws,
     nested: Callable[..., Any] = nested_laws,
-    serves: Callable[..., bool] = cgkm_all_three.served,
+    serves: Callable[..., bool] = servable,
     search: Search,
 ) -> Evidence:
     """Judge each remark: what it extends, and what it does not."""
