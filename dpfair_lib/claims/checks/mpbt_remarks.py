@@ -90,11 +90,11 @@ def check(
                 true = gaussian_delta(epsilon, sigma, 4 * math.sqrt(steps) / 1000)
                 search.equal(true / delta, 1.0, case, tolerance=1e-6)
                 # the noise depends on the Lipschitz constant and the rows; not on the rest, which the distance does
-                other, _ = full_batch(
+                wider, _ = full_batch(
                     7, lipschitz=6.0, strong_convexity=0.2, smoothness=9.0, n=250, epsilon=epsilon, delta=delta,
                     steps=steps, initial=3.0,
                 )  # fmt: skip
-                search.equal(other / sigma, 3.0 * 4, case, tolerance=1e-9)
+                search.equal(wider / sigma, 3.0 * 4, case, tolerance=1e-9)
     _renyi(search)
     return search.evidence()
 

@@ -151,7 +151,7 @@ def rounded(m: Multipliers) -> Multipliers:
         return np.vectorize(lambda value: value.limit_denominator(1000), otypes=[object])(values)
 
     names = ("above", "below", "rows", "column_caps", "row_caps")
-    parts = {name: short(getattr(m, name)) for name in names}
+    parts: dict[str, Any] = {name: short(getattr(m, name)) for name in names}
     return replace(m, t=m.t.limit_denominator(1000), truth=m.truth.limit_denominator(1000), **parts)
 
 
