@@ -72,6 +72,9 @@ def _what_a_round_costs(each: Callable[..., list[float]], search: Search) -> Non
         search.equal(len(claimed), rounds, case)
         search.agree(claimed == [float(t) for t in range(1, rounds + 1)], True, case)
         search.agree(each(1.0, rounds, "losses") == [1.0] * rounds, True, case)
+        for epsilon, kind in itertools.product((0.25, 2.0), ("sum", "losses")):
+            scaled = [epsilon * unit for unit in each(1.0, rounds, kind)]
+            search.agree(each(epsilon, rounds, kind) == scaled, True, case | {"ε": epsilon, "kind": kind})
 
 
 def plays(rounds: int, ratio: Fraction) -> tuple[list[Fraction], list[Fraction]]:

@@ -48,6 +48,7 @@ def check(
     _accurate_and_private(feasible, opposite, accuracy_chain, search)
     _fair_and_accurate(search)
     _all_three(feasible, cell, search)
+    _other_distances(opposite, cell, curve, search)
     return search.evidence()
 
 
@@ -92,6 +93,19 @@ def _fair_and_private(feasible: Callable[..., Any], curve: Callable[..., Any], s
         cases=16 + 2 * count * (len(grid) - 3),
     )
     search.fact("laws whose ball was examined for hypotheses fair on all of it: constants only", count)
+
+
+def _other_distances(opposite: Any, cell: Any, curve: Any, search: Search) -> None:
+    """The pairs are exactly as far apart as they may be, and the laws of the curve within it, at any distance."""
+    search.part("other distances")
+    law = next(law for law in laws(7) if (law.table[..., 1] > 0).all())
+    for zeta, count in ((Fraction(1, 50), 3), (Fraction(1, 1000), 7)):
+        for name, pair in (("opposite", opposite), ("cell", cell)):
+            search.equal(statistical_distance(*pair(zeta)), zeta, {"pair": name, "zeta": zeta})
+        family = curve(law, zeta, count)
+        search.equal(len({str(other.table.tolist()) for other in family}), count, {"zeta": zeta})
+        for other in family:
+            search.observe(zeta - statistical_distance(law, other), {"zeta": zeta, "count": count})
 
 
 def _accurate_and_private(

@@ -89,6 +89,12 @@ def check(
                 )  # fmt: skip
                 true = gaussian_delta(epsilon, sigma, 4 * math.sqrt(steps) / 1000)
                 search.equal(true / delta, 1.0, case, tolerance=1e-6)
+                # the noise depends on the Lipschitz constant and the rows; not on the rest, which the distance does
+                wider, _ = full_batch(
+                    7, lipschitz=6.0, strong_convexity=0.2, smoothness=9.0, n=250, epsilon=epsilon, delta=delta,
+                    steps=steps, initial=3.0,
+                )  # fmt: skip
+                search.equal(wider / sigma, 3.0 * 4, case, tolerance=1e-9)
     _renyi(search)
     return search.evidence()
 
@@ -114,6 +120,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "n for the size of the group": {
         "sensitivity": lambda n, m, weight, mu: regularised_sensitivity(n, n, weight, mu) + 0 * m
+    },
+    "the same number of rows always": {
+        "full_batch": lambda p, *, n, **rest: full_batch_descent_bound(p, n=1000 + 0 * n, **rest)
     },
     "half the noise": {"full_batch": lambda p, **rest: (full_batch_descent_bound(p, **rest)[0] / 2, 0.0)},
 }

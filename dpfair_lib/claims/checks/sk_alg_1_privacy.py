@@ -237,9 +237,11 @@ def _real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
     one, two = iris_pair("moved")
     f, g = one.support_vectors_, two.support_vectors_
     exact, scale = float(real_epsilon(f, g, 1.0)), 2 / len(f)
-    draws = release(one, 1.0, 2000, search.rng)
-    # mean of so many exponential numbers, within six standard deviations
-    search.sanity(6 / math.sqrt(draws.size) - abs(float(abs(draws - f).mean()) / scale - 1), {"scale": scale})
+    for epsilon in (1.0, 0.2):
+        draws = release(one, epsilon, 2000, search.rng)
+        # mean of so many exponential numbers, within six standard deviations
+        off = abs(float(abs(draws - f).mean()) * epsilon / scale - 1)
+        search.sanity(6 / math.sqrt(draws.size) - off, {"scale": scale / epsilon})
 
     def score(svc: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         drawn = release(svc, 1.0, size, rng)

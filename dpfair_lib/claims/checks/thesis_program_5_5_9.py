@@ -49,7 +49,11 @@ def check(
         channels = all_channels(k, parts)
         printed = printed_constraints(channels, parts, x)
         search.agree(constraints(channels, x), printed, {"channel": channels})
-        search.exhausts(f"all channels of {k} groups with entries in {parts}ths", cases=len(channels))
+        other = Fraction(1, 5)
+        search.agree(
+            constraints(channels, other), printed_constraints(channels, parts, other), {"channel": channels}
+        )
+        search.exhausts(f"all channels of {k} groups with entries in {parts}ths", cases=2 * len(channels))
         some = channels[printed]
         feasible = [as_fractions(channel, parts) for channel in some[:: 1 + len(some) // 250]]
         for shares, rates in zip(SHARES, RATES, strict=True):
@@ -147,7 +151,7 @@ def rounded(m: Multipliers) -> Multipliers:
         return np.vectorize(lambda value: value.limit_denominator(1000), otypes=[object])(values)
 
     names = ("above", "below", "rows", "column_caps", "row_caps")
-    parts = {name: short(getattr(m, name)) for name in names}
+    parts: dict[str, Any] = {name: short(getattr(m, name)) for name in names}
     return replace(m, t=m.t.limit_denominator(1000), truth=m.truth.limit_denominator(1000), **parts)
 
 
@@ -213,6 +217,11 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "truth of rows forgotten": {"constraints": lambda q, x: private_by_truth(q, x) & truthful_columns(q)},
     "truth of columns forgotten": {"constraints": lambda q, x: private_by_truth(q, x) & truthful_rows(q)},
+    "e^(−ε) of a third, whatever it is": {
+        "constraints": lambda q, x: (
+            private_by_truth(q, max(x, Fraction(1, 3))) & truthful_columns(q) & truthful_rows(q)
+        )
+    },
     "privacy within rows": {
         "constraints": lambda q, x: (
             private_by_truth(np.swapaxes(q, -1, -2), x) & truthful_columns(q) & truthful_rows(q)
