@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS := 1
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help test book notebooks pages record bench bench-gpu mutants verify serve clean lock
+.PHONY: help test book notebooks pages record bench bench-solver bench-gpu mutants verify serve clean lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,7 @@ test: $(READY)  ## lint, types, tests, every ledger check with its faults, store
 	$(BIN)/python tools/pairs.py
 	$(BIN)/python -m dpfair_lib claims --faults --times
 	$(BIN)/python -m pytest --numprocesses 2
+	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py --again 80
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
 notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
@@ -52,12 +53,14 @@ record: $(READY)  ## run the long experiments on the real data and refresh resul
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks
 
+bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; goes on where it was ended)
+	$(BIN)/python -m benchmarks solver_grid
+
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
 	$(BIN)/python -m benchmarks gpu gpu_coverage
 
-mutants: export PYTHONHASHSEED := 0
 mutants: $(READY)  ## change the library in small ways and see which changes no test notices, into results/mutants.json (hours)
-	$(BIN)/python tools/mutants.py
+	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py
 
 verify: export DPFAIR_LEDGER :=
 verify: $(READY)  ## run every chapter afresh and compare its numbers with the stored ones, with tolerances

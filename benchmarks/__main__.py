@@ -28,7 +28,7 @@ from benchmarks import (
     randomize,
     sensitivity,
     solver,
-    solver_growth,
+    solver_grid,
 )  # fmt: skip
 from benchmarks.record import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows
@@ -99,22 +99,34 @@ def measure_gpu(suite: ModuleType, device: torch.device, repeats: int) -> dict[s
     return {**section, "load": [before, load_average()]}
 
 
-def measure_solver(repeats: int) -> dict[str, Any]:
-    """Run the benchmark of the solver's growth, which takes minutes."""
-    before, started = load_average(), time.perf_counter()
-    tell(f"\n{solver_growth.TITLE}; {solver_growth.UNIT}")
-    found = solver_growth.measure(repeats, solver_growth.METHODS, tell=tell)
-    section = {
-        "title": solver_growth.TITLE, "measured": True, "unit": solver_growth.UNIT, **provenance(1),
-        "repeats": repeats, **found,
+def measure_solver(record: Path) -> dict[str, Any]:
+    """Run the benchmark of the solver, which takes an hour; it goes on where a run of the same code was ended."""
+    tell(f"\n{solver_grid.TITLE}; {solver_grid.UNIT}")
+    before = read_timings(record).get(solver_grid.SECTION, {}) if record.exists() else {}
+    same = before.get("code") == solver_grid.code() and before.get("repeats") == solver_grid.INSTANCES
+    load, started = load_average(), time.perf_counter()
+    spent = before["wall_seconds"] if same else 0
+    head = {
+        "title": solver_grid.TITLE, "measured": True, "unit": solver_grid.UNIT, **provenance(1),
+        "repeats": solver_grid.INSTANCES,
     }  # fmt: skip
-    return {**section, "load": [before, load_average()], "wall_seconds": round(time.perf_counter() - started)}
+
+    def whole(found: dict[str, Any]) -> dict[str, Any]:
+        seconds = spent + round(time.perf_counter() - started)
+        return {**head, **found, "load": [load, load_average()], "wall_seconds": seconds}
+
+    return whole(
+        solver_grid.measure(
+            lambda found: write_sections({solver_grid.SECTION: whole(found)}, record),
+            kept=before["rows"] if same else (), groups=solver_grid.GROUPS, instances=solver_grid.INSTANCES, tell=tell,
+        )
+    )  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the benchmarks named, by default all that take seconds and no GPU; each section is written when done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    known = (*SUITES, "solver_growth", *GPU_SUITES)
+    known = (*SUITES, solver_grid.SECTION, *GPU_SUITES)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last three"
     )
@@ -133,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
     failed = [
         name
         for name in given.names or SUITES
-        if not kept(section_of(name, given.repeats), name, given.record)
+        if not kept(section_of(name, given.repeats, given.record), name, place(name, given.record))
     ]
     for name, suite in GPU_SUITES.items():
         if not given.record.exists() or name not in read_timings(given.record):
@@ -147,12 +159,18 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(f"failed: {', '.join(failed)}; what is recorded of them stays as it is")
 
 
-def section_of(name: str, repeats: int) -> Callable[[], dict[str, Any] | None]:
+def place(name: str, record: Path) -> Path:
+    """Return the file of a benchmark's section: the solver has a record of its own."""
+    own = name == solver_grid.SECTION and record.resolve() == RECORD.resolve()
+    return solver_grid.RECORD if own else record
+
+
+def section_of(name: str, repeats: int, record: Path) -> Callable[[], dict[str, Any] | None]:
     """Return what runs a benchmark and returns its section, or None where its machine is not there."""
     if name in SUITES:
         return lambda: measure(SUITES[name], repeats)
-    if name == "solver_growth":
-        return lambda: measure_solver(repeats)
+    if name == solver_grid.SECTION:
+        return lambda: measure_solver(place(name, record))
     if (device := gpu_device()) is not None:
         return lambda: measure_gpu(GPU_SUITES[name], device, repeats)
     tell(f"{name}: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is")

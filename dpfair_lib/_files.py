@@ -10,10 +10,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+SCRATCH = re.compile("-[a-z0-9_]{8}")  # what `tempfile` puts behind a name
 LOCKS = Path("/proc/locks")  # Linux lists there who holds what
 
 
@@ -127,6 +131,51 @@ def held(path: Path, what: str, *, left: Callable[[Path], None] | None = None) -
         with contextlib.suppress(OSError):
             path.unlink()
         os.close(handle)
+
+
+@contextmanager
+def scratch_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Give an empty folder to prepare something in, inside another one; it is gone afterwards.
+
+    What a process that was cut off left there under the same name is removed first.
+
+    Parameters
+    ----------
+    parent : Path
+        The folder in which it is made.
+    name : str
+        What it is for; it begins with a dot and this name.
+
+    Yields
+    ------
+    Path
+        The folder.
+    """
+    for path in parent.glob(f".{name}-*"):
+        if SCRATCH.fullmatch(path.name.removeprefix(f".{name}")):
+            _remove_if_left(path)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))
+        handle = os.open(folder, os.O_RDONLY)
+        # until it was locked, another process could take it for left
+        if lock(handle) and still_at(handle, folder):
+            break
+        os.close(handle)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _remove_if_left(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # whose it is, or nobody's any more
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            if lock(handle):
+                shutil.rmtree(folder)
+        finally:
+            os.close(handle)
 
 
 def sync(path: Path) -> None:

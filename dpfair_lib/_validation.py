@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+_LARGEST = int(np.finfo(float).max)
+
 
 def as_vector(values: Any, name: str) -> np.ndarray:
     """Return NumPy, pandas, torch or list input as a 1-D array; one column of a table counts as 1-D."""
@@ -29,6 +31,8 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     """Return a 1-D array of finite floats, or of `Fraction` where the input is exact."""
     array = as_vector(values, name)
     if array.dtype == object and all(isinstance(value, Fraction | int) for value in array):
+        if any(abs(value) > _LARGEST for value in array):
+            raise ValueError(f"{name}: found a number that no float can hold, expected smaller ones")
         return array
     wrong = ValueError(f"{name}: found entries that are not numbers, expected numbers")
     # a string such as "1" would pass astype(float)
@@ -38,7 +42,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
         raise wrong
     try:
         array = array.astype(float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise wrong from None
     bad = ~np.isfinite(array)
     if bad.any():
@@ -94,6 +98,11 @@ def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray
     return levels[order], rank[codes]
 
 
+def are_empty(*columns: Any) -> bool:
+    """Return whether all columns are without entries; a column may be of any kind."""
+    return all(np.shape(column)[:1] == (0,) for column in columns)
+
+
 def check_lengths(**arrays: Any) -> None:
     """Raise unless all arrays (those that are not None) have the same length."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
@@ -132,6 +141,10 @@ def as_count(value: Any, name: str, least: int) -> int:
     """Return a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{name}: found {value!r}, expected a whole number of at least {least}")
+    if value >= 2**63:
+        raise ValueError(
+            f"{name}: found a number of {int(value).bit_length()} bits, expected one below 2**63"
+        )
     return int(value)
 
 

@@ -316,7 +316,8 @@ def marked(file: str, source: str) -> str:
                 plain = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
                 setattr(node, field, new[1:] if plain else new)
 
-    fill(tree, "")
+    if "torch.jit" not in source:  # which compiles the text, and knows no marks
+        fill(tree, "")
     future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     where = 1 + max((tree.body.index(n) for n in future), default=0 if ast.get_docstring(tree) else -1)
     tree.body.insert(where, mark(file))

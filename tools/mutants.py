@@ -7,6 +7,7 @@ ended; what it found is in ``results/mutants.json``, and survivors that change n
 import argparse
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,10 @@ def main() -> int:
         "--tests", nargs="+", metavar="FOLDER", help="only these folders of tests, and 'ledger'"
     )
     parser.add_argument(
+        "--most", type=float, default=math.inf, metavar="SECONDS",
+        help="of tests for each mutant, the quickest; what lives is run again without this limit",
+    )  # fmt: skip
+    parser.add_argument(
         "--again", type=int, metavar="N", help="only see that N recorded mutants are still killed"
     )
     parser.add_argument(
@@ -82,7 +88,7 @@ def main() -> int:
     sample.sort(key=lambda mutant: args.rooms.index(mutant.room))
     due = []
     for mutant in sample:
-        tests = covering(mutant, traces)
+        tests = quickest(covering(mutant, traces), args.most)
         state = {"module": digest(LIBRARY / mutant.file), "tests": digest_of(tests)}
         row = known.get(mutant.key, {"by": ""})
         if "outcome" in row:
@@ -181,6 +187,13 @@ def _tests(wanted: Callable[[str], bool], traces: dict[str, Any]) -> runs.Tests:
     return found
 
 
+def quickest(tests: runs.Tests, most: float) -> runs.Tests:
+    """Return the quickest of the tests, as many as fit into some seconds."""
+    ordered = dict(sorted(tests.items(), key=lambda pair: pair[1]))
+    totals = accumulate(ordered.values())
+    return {name: own for (name, own), total in zip(ordered.items(), totals, strict=True) if total <= most}
+
+
 def digest_of(tests: runs.Tests) -> str:
     """Return a digest of tests and of the files that they are in."""
     files = sorted({ROOT / name.partition("::")[0] for name in tests})
@@ -251,9 +264,10 @@ def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
     print(f"mutants: {len(due) - len(living)} of {len(due)} killed again, {gone} no longer in the code")
     for line in living:
         print(f"lives: {line}")
-    if gone > GONE * size:
-        print("Too many are gone: record a new sample with `make mutants`.")
-    return int(bool(living) or gone > GONE * size)
+    stale = len(chosen) < size or gone > GONE * size
+    if stale:
+        print("Too few of them are recorded and in the code: record a new sample with `make mutants`.")
+    return int(bool(living) or stale)
 
 
 def read(record: Path) -> dict[str, Row]:

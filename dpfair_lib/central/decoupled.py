@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dpfair_lib.privacy.budget import SPLITS, compose
+from dpfair_lib.privacy.rounding import above, sum_above
 from dpfair_lib.privacy.statements import PrivacyStatement, convert
 
 
@@ -48,9 +50,9 @@ def decoupled_statement(statements: Sequence[PrivacyStatement], to: str) -> Priv
     together = compose(*statements, parallel="group")
     if together.relation != "add-remove" or to not in ("replace-one", "sensitive-attribute"):
         return convert(together, to)  # or a refusal, with the reason
-    epsilon = sum(sorted(s.epsilon for s in statements)[-2:])
-    low, high = sorted(s.delta for s in statements)[-2:]
-    delta = low + high - low * high  # as above, without rounding away a small δ
+    epsilon = sum_above(sorted(s.epsilon for s in statements)[-2:])
+    low, high = (Fraction(delta) for delta in sorted(s.delta for s in statements)[-2:])
+    delta = above(low + high - low * high)  # as above
     if to == "replace-one":  # such a record may also stay in its group
         within = convert(together, "replace-within-group")
         epsilon, delta = max(epsilon, within.epsilon), max(delta, within.delta)

@@ -278,7 +278,7 @@ def _laws(rates: Any, n: Any, epsilon: Any, mechanism: Mechanism) -> tuple[RateL
 
 
 def _pair(value: Any, name: str) -> tuple[Any, Any]:
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value):
         if len(value) != 2:
             raise ValueError(f"{name}: found {len(value)} values, expected one number, or one per group")
         return value[0], value[1]

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from dpfair_lib._validation import as_binary
 from dpfair_lib.privacy._arguments import positive
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, add_laplace_noise, mark_noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 
@@ -115,7 +116,7 @@ def private_constants(
     limits, n = np.asarray(bounds, dtype=float), len(values)
     columns = len(limits)
     # the sums get the noise, since their quotients by n are rounded
-    scale = float(n * unit_moments_sensitivity(n, columns)) / epsilon
+    scale = noise_scale(n * unit_moments_sensitivity(n, columns), epsilon)
     noisy = (add_laplace_noise(sums, scale, noise=noise, rng=rng) / n).clip(0, 1)
     mean, square = noisy[:columns], noisy[columns:]
     deviation = np.sqrt(np.maximum(square - mean**2, SMALLEST_DEVIATION**2))

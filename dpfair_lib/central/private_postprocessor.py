@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_binary, as_count, as_groups, check_lengths
+from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import MECHANISMS, noise_levels
@@ -22,6 +22,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import one_of
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 
 _PUBLIC = {
@@ -134,7 +135,7 @@ class PrivateFairPostprocessor(RandomFlips):
         return self
 
     def _rows(self, y_pred: Any, sensitive_features: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self.group_sizes is not None and np.size(y_pred) == np.size(sensitive_features) == 0:
+        if self.group_sizes is not None and are_empty(y_pred, sensitive_features):
             # an error would tell an empty table from one with a single row
             return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
         y_pred = as_binary(y_pred, "y_pred")
@@ -146,7 +147,7 @@ class PrivateFairPostprocessor(RandomFlips):
         if math.isinf(epsilon):
             return float(count)
         add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
-        return float(add([count], 1 / epsilon, noise=self.noise, rng=rng)[0])
+        return float(add([count], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
 
     def _statement(self, epsilons: tuple[float, float]) -> PrivacyStatement:
         one_of(self.mechanism, "mechanism", MECHANISMS)

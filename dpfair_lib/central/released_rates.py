@@ -18,6 +18,7 @@ from dpfair_lib._validation import as_count
 from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import MECHANISMS
 from dpfair_lib.privacy._arguments import nonnegative, number, one_of, positive
+from dpfair_lib.privacy.rounding import above, raised, sum_above
 from dpfair_lib.privacy.statements import RELATIONS
 
 Decay = Callable[[Fraction], Any]
@@ -151,7 +152,8 @@ def release_epsilon(
     Returns
     -------
     float or Fraction
-        ε: none smaller holds for all data sets. A `Fraction` if every ε_a is one and no logarithm is needed.
+        ε: none smaller holds for all data sets, but for roundings upwards. A
+        `Fraction` if every ε_a is one and no logarithm is needed.
 
     Raises
     ------
@@ -171,15 +173,23 @@ def release_epsilon(
         )
     sizes = None if least_sizes is None else [as_count(size, "least_sizes", 1) for size in least_sizes]
     if sizes is None or relation == "replace-within-group":
-        return sum(sorted(values)[-moved:])
+        return _sum(sorted(values)[-moved:])
     if mechanism == "geometric" or not clipped:
         return math.inf
     # both for the smallest groups: with larger ones a positive excess shrinks, and a negative one goes to 0
-    excess = [max(math.log1p(1 / m) - value / (m + 1), 0.0) for value, m in zip(values, sizes, strict=True)]
+    excess = [
+        max(raised(math.log1p(1 / m) - value / (m + 1), 1.0 / m), 0.0)
+        for value, m in zip(values, sizes, strict=True)
+    ]
     return max(
-        float(sum(values[i] for i in groups)) + max(excess[i] for i in groups)
+        sum_above([*(above(Fraction(values[i])) for i in groups), max(excess[i] for i in groups)])
         for groups in itertools.combinations(range(len(values)), moved)
     )
+
+
+def _sum(values: list[Any]) -> Any:
+    exact = sum((Fraction(value) for value in values), Fraction(0))
+    return exact if all(isinstance(value, Fraction) for value in values) else above(exact)
 
 
 def _epsilons(epsilons: Sequence[Any]) -> list[Any]:

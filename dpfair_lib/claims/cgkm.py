@@ -418,11 +418,11 @@ CLAIMS: tuple[Claim, ...] = (
         statement_uses=("cgkm.thm-1.statement", "cgkm.thm-2.sample-size"),
         proof_uses=("cgkm.thm-1.proof",),
         verdict="corrected",
-        finding="Equalized odds: true. Γ ≤ α on all laws, α < 1, if all (x, a, y) occur: only constants if "
-        "deterministic, but α·h (or 1 − "
-        "α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants where h does. With δ > 0: at "
-        "most δ for exact fairness, but probability 1 under a threshold many steps of ζ wide. Weights: a "
-        "factor max(1, w²).",
+        finding="Equalized odds: true. Γ ≤ α < 1 on all laws, if all (x, a, y) occur: deterministic, only constants; "
+        "but α·h (or 1 − α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants where h does. "
+        "δ > 0: h gets at most δ under exact fairness, up to 1 under a threshold many steps of ζ away, a constant near "
+        "it. Fair within α ≥ 0 and accurate, always: for no δ < 1 once two deterministic h in H "
+        "are not constant and (α > 0) not the group, (α = 0) select in each group. Weights: a factor max(1, w²).",
         chapter="cgkm-thm-1",
         check=cgkm_remarks.check,
         faults=cgkm_remarks.FAULTS,

@@ -107,6 +107,14 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         claim="cgkm.thm-2.sample-size",
+        where="Theorem 2, proof, the displays after Lemma 2, a and b being the two exponentials",
+        printed="β ≥ |H|(18a + b) + δ ≥ |H|(19·max(a, b) + δ) ≥ 20|H|·max(a, b, δ/|H|); likewise, in logarithms, "
+        "when Δu is replaced by its bound",
+        correct="|H|(18a + b) + δ ≤ 19|H|·max(a, b) + δ ≤ 20|H|·max(a, b, δ/|H|), and with the bound more: "
+        "a β of at least the last is enough",
+    ),
+    Erratum(
+        claim="cgkm.thm-2.sample-size",
         where="Theorem 2 and the last display of its proof, third inner term",
         printed="(√n + ln|H|)/n",
         correct="n/(√n + ln|H|), without the factor 144",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -155,5 +156,10 @@ def _keep(outcome: Outcome, search: Searched) -> Outcome:
     """Keep an outcome for others; what failed is not kept, so that whoever asks sees it fail afresh."""
     place = place_of(outcome.claim) if search.usual and outcome.sound else None
     if place and outcome.evidence and outcome.status == outcome.claim.verdict:
-        place.write(Found(outcome.evidence, outcome.faults, outcome.seconds))
+        try:
+            place.write(Found(outcome.evidence, outcome.faults, outcome.seconds))
+        except OSError as error:  # a full disk costs time, and no outcome
+            warnings.warn(
+                f"{outcome.claim.id}: its outcome is not kept ({error})", RuntimeWarning, stacklevel=3
+            )
     return outcome

@@ -15,13 +15,13 @@ import json
 import os
 import platform
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
+from dpfair_lib._files import write_whole
 from dpfair_lib.claims.ledger import SOURCES, Claim, FaultRun
 from dpfair_lib.claims.plain import from_json, to_json
 from dpfair_lib.claims.search import Evidence
@@ -30,6 +30,31 @@ VARIABLE = "DPFAIR_LEDGER"
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKS = "dpfair_lib.claims.checks"
 STARTED = time.time()
+
+
+def _state(stat: os.stat_result) -> tuple[int, ...]:
+    """Describe a file so that any change of it shows, whatever the clock does meanwhile."""
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
+
+
+def _states() -> dict[Path, tuple[int, ...]]:
+    found = {}
+    for path in _everything(PACKAGE):
+        with contextlib.suppress(OSError):  # gone since it was listed
+            found[path] = _state(path.stat())
+    return found
+
+
+def _everything(package: Path) -> list[Path]:
+    """List the files of the library, and the recorded results; what has a dot before its name is under way."""
+    files = [
+        path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
+    ]
+    results = sorted(path for path in (package.parent / "results").rglob("*") if path.is_file())
+    return files + [path for path in results if not path.name.startswith(".")]
+
+
+SEEN = _states()
 
 
 class Found(NamedTuple):
@@ -67,6 +92,11 @@ class Place:
         """Keep an outcome; at every moment the whole of the old or the whole of the new one is there.
 
         It is written as plain values (`to_json`); an outcome that holds anything else is not kept.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
         """
         evidence = {field.name: getattr(found.evidence, field.name) for field in fields(found.evidence)}
         faults = {name: (run.caught, run.how) for name, run in found.faults.items()}
@@ -74,17 +104,7 @@ class Place:
             content = json.dumps(to_json((evidence, faults, found.seconds))).encode()
         except TypeError:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # a name of its own: another process may be writing the same claim
-        handle, partial = tempfile.mkstemp(prefix=".", dir=self.path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(f"{self.key} {hashlib.sha256(content).hexdigest()}\n".encode() + content)
-            Path(partial).replace(self.path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(partial).unlink()
-            raise
+        write_whole(self.path, f"{self.key} {hashlib.sha256(content).hexdigest()}\n".encode() + content)
 
 
 def place_of(claim: Claim) -> Place | None:
@@ -97,12 +117,18 @@ def place_of(claim: Claim) -> Place | None:
     if not folder or module is None:
         return None
     files = sources(PACKAGE, module)
-    if any(max(stat.st_mtime, stat.st_ctime) >= STARTED for stat in map(Path.stat, files)):
+    if any(map(_changed, files)):
         return None
     digest = hashlib.sha256(f"{_surroundings()}\n{claim.id}\n{claim.verdict}\n{module}".encode())
     for path in files:
         digest.update(f"\n{path.relative_to(PACKAGE.parent)} {_digest(path)}".encode())
     return Place(Path(folder) / claim.id, digest.hexdigest())
+
+
+def _changed(path: Path) -> bool:
+    """Whether a file changed after this process began; by its time alone, where this module was not there yet."""
+    stat = path.stat()
+    return SEEN.get(path) != _state(stat) or max(stat.st_mtime, stat.st_ctime) >= STARTED
 
 
 def check_module(claim: Claim) -> str | None:
@@ -120,9 +146,7 @@ def sources(package: Path, module: str) -> list[Path]:
     a new entry leaves the outcomes of the others standing; of everything else, all files are.
     """
     ledger = package / "claims"
-    files = [
-        path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
-    ]
+    files = _everything(package)
     apart = {*(ledger / "checks").glob("[!_]*.py"), *(ledger / f"{source}.py" for source in SOURCES)}
     reached = {path for path in files if ledger not in path.parents and _names_the_ledger(path)}
     due = [*reached, *_files({module}, package)]
@@ -131,8 +155,7 @@ def sources(package: Path, module: str) -> list[Path]:
         reached.add(path)
         found = _files(_imports(path, package), package)
         due += [other for other in found if ledger in other.parents and other not in reached]
-    results = sorted(path for path in (package.parent / "results").rglob("*") if path.is_file())
-    return [path for path in files if path not in apart or path in reached] + results
+    return [path for path in files if path not in apart or path in reached]
 
 
 @functools.cache

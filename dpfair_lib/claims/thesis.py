@@ -140,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         verdict="corrected",
         finding="With ≥ for = it holds for every such classifier and law of labels, and equality always makes h "
         "DA-optimal. The converse holds if any person can be given any label and Δ_SP has a sign, as where it is taken "
-        "from, or h is randomised. It fails for classifiers of features: with noisy labels, or with the group unseen.",
+        "from, or h is randomised. For classifiers of features it can fail: with noisy labels, or the group unseen.",
         chapter="thesis-thm-15",
         check=thesis_kamiran_calders_1.check,
         faults=thesis_kamiran_calders_1.FAULTS,
@@ -152,9 +152,11 @@ CLAIMS: tuple[Claim, ...] = (
         "among classifiers with P(Ŷ = 1) = P(Y = 1), are equally accurate, then Δ_SP(h_P) ≤ Δ_SP(h_Q).",
         proof_uses=("thesis.kamiran-calders-1",),
         verdict="corrected",
-        finding="With labels that (X, A) does not determine the order can reverse (equal X, A and P(Y = 1)). On the "
-        "equation Δ_SP(h_P) − Δ_SP(h_Q) = Δ′(P) − Δ′(Q). Always |Δ_SP(h) − Δ′| ≤ (1 − acc)/(2w₀w₁) if "
-        "P(Ŷ = 1) = P(Y = 1). For ε > 0 Theorem 14's channel never keeps the law of A; nothing follows for A itself.",
+        finding="Fails with noisy labels (equal X, A, P(Y = 1)), and without noise for five people who can all be told "
+        "apart: the optimum may go beyond parity. Equally accurate exchanges of people keep the order iff Δ′(P) = "
+        "Δ′(Q) or their mean is at least (1 − acc)/(2w₀w₁). Randomised: all optima are exchanges up to parity iff one "
+        "errs least and one closes the gap, as where (X, A) is seen and tells Y. No equally accurate classifier of X "
+        "and a report is fairer to people than DA-optimal ones of (X, A); Theorem 14's channel changes the law of A.",
         chapter="thesis-thm-15",
         check=thesis_thm_15.check,
         faults=thesis_thm_15.FAULTS,
@@ -318,5 +320,11 @@ ERRATA: tuple[Erratum, ...] = (
         where="thesis Theorem 15, § 5.6",
         printed="one class H*, of the classifiers with P(Ŷ = 1) = P(Y = 1), for P and for Q",
         correct="a class of its own for either, as P(Y = 1) may differ",
+    ),
+    Erratum(
+        claim="thesis.thm-15",
+        where="thesis App. B, proof of Theorem 15, the two equations for 1 − acc",
+        printed="they hold for h_P and h_Q since both are DA-optimal",
+        correct="the equation is for a discrimination with a sign; beyond parity Δ_SP = (1 − acc)/c − Δ′",
     ),
 )

@@ -74,6 +74,11 @@ def acceptable_table(
     populations: Sequence[Population], hypotheses: Any, fair: Criterion | None, accurate: Criterion | None
 ) -> np.ndarray:
     """Return `acceptable_hypotheses` of each population, shape (len(populations), m)."""
+    for name, criterion in (("fair", fair), ("accurate", accurate)):
+        if criterion is not None and not callable(criterion):
+            raise ValueError(
+                f"{name}: found {criterion!r}, expected a criterion, such as fair_within(…), or None"
+            )
     tables = weight_tables(populations)
     h, one = _whole_hypotheses(hypotheses, tables.shape[1:3])
     met = np.ones((len(tables), len(h)), dtype=bool)
@@ -96,6 +101,8 @@ def weight_tables(populations: Sequence[Population]) -> np.ndarray:
     ValueError
         If there is none, one is not exact, or they do not share points and groups.
     """
+    if not isinstance(populations, Sequence) or not all(isinstance(each, Population) for each in populations):
+        raise ValueError("populations: found something else, expected a sequence of Population objects")
     if not populations:
         raise ValueError("populations: found none, expected at least one")
     first = populations[0]

@@ -19,6 +19,7 @@ from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
 from dpfair_lib.privacy._arguments import below_one, positive
 from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 
 Hypothesis = Callable[[Any, Any], Any]
@@ -155,7 +156,7 @@ class ExponentialFairLearner(BaseEstimator):
                 f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected "
                 "at least 2 in each: the printed algorithm assumes it, and repair=True does not need it"
             )
-        noisy = float(add_laplace_noise([smallest], 1 / epsilon, noise=self.noise, rng=rng)[0])
+        noisy = float(add_laplace_noise([smallest], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
         rule: Rule = "repaired" if self.repair else "printed"
         self.noisy_count_ = noisy - shift(epsilon, delta, rule)
         return float(np.clip(inverse_scale(self.noisy_count_, n, rule), -1e300, 1e300)) * epsilon / 2

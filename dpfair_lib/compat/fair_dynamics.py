@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from dpfair_lib.privacy import (
     zcdp_delta,
     zcdp_from_pure,
 )
+from dpfair_lib.privacy.rounding import noise_scale, raised
 from dpfair_lib.privacy.sampling import Noise
 
 
@@ -146,12 +148,12 @@ def round_noise(epsilon: float, delta: float, n: int, *, rounds: int, dual_bound
         ε₀-DP with Laplace noise of scale 2/(nε₀) on scores that move by at most 1/n.
     """
     share = rho_for(epsilon, delta) / (2 * rounds)
-    sigma = loss_sensitivity(dual_bound, n) / math.sqrt(2 * share)
+    sigma = raised(loss_sensitivity(dual_bound, n) / math.sqrt(2 * share))
     audit_epsilon = math.sqrt(2 * share)
     spent = composed_zcdp(
         rounds * (loss_sensitivity(dual_bound, n) / sigma) ** 2 / 2, rounds * zcdp_from_pure(audit_epsilon)
     )
-    return RoundNoise(sigma, 2 / (n * audit_epsilon), spent)
+    return RoundNoise(sigma, noise_scale(Fraction(2, n), audit_epsilon), spent)
 
 
 def no_regret_dynamics(

@@ -27,7 +27,7 @@ def as_frame(values: Any, name: str) -> Any:
         array = np.asarray(values)
         if array.ndim not in (1, 2):
             raise ValueError(f"{name}: found shape {array.shape}, expected rows and columns")
-        frame = pd.DataFrame(array.reshape(len(array), -1))
+        frame = pd.DataFrame(array.reshape(len(array), -1) if array.size else array)
     if not len(frame) or not len(frame.columns):
         raise ValueError(f"{name}: found shape {frame.shape}, expected at least one row and one column")
     if frame.columns.has_duplicates:

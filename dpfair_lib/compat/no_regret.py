@@ -33,6 +33,7 @@ from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, posi
 from dpfair_lib.privacy.sampling import Noise, study_generator
 
 RELATION = "replace-one"
+MOST_ROUNDS = 1 << 24  # they are taken one after the other
 PUBLIC = "number of rows, columns and their levels, subgroups"
 PRINTED = (
     "cgkm.fairnr-privacy: the auditor reads the data, the oracle reads the features, and neither is noised"
@@ -219,7 +220,7 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
     def _statement(self) -> PrivacyStatement:
         positive(self.epsilon, "epsilon")
         inside_unit(self.delta, "delta")
-        positive_integer(self.rounds, "rounds")
+        positive_integer(self.rounds, "rounds", most=MOST_ROUNDS)
         positive_integer(self.samples, "samples")
         positive(self.dual_bound, "dual_bound")
         nonnegative(self.tolerance, "tolerance")

@@ -65,7 +65,7 @@ def _list(root: str | None, specs: Mapping[str, Spec], pins: Mapping[str, Pins])
                 print(f"{'':<10}not found; python -m dpfair_lib data fetch {name}")
                 continue
             obtain(spec, pins[name], root=root, download=False)
-        except (FileNotFoundError, ValueError) as error:
+        except (OSError, ValueError) as error:
             print(f"{'':<10}wrong: {error}")
             status = 1
         else:
@@ -77,7 +77,7 @@ def _fetch(name: str, root: str | None, specs: Mapping[str, Spec], pins: Mapping
     try:
         spec = spec_of(name, specs)
         table, found = obtain(spec, pins[name], root=root)
-    except (FileNotFoundError, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{name}: {len(table):,} rows, {_state(found)}, from {found.kind}: {found.where}")

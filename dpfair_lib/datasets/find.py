@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 from platformdirs import user_cache_path
 
+from dpfair_lib._files import scratch_folder
 from dpfair_lib.datasets.pins import Pins, verify
 from dpfair_lib.datasets.spec import File, Layout, Spec
 from dpfair_lib.datasets.tables import DataError, read_bytes, read_layout, wrong
 
 VARIABLE = "DPFAIR_DATA"
-_TIMEOUT = 60  # seconds without an answer
+_TIMEOUT = (10, 60)  # seconds until somebody answers at all, and without another piece of the file
 
 
 @dataclass(frozen=True)
@@ -202,16 +203,16 @@ def fetch(
     """
     layout = spec.layouts[0]
     absent = _absent(spec, root, cache)
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileNotFoundError(
-            f"{absent}The cache cannot be made ({error}). {_remedy(spec, cache)}"
-        ) from error
-    # In the cache itself, so that the move at the end stays within one file system and is atomic.
-    with tempfile.TemporaryDirectory(prefix=f".{spec.name}-", dir=cache) as scratch:
-        staging = Path(scratch) / spec.name
-        staging.mkdir()
+    with ExitStack() as stack:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            # In the cache itself, so that the move at the end stays within one file system and is atomic.
+            staging = stack.enter_context(scratch_folder(cache, spec.name)) / spec.name
+            staging.mkdir()
+        except OSError as error:
+            raise FileNotFoundError(
+                f"{absent}The cache cannot be written ({error}). {_remedy(spec, cache)}"
+            ) from error
         for file in layout:
             try:
                 _download(file, staging / file.name)

@@ -38,7 +38,7 @@ def spec_of(name: str, specs: Mapping[str, Spec] = SPECS) -> Spec:
     ValueError
         If there is none of that name.
     """
-    if name not in specs:
+    if not isinstance(name, str) or name not in specs:
         raise ValueError(f"name: found {name!r}, expected one of {', '.join(specs)}")
     return specs[name]
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpfair_lib._validation import as_count
 from dpfair_lib.datasets.loading import categories_of, prepare, spec_of
 from dpfair_lib.datasets.spec import DataCard, Dataset, Spec
 
@@ -33,6 +34,9 @@ _HEADER = """\
 # made public (adult-26k, lsac, celeba, acs-income). Citations: the data sets' cards. Written by
 # dpfair_lib.datasets.standin.render, never by hand."""
 _LEVELS = (0.005, 0.025, *(twentieth / 20 for twentieth in range(1, 20)), 0.975, 0.995)
+
+
+MOST_ROWS = 100_000_000
 
 
 def synthetic(name: str, *, n: int | None = None, random_state: int | np.random.Generator) -> Dataset:
@@ -59,7 +63,17 @@ def synthetic(name: str, *, n: int | None = None, random_state: int | np.random.
         If the name is unknown, or ``n`` is so small that a group would lack one of the labels.
     """
     spec, facts = spec_of(name), recorded()[name]
-    table = draw(spec, facts, n=n, rng=np.random.default_rng(random_state))
+    if n is not None:
+        n = as_count(n, "n", 1)
+        if n > MOST_ROWS:
+            raise ValueError(f"n: found {n:,}, expected at most {MOST_ROWS:,}")
+    try:
+        rng = np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state: found {random_state!r}, expected an integer of at least 0 or a Generator"
+        ) from None
+    table = draw(spec, facts, n=n, rng=rng)
     return prepare(table, spec, spec.sensitive[:1], facts["categories"], _card(spec))
 
 

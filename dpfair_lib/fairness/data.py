@@ -87,6 +87,8 @@ def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
         p, p1 = np.broadcast_arrays(p, p1)
     except ValueError:
         raise ValueError(f"p1: found shape {p1.shape}, expected one that fits p's, {p.shape}") from None
+    if p1.dtype.kind not in "biufO":
+        raise ValueError(f"p1: found entries of type {p1.dtype}, expected numbers in [0, 1]")
     occurs = p > 0
     p1 = _table(np.where(occurs, p1, 0), "p1")
     bad = (p1 < 0) | (p1 > 1)

@@ -22,6 +22,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib.privacy.rounding import noise_scale
 
 PUBLIC = (
     "the sample rate and the expected batch size, so the number of rows",
@@ -227,7 +228,10 @@ class DPFermiClassifier(LinearClassifier):
             used = public
             if used is None:
                 noisy = add_laplace_noise(
-                    counts.astype(float), 1 / share, noise="study", rng=np.random.default_rng(for_counts)
+                    counts.astype(float),
+                    noise_scale(1, share),
+                    noise="study",
+                    rng=np.random.default_rng(for_counts),
                 )
                 used = np.maximum(noisy, 1) / np.maximum(noisy, 1).sum()
             least = used.min()

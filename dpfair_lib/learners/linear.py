@@ -143,7 +143,9 @@ def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.nd
         If there are not two labels, or another than the known ones.
     """
     if known is not None:
-        return _known_labels(labels, known)  # scikit-learn's check would refuse halves, but only where one occurs
+        return _known_labels(
+            labels, known
+        )  # scikit-learn's check would refuse halves, but only where one occurs
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) > 2:

@@ -13,6 +13,7 @@ from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvatur
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
+from dpfair_lib.privacy.rounding import raised
 from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
 
 PUBLIC = ("the number of rows", "the two labels")
@@ -216,7 +217,7 @@ class OutputPerturbation(LinearClassifier):
 
     def _sigma(self, p: int) -> float:
         if self.noise_kind == "laplace":
-            return math.sqrt(2 * p) * self.sensitivity_ / self.epsilon
+            return raised(math.sqrt(2 * p) * self.sensitivity_ / self.epsilon)
         return gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
 
     def _generators(self) -> list[np.random.Generator | None]:
@@ -226,7 +227,7 @@ class OutputPerturbation(LinearClassifier):
 
     def _noisy(self, optimum: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
         if self.noise_kind == "laplace":
-            return add_laplace_noise(optimum, self.sigma_ / math.sqrt(2), noise=self.noise, rng=rng)
+            return add_laplace_noise(optimum, raised(self.sigma_ / math.sqrt(2)), noise=self.noise, rng=rng)
         return add_gaussian_noise(optimum, self.sigma_, noise=self.noise, rng=rng)
 
 

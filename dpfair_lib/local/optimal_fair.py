@@ -10,14 +10,13 @@ import numpy as np
 
 from dpfair_lib.local.optimal_certificate import Multipliers, lagrangian_bound
 from dpfair_lib.local.optimal_easy import most_truthful_channel, perfect_channel, smallest_error
-from dpfair_lib.local.optimal_interior import fair_inside
+from dpfair_lib.local.optimal_interior import Progress, fair_inside
 from dpfair_lib.local.optimal_lp import feasible_channel
 from dpfair_lib.local.optimal_program import Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.privacy._arguments import positive
 
 _FAIR = 1e-10  # unfairness up to this is rounding
-_PATIENCE = 25  # steps without progress
 
 
 class FairError(NamedTuple):
@@ -120,10 +119,10 @@ def fair_error_bounds(
     if program.ratio(truthful) <= _FAIR:
         return FairError(least, least, float(program.ratio(truthful)), Randomizer(truthful), None)
     search = _Search(program, least)
-    idle = 0
+    progress = Progress()
     for point in fair_inside(program):
-        idle = 0 if search.take(point.diagonal, point.slacks, point.multipliers) else idle + 1
-        if search.gap <= tol or idle > _PATIENCE or time.monotonic() >= deadline:
+        search.take(point.diagonal, point.slacks, point.multipliers)
+        if search.gap <= tol or time.monotonic() >= deadline or not progress.made(search.gap, point.products):
             break
     left = deadline - time.monotonic()
     if search.gap > tol and left > 0 and (found := _by_linear_program(program, left)) is not None:
@@ -143,9 +142,8 @@ class _Search:
     def gap(self) -> float:
         return float(self.program.mistakes(self.best)) - self.lower
 
-    def take(self, diagonal: np.ndarray, slacks: np.ndarray, multipliers: Multipliers) -> bool:
-        """Keep what is better than before; whether the gap shrank by a tenth."""
-        before = self.gap
+    def take(self, diagonal: np.ndarray, slacks: np.ndarray, multipliers: Multipliers) -> None:
+        """Keep what is better than before."""
         with np.errstate(all="ignore"):
             matrix = feasible_channel(self.program, diagonal, slacks)
             lower = 1 + lagrangian_bound(self.program, multipliers) if multipliers.valid else 0.0
@@ -154,7 +152,6 @@ class _Search:
             self.best = matrix
         if self.lower < lower:
             self.lower, self.proof = float(lower), multipliers
-        return self.gap < 0.9 * before
 
     def found(self) -> FairError:
         channel = Randomizer(np.clip(self.best, 0, 1))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
+from dpfair_lib.local.optimal_easy import most_truthful_channel
 from dpfair_lib.local.optimal_levels import Found
 from dpfair_lib.local.optimal_lp import feasible_channel
 from dpfair_lib.local.optimal_newton import Newton, State, Step
@@ -18,15 +19,42 @@ _MOST = 300  # steps; 10 to 130 are usual
 _PATIENCE = 25  # steps without progress
 _SHORT = 1e-8  # steps of this length lead nowhere
 _NEAR = 0.9999  # how far towards the nearest bound a step may go, at most
+_CENTRE = 0.1  # the sum of all products of rooms and prices at first, over the level
+_FLOOR = (
+    1e-12  # that sum is not sent below this: the bounds are closed by then, and rounding would have its way
+)
+_MIXED = 0.999  # the largest share of the most truthful channel, which is not inside, in the first point
 _BEND = 0.03  # products of rooms and prices, over the level, below which the level counts as an unknown
 
 
 class Point(NamedTuple):
-    """A channel inside its bounds, up to the solver's precision, and the multipliers that judge it."""
+    """A channel inside its bounds, up to the solver's precision, and the multipliers that judge it.
+
+    ``products``, the sum of all rooms times their prices, would be 0 at the optimum.
+    """
 
     diagonal: np.ndarray
     slacks: np.ndarray
     multipliers: Multipliers
+    products: float
+
+
+class Progress:
+    """Whether a path still leads somewhere: one of the numbers that it is to make small fell by a tenth lately."""
+
+    def __init__(self) -> None:
+        self.least: tuple[float, ...] = ()
+        self.idle = 0
+
+    def made(self, *numbers: float) -> bool:
+        """Take the present numbers; False if none fell for `_PATIENCE` steps."""
+        least = self.least or tuple(np.inf for _ in numbers)
+        fell = [number < 0.9 * before for number, before in zip(numbers, least, strict=True)]
+        self.least = tuple(
+            number if down else before for number, before, down in zip(numbers, least, fell, strict=True)
+        )
+        self.idle = 0 if any(fell) else self.idle + 1
+        return self.idle <= _PATIENCE
 
 
 def by_interior(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:
@@ -50,9 +78,9 @@ def by_interior(program: Program, start: np.ndarray, *, tol: float, deadline: fl
     best, high = start, program.ratio(start)
     low, proof, rounds = 0.0, None, 0
     for bend in (_BEND, 0.0):
-        idle = 0
+        progress = Progress()
         for point in levels_inside(program, bend):
-            rounds, before = rounds + 1, high - low
+            rounds += 1
             with np.errstate(all="ignore"):
                 matrix = feasible_channel(program, point.diagonal, point.slacks)
                 value = program.ratio(matrix)
@@ -61,8 +89,9 @@ def by_interior(program: Program, start: np.ndarray, *, tol: float, deadline: fl
                 best, high = matrix, value
             if bound > low:
                 low, proof = bound, point.multipliers
-            idle = 0 if high - low < 0.9 * before else idle + 1
-            if high - low <= tol * max(1, high) or idle > _PATIENCE or time.monotonic() >= deadline:
+            if high - low <= tol * max(1, high) or time.monotonic() >= deadline:
+                break
+            if not progress.made(high - low, point.products):
                 break
         if high - low <= tol * max(1, high) or time.monotonic() >= deadline:
             break
@@ -77,12 +106,13 @@ def levels_inside(program: Program, bend: float = _BEND) -> Iterator[Point]:
     It ends when rounding allows no more steps.
     """
     state = _middle(program, fair=False)
+    _keep_budget(state)
     biased, masses = state.flows()
     state.level = 1.5 * float(abs(biased / masses).max()) + 1e-3
     spare = max(float(program.p @ state.diagonal) - (1 - program.error), 1e-2)
     state.slack = np.concatenate([state.level * masses - biased, state.level * masses + biased, [spare]])
     state.duals = np.append(np.full(2 * program.k, 1 / (2 * masses.sum())), 0.1)
-    state.prices *= state.level
+    state.prices = _CENTRE * state.level / (3 * program.k**2) / state.rooms * state.off
     return _points(state, bend)
 
 
@@ -102,15 +132,33 @@ def _middle(program: Program, *, fair: bool) -> State:
     none = np.zeros(0)
     return State(
         program=program, fair=fair, diagonal=np.full(k, middle), level=0.0, rooms=rooms,
-        prices=0.1 / (3 * k * k) / rooms * (1 - own), slack=none, duals=none, rows=np.zeros(k), signed=np.zeros(k),
+        prices=_CENTRE / (3 * k * k) / rooms * (1 - own), slack=none, duals=none, rows=np.zeros(k), signed=np.zeros(k),
         unit=1 / float(abs(program.excess).max()) if fair else 1.0,
     )  # fmt: skip
+
+
+def _keep_budget(state: State) -> None:
+    """Mix the state with the most truthful channel until half of what the budget leaves beyond that one is spent.
+
+    A start that misses the budget may have all products vanish before the budget is met, and then goes nowhere.
+    """
+    program, x = state.program, state.program.x
+    truthful = most_truthful_channel(program)
+    diagonal = np.diagonal(truthful)
+    slacks = truthful - x * diagonal
+    rooms = np.stack([slacks, (1 - x) * diagonal - slacks, diagonal[:, None] - x * diagonal - slacks])
+    most, now = float(program.p @ diagonal), float(program.p @ state.diagonal)
+    wanted = (1 - program.error + most) / 2
+    share = min((wanted - now) / (most - now), _MIXED) if now < wanted else 0.0
+    state.diagonal = (1 - share) * state.diagonal + share * diagonal
+    state.rooms = (1 - share) * state.rooms + share * np.where(state.off > 0, np.maximum(rooms, 0), 1)
 
 
 def _points(state: State, bend: float) -> Iterator[Point]:
     """Yield the present point, move, and so on."""
     for _ in range(_MOST):
-        yield Point(state.diagonal, state.slacks, _multipliers(state))
+        products = float((state.rooms * state.prices).sum() + state.slack @ state.duals)
+        yield Point(state.diagonal, state.slacks, _multipliers(state), products)
         with np.errstate(all="ignore"):  # a step that is not finite ends it
             if not _move(state, bend):
                 return
@@ -139,7 +187,7 @@ def _move(state: State, bend: float) -> bool:
     primal, dual = min(primal, 1.0), min(dual, 1.0)
     after = ((state.rooms + primal * towards.rooms) * (state.prices + dual * towards.prices)).sum()
     after += (state.slack + primal * towards.slack) @ (state.duals + dual * towards.duals)
-    centre = (after / total) ** 3 * total / count
+    centre = max((after / total) ** 3 * total, _FLOOR) / count
     step = newton.direction(
         (centre - towards.rooms * towards.prices) * state.off - products,
         centre - towards.slack * towards.duals - rest,

@@ -15,8 +15,6 @@ from scipy.linalg import lapack
 
 from dpfair_lib.local.optimal_program import Program
 
-_APART = 1e-14  # the k equations N_j = 0 add up to 0 = 0: a touch of regularity keeps them apart
-
 
 class Step(NamedTuple):
     """A direction; its parts are those of a `State`."""
@@ -148,8 +146,11 @@ class Newton:
         K[y, a] = e[:, None] * w
         K[2 * k + own, 2 * k + own] = -(e * e) @ w
         if state.fair:
-            K[2 * k + own, 2 * k + own] -= _APART
             K = K[: 3 * k, : 3 * k]
+            K[:, -1], K[-1, -1] = (
+                0,
+                -1,
+            )  # N_k = 0 follows from the others, as row sums stay: it needs no multiplier
         else:
             mass, turning = self.mass, self.turning
             ratio = state.slack / state.duals
@@ -203,6 +204,7 @@ class Newton:
         right[2 * k : 3 * k] = -(e @ moved)
         if state.fair:
             right[2 * k :] -= self.biased
+            right[-1] = 0
         else:
             short = rest / state.duals - self.of_slack
             above, below = short[:k], short[k : 2 * k]

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib._validation import as_numbers, as_vector
 from dpfair_lib.local.words import as_source, words
-from dpfair_lib.privacy.rounding import log_above
+from dpfair_lib.privacy.rounding import log_above, raised
 from dpfair_lib.privacy.sampling import Noise, mark_noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 
@@ -88,21 +88,16 @@ class Randomizer:
 
     @property
     def epsilon(self) -> float:
-        """The least ε ≥ 0 for which the channel is ε-locally private; inf where no ε is enough."""
+        """The least ε ≥ 0 for which the channel is ε-locally private, a few roundings up; inf where no ε is enough."""
         ratio = self.likelihood_ratio
         if isinstance(ratio, Fraction):
-            # close to 1 the logarithm of a rounded ratio would lose all digits
-            return (
-                math.log1p(ratio - 1)
-                if ratio < 2
-                else math.log(ratio.numerator) - math.log(ratio.denominator)
-            )
-        if math.isfinite(ratio):
-            return math.log(ratio)
+            return log_above(ratio) if ratio > 1 else 0.0
         high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
+        if math.isfinite(ratio):  # a quotient, which may have been rounded down
+            return log_above(math.nextafter(ratio, math.inf)) if (high != low).any() else 0.0
         if self.exact or (low[high > 0] == 0).any():
             return math.inf
-        return float((np.log(high[high > 0]) - np.log(low[high > 0])).max())
+        return raised(float((np.log(high[high > 0]) - np.log(low[high > 0])).max()))
 
     def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return what the channel makes of a distribution of (A, Y), Y being left as it is.

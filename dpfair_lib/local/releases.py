@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dpfair_lib.local.files_parquet import metadata_of
+from dpfair_lib.privacy.rounding import sum_above
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 STATEMENT, RECORD = ".privacy.json", ".reports.json"
@@ -50,7 +50,7 @@ def release(
     if not all(one["guarantee"] for one in earlier):
         total = None
     elif earlier:
-        total = math.nextafter(math.fsum([statement.epsilon, *(one["epsilon"] for one in earlier)]), math.inf)
+        total = sum_above([statement.epsilon, *(one["epsilon"] for one in earlier)])
     return {
         **terms, "statement": fields, "text": str(statement),
         "earlier_reports": [dict(one) for one in earlier],

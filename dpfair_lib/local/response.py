@@ -14,6 +14,8 @@ from dpfair_lib.local.words import as_source
 from dpfair_lib.privacy._arguments import positive_integer
 from dpfair_lib.privacy.rounding import log_above
 
+MOST_VALUES = 1 << 13
+"""Their channel takes half a gigabyte."""
 BLOCK = 1 << 15
 """People drawn at a time, so that what is computed of them stays in the processor's cache."""
 
@@ -104,7 +106,7 @@ def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandom
     Parameters
     ----------
     k : int
-        How many values the attribute has, at least 1. The channel's matrix has k² entries.
+        How many values the attribute has, from 1 to 2¹³. The channel's matrix has k² entries.
     epsilon : float
         ε in [0, 700]: 0 reports a uniform value whatever the truth; infinity reports the truth.
 
@@ -122,4 +124,4 @@ def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandom
     ----------
     Thesis, § 5.2.3, after Warner (1965) and Kairouz, Oh and Viswanath (2014).
     """
-    return GeneralizedRandomizedResponse(positive_integer(k, "k"), as_epsilon(epsilon))
+    return GeneralizedRandomizedResponse(positive_integer(k, "k", most=MOST_VALUES), as_epsilon(epsilon))

@@ -19,6 +19,8 @@ from dpfair_lib.privacy.rounding import log_above
 
 LARGEST_MATRIX = 1 << 20
 LARGEST_TABLE = 1 << 16
+MOST_VALUES = 1 << 20
+"""A report has a bit for each, and the exact laws are of 32-bit words."""
 
 
 def subset_size(k: int, ratio: Any) -> int:
@@ -118,8 +120,10 @@ class SubsetSelection(Randomizer):
     def __init__(self, k: int, epsilon: float, size: int) -> None:
         self.size, self._k, self._epsilon = size, k, epsilon
         self.value = self.certificate = None
-        sets = math.comb(k - 1, size - 1), math.comb(k - 1, size)
-        self._tabled = k * sum(sets) <= LARGEST_TABLE
+        # of 1 ≤ ω < k values there are at least k sets; no binomial coefficient is needed to know that those are many
+        few = size == k or k * k <= LARGEST_TABLE
+        sets = (math.comb(k - 1, size - 1), math.comb(k - 1, size)) if few else (0, 0)
+        self._tabled = few and k * sum(sets) <= LARGEST_TABLE
         # a table of sets is drawn from at once; else first whether the truth is in, which has the same odds
         self._law = TwoLevels(epsilon, *(sets if self._tabled else (size, k - size)))
 
@@ -131,10 +135,12 @@ class SubsetSelection(Randomizer):
     @functools.cached_property
     def matrix(self) -> np.ndarray:  # type: ignore[override]
         """Row: value, column: set of values, in lexicographic order; refused beyond 2²⁰ entries."""
-        entries = self._k * math.comb(self._k, self.size)
-        if entries > LARGEST_MATRIX:
+        many = self.size < self._k and self._k * self._k > LARGEST_MATRIX  # then there are at least k sets
+        entries = 0 if many else self._k * math.comb(self._k, self.size)
+        if many or entries > LARGEST_MATRIX:
+            found = f"at least {self._k**2}" if many else entries
             raise ValueError(
-                f"k, size: found a channel of {entries} entries, expected at most {LARGEST_MATRIX}"
+                f"k, size: found a channel of {found} entries, expected at most {LARGEST_MATRIX}"
             )
         return as_channel(subset_matrix(self._k, self.size, math.exp(-self._epsilon)))
 
@@ -241,7 +247,7 @@ def subset_selection(k: int, epsilon: float, *, size: int | None = None) -> Subs
     Parameters
     ----------
     k : int
-        How many values the attribute has.
+        How many values the attribute has, at most 2²⁰.
     epsilon : float
         ε in [0, 700]: 0 reports a uniform set whatever the truth; with infinity every set holds the truth.
     size : int, optional
@@ -261,7 +267,7 @@ def subset_selection(k: int, epsilon: float, *, size: int | None = None) -> Subs
     ----------
     Thesis, § 5.2.3; Ye and Barg (2018).
     """
-    k, epsilon = positive_integer(k, "k"), as_epsilon(epsilon)
+    k, epsilon = positive_integer(k, "k", most=MOST_VALUES), as_epsilon(epsilon)
     ratio = math.exp(epsilon) if epsilon < math.inf else math.inf
     omega = subset_size(k, ratio) if size is None else positive_integer(size, "size")
     if omega > k:

@@ -22,6 +22,7 @@ from dpfair_lib.margins.terms import cell_counts, chernoff_terms, markov_terms, 
 
 BOUNDS = ("markov", "chernoff", "exact", "signed")
 ROUNDING = 1e-9  # relative: a row this close to the edge of the radius counts as inside
+LONGER = 1e3  # so much longer than most is a row that says nothing of whether scores are linear
 
 
 @dataclass(frozen=True)
@@ -299,6 +300,12 @@ def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
     # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
     rows = np.unique(np.linspace(0, len(X) - 1, 4 * X.shape[1] + 100).astype(int))
     table, values = X[rows].astype(float), scores[rows].astype(float)
+    # one record that is far longer than the others and has the score 0 would decide what is refused: it is left out
+    sizes = np.where(table == 0, np.nan, abs(table))
+    with np.errstate(over="ignore"):
+        length = np.nan_to_num(sizes / _middle(sizes), posinf=np.inf).max(axis=1)
+    usual = length <= LONGER * np.nan_to_num(_middle(np.where(length > 0, length, np.nan)[:, None]))
+    table, values = table[usual], values[usual]
     if len(table) < 2 * X.shape[1] + 4:  # too few to tell
         return
     largest = abs(table).max(axis=0)
@@ -320,3 +327,9 @@ def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
             "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
             "rows in this order, no probabilities, no predictions, nothing rounded"
         )
+
+
+def _middle(sizes: np.ndarray) -> np.ndarray:
+    """Return the lower median of each column without its NaNs, and 1 for a column of NaNs."""
+    nothing = np.isnan(sizes).all(axis=0)
+    return np.where(nothing, 1.0, np.nanquantile(np.where(nothing, 1.0, sizes), 0.5, axis=0, method="lower"))

@@ -80,7 +80,8 @@ def private_certificate(
     ------
     ValueError
         As `fairness_certificate`, or if a number is out of its range. Refusals that speak of X or of scores depend on
-        the rows and are not covered by the privacy statement; the finite scores of a linear model cause none.
+        the rows, and the statement has it as public that there are none; the finite scores of a linear model cause
+        none, unless all of them are but rounding.
     """
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
@@ -111,7 +112,8 @@ def private_certificate(
     )
     rise, fall = np.maximum(matrix, 0), np.maximum(-matrix, 0)
     statement = PrivacyStatement(
-        epsilon, 0.0, "replace-within-group", public=("the number of rows of each label in each group",),
+        epsilon, 0.0, "replace-within-group",
+        public=("the number of rows of each label in each group", "that the scores are linear in X"),
         note="the groups of the relation are those of label and sensitive features together",
     )  # fmt: skip
     return PrivateCertificate(

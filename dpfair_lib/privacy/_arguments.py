@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+LARGEST_INTEGER = 2**63 - 1
+
 
 def number(value: Any, name: str, expected: str) -> float:
     """Return a real number as a float, refusing booleans, NaN and everything that is not a number."""
@@ -53,11 +55,14 @@ def below_one(value: Any, name: str) -> float:
     return result
 
 
-def positive_integer(value: Any, name: str) -> int:
-    """Return an integer of at least 1."""
+def positive_integer(value: Any, name: str, most: int = LARGEST_INTEGER) -> int:
+    """Return an integer of at least 1, and at most what 64 bits hold or as given."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name}: found {value!r}, expected an integer of at least 1")
-    return int(value)
+    if (whole := int(value)) > most:
+        found = f"{whole:,}" if whole < 10**30 else "a number of more than 30 digits"
+        raise ValueError(f"{name}: found {found}, expected at most {most:,}")
+    return whole
 
 
 def one_of(value: Any, name: str, known: Any) -> Any:

@@ -26,6 +26,7 @@ ACCOUNTANTS: dict[str, str] = {
 }
 
 _LEAST_DELTA = 1e-10
+MOST_STEPS = 10**7
 SPARSE_STEPS = 10_000  # with more, one step's masses are made dense before they are composed
 
 GDP_NOTE = "the central limit approximation can report less privacy loss than there is"
@@ -60,7 +61,7 @@ def dp_sgd_epsilon(
     steps : int
         How many steps.
     delta : float
-        δ in (0, 1); at least 1e-10 for "pld", whose convolutions in floating point were seen to err by 2e-12.
+        δ in (0, 1); at least 1e-10 for "pld" and "prv", whose convolutions in floating point were seen to err by 2e-12.
     accountant : {"pld", "prv", "rdp", "gdp"}
         See `ACCOUNTANTS`. "pld" and "rdp" are upper bounds; "prv" is the upper end of an interval certified
         to 0.01 (see `prv_interval`); "gdp" is approximate, and can be too low.
@@ -85,6 +86,7 @@ def dp_sgd_epsilon(
     """
     sigma, rate, count, delta = checked_training(noise_multiplier, sample_rate, steps, delta)
     check_accountant(accountant, relation, delta)
+    _check_steps(count, accountant)
     return _epsilon(sigma, rate, count, delta, accountant, relation)
 
 
@@ -114,10 +116,18 @@ def check_accountant(accountant: str, relation: str, delta: float) -> None:
             f"accountant: found {accountant!r}, which accounts for add-remove only, beside relation='replace-one'; "
             "expected 'pld', or the statement for add-remove and convert(statement, 'replace-one')"
         )
-    if accountant == "pld" and delta < _LEAST_DELTA:
+    if accountant in ("pld", "prv") and delta < _LEAST_DELTA:
         raise ValueError(
             f"delta: found {delta}, which floating-point convolution does not resolve, expected at least "
-            f"{_LEAST_DELTA} for accountant='pld'; 'rdp' has no such limit"
+            f"{_LEAST_DELTA} for accountant={accountant!r}; 'rdp' has no such limit"
+        )
+
+
+def _check_steps(steps: int, accountant: str) -> None:
+    if accountant in ("pld", "prv") and steps > MOST_STEPS:
+        raise ValueError(
+            f"steps: found {steps:,}, expected at most {MOST_STEPS:,} for accountant={accountant!r}, which would take "
+            "hours or more memory than there is; 'rdp' has no such limit"
         )
 
 
@@ -131,7 +141,17 @@ def _epsilon(
     coarseness: float = 1.0,
 ) -> float:
     if accountant == "pld":
-        return _pld(sigma, rate, steps, delta, relation, coarseness)
+        try:
+            return _pld(sigma, rate, steps, delta, relation, coarseness)
+        except (
+            ArithmeticError,
+            ValueError,
+            MemoryError,
+        ) as problem:  # what the package raises at such numbers
+            raise ValueError(
+                f"accountant: found that 'pld' fails at noise multiplier {sigma}, sample rate {rate}, {steps} steps "
+                f"and delta {delta} ({problem}); expected other numbers, or accountant='rdp'"
+            ) from problem
     if accountant == "prv":
         return prv_interval(sigma, rate, steps, delta).upper
     return _rdp(sigma, rate, steps, delta) if accountant == "rdp" else _gdp(sigma, rate, steps, delta)
@@ -283,13 +303,16 @@ def dp_sgd_noise(
     epsilon, delta = positive(epsilon, "epsilon"), inside_unit(delta, "delta")
     rate, count = _rate(sample_rate), positive_integer(steps, "steps")
     check_accountant(accountant, relation, delta)
+    _check_steps(count, accountant)
 
     def epsilon_of(coarseness: float) -> Callable[[float], float]:
         return lambda sigma: _epsilon(sigma, rate, count, delta, accountant, relation, coarseness)
 
     # start where the central limit approximation has its answer, for which there is a formula
-    mu = 1 / gaussian_sigma(epsilon / (2 if relation == "replace-one" else 1), delta, 1.0, "analytic")
-    guess = 1 / math.sqrt(math.log1p((mu / rate) ** 2 / count))
+    ordinary = min(max(epsilon / (2 if relation == "replace-one" else 1), 1e-9), 1e9)
+    mu = 1 / gaussian_sigma(ordinary, delta, 1.0, "analytic")
+    ratio = min(mu / max(rate, 1e-100), 1e100)
+    guess = 1 / math.sqrt(math.log1p(max(ratio**2 / count, 1e-300)))
     slope = -1.2
     if accountant == "pld":  # a coarse grid is ten times as fast, and finds the neighbourhood
         guess, slope = _calibrate(epsilon_of(10.0), epsilon, guess, slope, slack=2e-3)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from dpfair_lib.privacy._arguments import below_one, number, positive
+from dpfair_lib.privacy.rounding import product_above, raised
 
 
 def amplified_odds(odds: Any, fraction: Any) -> Any:
@@ -43,7 +44,7 @@ def amplified(epsilon: float, delta: float, fraction: float) -> tuple[float, flo
     Returns
     -------
     tuple of float
-        (ln(1 + q(e^ε − 1)), qδ).
+        (ln(1 + q(e^ε − 1)), qδ), rounded up.
 
     Raises
     ------
@@ -60,8 +61,8 @@ def amplified(epsilon: float, delta: float, fraction: float) -> tuple[float, flo
         raise ValueError(f"fraction: found {fraction}, expected a number in (0, 1]")
     # beyond ε = 30 the subtracted 1 is below rounding, and e^ε would overflow in the end
     grown = (
-        math.log1p(rate * math.expm1(epsilon))
+        raised(math.log1p(rate * math.expm1(epsilon)))
         if epsilon < 30
-        else epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))
+        else raised(epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon)), epsilon)
     )
-    return grown, rate * delta
+    return min(grown, epsilon), product_above(rate, delta)

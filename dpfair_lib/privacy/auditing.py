@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib._validation import as_vector
+from dpfair_lib._validation import as_generator, as_vector
 from dpfair_lib.privacy._arguments import below_one, inside_unit, positive_integer
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]
+
+MOST_RUNS = 1 << 27  # whose outputs are kept, gigabytes of them
 
 
 @dataclass(frozen=True)
@@ -128,11 +130,16 @@ def _audit(
     mechanism: Mechanism, pairs: Sequence[tuple[Any, Any]], n: int, alpha: float, rng: np.random.Generator,
     delta: float,
 ) -> AuditResult:  # fmt: skip
-    runs = positive_integer(n, "n") // 2
+    runs = positive_integer(n, "n", most=MOST_RUNS) // 2
     if runs < 2:
         raise ValueError(f"n: found {n}, expected at least 4 runs, half of them for choosing the event")
     failure = inside_unit(alpha, "alpha")
-    if len(pairs) == 0 or any(len(pair) != 2 for pair in pairs):
+    as_generator(rng, "rng")
+    if (
+        not isinstance(pairs, list | tuple)
+        or not pairs
+        or any(not isinstance(pair, Sequence) or len(pair) != 2 for pair in pairs)
+    ):
         raise ValueError("pairs: expected at least one pair of data sets, found none or no pair")
     failure /= 2 * len(pairs)
     best: AuditResult | None = None

@@ -16,6 +16,7 @@ from dpfair_lib.privacy._arguments import (
     positive,
     positive_integer,
 )
+from dpfair_lib.privacy.rounding import above, lowered, product_above, raised
 
 
 def basic_composition(epsilon: float, delta: float, releases: int) -> tuple[float, float]:
@@ -45,7 +46,7 @@ def basic_composition(epsilon: float, delta: float, releases: int) -> tuple[floa
     Dwork and Roth (2014), Corollary 3.15 and Theorem 3.16.
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
-    return k * epsilon, k * delta
+    return product_above(k, epsilon), product_above(k, delta)
 
 
 def advanced_composition(epsilon: float, delta: float, releases: int, slack: float) -> tuple[float, float]:
@@ -76,7 +77,7 @@ def advanced_composition(epsilon: float, delta: float, releases: int, slack: flo
     slack = inside_unit(slack, "slack")
     growth = math.expm1(epsilon) if epsilon < 700 else math.inf
     total = math.sqrt(-2 * k * math.log(slack)) * epsilon + k * epsilon * growth
-    return total, k * delta + slack
+    return raised(total), above(k * Fraction(delta) + Fraction(slack))
 
 
 def divided_epsilon(
@@ -119,13 +120,13 @@ def divided_epsilon(
     log_delta = -math.log(inside_unit(delta, "delta"))
     if one_of(kind, "kind", ("printed", "concentrated")) == "concentrated":
         # √(L + ε) − √L without cancellation
-        return math.sqrt(2 / k) * epsilon / (math.sqrt(log_delta + epsilon) + math.sqrt(log_delta))
+        return lowered(math.sqrt(2 / k) * epsilon / (math.sqrt(log_delta + epsilon) + math.sqrt(log_delta)))
     if epsilon > 8 * log_delta:
         raise ValueError(
             f"epsilon: found {epsilon}, expected at most 8 ln(1/delta) = {8 * log_delta} for the printed formula; "
             "use kind='concentrated'"
         )
-    return epsilon / math.sqrt(8 * k * log_delta)
+    return lowered(epsilon / math.sqrt(8 * k * log_delta))
 
 
 def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: float) -> float:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib.privacy._arguments import elementwise, inside_unit, one_of, positive, positive_integer
+from dpfair_lib.privacy.rounding import raised
 
 
 def gaussian_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
@@ -143,7 +144,10 @@ def gaussian_sigma(
                 f"epsilon: found {epsilon}, expected a number below 1, where the classical formula is proved; "
                 "use kind='analytic', or classical_sigma_formula to study the formula outside its range"
             )
-        return classical_sigma_formula(epsilon, delta, sensitivity)
+        return raised(classical_sigma_formula(epsilon, delta, sensitivity))
+    if not 1e-100 <= epsilon <= 1e100 or not 1e-100 <= sensitivity <= 1e100:
+        name, found = ("sensitivity", sensitivity) if 1e-100 <= epsilon <= 1e100 else ("epsilon", epsilon)
+        raise ValueError(f"{name}: found {found}, expected a number from 1e-100 to 1e100 for kind='analytic'")
     # in units of the sensitivity: zero-concentrated privacy gives a σ that suffices, 1/μ with μ²/2 + μL = ε
     level = math.sqrt(-2 * math.log(delta))
     enough = (level + math.sqrt(level * level + 2 * epsilon)) / (2 * epsilon)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.privacy._arguments import elementwise, inside_unit, positive, positive_integer
+from dpfair_lib.privacy.rounding import quotient_above
 
 
 def _shrunk(exponent: Fraction) -> float:
@@ -47,8 +48,8 @@ class LaplaceMechanism:
 
     @property
     def epsilon(self) -> float:
-        """The pure ε, Δ/b: the smallest with δ(ε) = 0."""
-        return self.sensitivity / self.scale
+        """The pure ε, Δ/b rounded up: the smallest float with δ(ε) = 0."""
+        return quotient_above(self.sensitivity, self.scale)
 
     def delta(self, epsilon: Any) -> Any:
         """Return the smallest δ of (ε, δ): 1 − e^((ε − Δ/b)/2), and 0 from Δ/b on.
@@ -123,8 +124,8 @@ class DiscreteLaplaceMechanism:
 
     @property
     def epsilon(self) -> float:
-        """The pure ε, Δ/b: the smallest with δ(ε) = 0."""
-        return self.sensitivity / self.scale
+        """The pure ε, Δ/b rounded up: the smallest float with δ(ε) = 0."""
+        return quotient_above(self.sensitivity, self.scale)
 
     def delta(self, epsilon: Any) -> Any:
         """Return the smallest δ of (ε, δ).

@@ -111,6 +111,16 @@ def exp_below(exponent: float) -> float:
         return math.nextafter(math.inf, 0)
 
 
+def raised(value: float, size: float = 0.0) -> float:
+    """Return a float above a computed one by eight roundings of it and of the largest number on the way to it."""
+    return math.nextafter(value + 2.0**-49 * max(abs(value), abs(size)), math.inf)
+
+
+def lowered(value: float, size: float = 0.0) -> float:
+    """Return a float below a computed one by as much."""
+    return -raised(-value, size)
+
+
 def _up(value: float) -> float:
     # one step for the error of the C library's function, one for that of its argument where it was rounded
     return math.nextafter(math.nextafter(value, math.inf), math.inf)

@@ -179,7 +179,13 @@ def study_generator(noise: Noise, random_state: Any) -> np.random.Generator | No
         return random_state
     from sklearn.utils import check_random_state
 
-    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state: found {random_state!r}, expected an integer from 0 to 2**32 - 1, a Generator, or None"
+        ) from None
+    return np.random.default_rng(state.randint(2**31, size=4))
 
 
 def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_binary, as_groups, as_single_rate, check_lengths
+from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import (
     PrivacyStatement,
@@ -21,6 +21,7 @@ from dpfair_lib.privacy import (
     mark_noise,
 )
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
+from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
@@ -256,7 +257,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         truth = y if y_true is None else y_true
         if self.groups is not None:
             groups = self._given_groups()
-            if self._noisy and np.size(y_pred) == np.size(truth) == np.size(sensitive_features) == 0:
+            if self._noisy and are_empty(y_pred, truth, sensitive_features):
                 # an error would tell an empty table from one with a single row
                 nobody = np.zeros(0, dtype=np.int64)
                 return groups, nobody, (nobody, nobody)
@@ -299,7 +300,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         return tuple((a, at) for a in range(len(groups)) if a != at)
 
     def _released(self, counts: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
-        scale = COUNT_SENSITIVITY[self.relation] / self._epsilon
+        scale = noise_scale(COUNT_SENSITIVITY[self.relation], self._epsilon)
         add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
         return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
 

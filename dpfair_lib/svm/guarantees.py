@@ -16,6 +16,7 @@ import numpy as np
 from dpfair_lib._validation import as_count
 from dpfair_lib.privacy import DiscreteLaplaceMechanism, largest_error_bound
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
+from dpfair_lib.privacy.rounding import noise_scale
 
 MECHANISMS = ("geometric", "laplace")
 """What noise a table of counts can get."""
@@ -57,7 +58,8 @@ def noise_radius(
     SK, § 5, prints 2 ln(4|A|/β)/ε, by a union bound.
     """
     cells = 4 * as_count(groups, "groups", 1)
-    scale = COUNT_SENSITIVITY[one_of(relation, "relation", COUNT_SENSITIVITY)] / positive(epsilon, "epsilon")
+    sensitivity = COUNT_SENSITIVITY[one_of(relation, "relation", COUNT_SENSITIVITY)]
+    scale = noise_scale(sensitivity, positive(epsilon, "epsilon"))
     if one_of(mechanism, "mechanism", MECHANISMS) == "laplace":
         return largest_error_bound(failure, scale, cells, "exact")
     each = -math.expm1(math.log1p(-inside_unit(failure, "failure")) / cells)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dpfair_lib._validation import as_single_rate
-from dpfair_lib.privacy._arguments import one_of, positive, positive_integer
+from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.laplace_vector import largest_error_bound
 
 
@@ -88,8 +88,7 @@ def svm_linf_bound(
     if one_of(kind, "kind", ("printed", "corrected")) == "printed":
         cells = largest_error_bound(beta, 2 / (points * epsilon), 2 * groups, "printed")
         return cells + largest_error_bound(beta, 2 / (vectors * epsilon), 2, "printed")
-    if not 0 < share < 1:
-        raise ValueError(f"share: found {share}, expected a number in (0, 1)")
+    share, beta = inside_unit(share, "share"), inside_unit(beta, "beta")
     cells = largest_error_bound(share * beta, 2 / (points * epsilon), 2 * groups, "printed")
     return cells + float(as_single_rate(flippable, "flippable"))
 

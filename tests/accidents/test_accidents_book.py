@@ -61,6 +61,36 @@ def printed(path):
     return [out.text for cell in read_notebook(path).cells for out in cell.get("outputs", ())]
 
 
+# ---------------------------------------------------------------- claims
+
+JUDGES = """
+import os, signal, sys
+from dpfair_lib.claims import CLAIMS
+from dpfair_lib.claims.judging import judge_all
+left, sync = int(sys.argv[1]), os.fsync
+
+def counted(handle):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    sync(handle)
+
+os.fsync = counted
+chosen = [CLAIMS[name] for name in ("isit.prop-4.utility", "isit.alg-1")]
+print([bool(outcome.kept) for outcome in judge_all(chosen, faults=True, jobs=1)])
+"""
+
+
+def test_claims_that_were_judged_before_the_kill_are_kept_and_the_others_judged(tmp_path):
+    """Killed when the second outcome is written and not in its place."""
+    environment = os.environ | {"DPFAIR_LEDGER": str(tmp_path)}
+    assert run("-c", JUDGES, 1, env=environment)[0] == -signal.SIGKILL
+    assert names_in(tmp_path) == [".isit.alg-1.partial", "isit.prop-4.utility"]
+    assert run("-c", JUDGES, 9, env=environment)[:2] == (0, "[True, False]\n")
+    assert names_in(tmp_path) == ["isit.alg-1", "isit.prop-4.utility"]
+
+
 # ---------------------------------------------------------------- chapters
 
 CUT_OFF = """
@@ -258,6 +288,27 @@ with held(Path(sys.argv[1]), "the book is being built"):
     print("held", flush=True)
     time.sleep(600)
 """
+
+
+def test_a_killed_build_holds_the_pages_until_its_last_process_has_ended(executed, capfd):
+    rendering = executed / "_build/.rendering"
+    process = start(*commands(executed)[1])
+    # the program that writes the pages
+    wait_until(lambda: len(processes(f"BOOK={executed}")) > 1 or process.poll() is not None)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    with pytest.raises(SystemExit, match="1"):
+        build(executed)
+    assert "the book is being built by " in capfd.readouterr().err
+    wait_until(lambda: not processes(f"BOOK={executed}"))
+    process.communicate()
+    assert rendering.exists()
+    kept = executed / "_build/.doctrees/left"
+    kept.parent.mkdir(exist_ok=True)
+    kept.touch()
+    assert build(executed) == 0
+    assert not kept.exists(), "begun anew"
+    assert not rendering.exists()
 
 
 @pytest.mark.parametrize("fails", ["synchronise", "build", "finish"])

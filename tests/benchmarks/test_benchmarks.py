@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import coverage, dp_sgd, dynamics, gpu, gpu_coverage, local, margins, solver_growth
+from benchmarks import coverage, dp_sgd, dynamics, gpu, gpu_coverage, local, margins, solver_grid
 from benchmarks.record import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
@@ -161,21 +161,52 @@ def test_data_are_reproducible():
     assert json.dumps(MISSING)
 
 
-def test_growth_of_the_solver_keeps_gaps_and_the_limit_of_time(tmp_path):
-    lines = []
-    found = solver_growth.measure(2, {"columns": (6, 60), "bisection": (6,)}, tell=lines.append)
-    assert [(row["value"], row["name"], len(row["seconds"])) for row in found["rows"]] == [
-        (6, "columns", 2), (6, "bisection", 2), (60, "columns", 1)
-    ]  # fmt: skip
-    assert all(row["closed"] for row in found["rows"])
-    assert found["rows"][0]["delta"] == pytest.approx(found["rows"][1]["delta"], abs=2e-8)
-    assert all(line["met"] for line in found["checks"])
-    assert len(lines) == 3
-    section = {**command.measure(suite(), 2), **found}
-    write_sections({"solver_growth": section}, tmp_path / "bench.json")
-    stopped = solver_growth.measure(1, {"columns": (60,)}, limit=1e-3)
-    assert not stopped["rows"][0]["closed"]
+def test_the_grid_of_the_solver_is_resumed_where_it_was_ended(tmp_path, monkeypatch):
+    path, calls = tmp_path / "solver.json", []
+    for constant, small in {"GROUPS": (3, 5), "INSTANCES": 2, "EPSILONS": ("1", "ln k + 1")}.items():
+        monkeypatch.setattr(solver_grid, constant, small)
+    cells = solver_grid.cells
+
+    def ends(k, epsilon, *given):
+        calls.append((k, epsilon))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return cells(k, epsilon, *given)
+
+    monkeypatch.setattr(solver_grid, "cells", ends)
+    with pytest.raises(KeyboardInterrupt):
+        command.main(["solver_grid", "--record", str(path)])
+    assert len(timings.read_timings(path)["solver_grid"]["rows"]) == 2 * 4
+    assert not timings.read_timings(path)["solver_grid"]["whole"]
+    command.main(["solver_grid", "--record", str(path)])
+    assert calls == [(3, "1"), (3, "ln k + 1"), (5, "1"), (5, "1"), (5, "ln k + 1")]
+    section = timings.read_timings(path)["solver_grid"]
+    assert section["whole"]
+    assert [row["value"] for row in section["rows"]] == [3] * 8 + [5] * 8
+    monkeypatch.setattr(solver_grid, "code", lambda: "other")
+    command.main(["solver_grid", "--record", str(path)])  # times of other code are not kept
+    assert len(calls) == 5 + 4
+
+
+def test_the_grid_of_the_solver_tells_gaps_and_the_limit_of_time(monkeypatch):
+    found = solver_grid.measure(lambda _: None, groups=(9,), instances=3)
+    assert len(found["rows"]) == 4 * 4
+    assert all(row["ended"]["closed"] == 3 and row["open"] == 0 for row in found["rows"])
+    assert all(len(row["seconds"]) == 3 and row["worst"] == max(row["seconds"]) for row in found["rows"])
+    assert found["checks"][0]["met"]
+    monkeypatch.setattr(solver_grid, "EPSILONS", ("ln k + 1",))
+    stopped = solver_grid.measure(lambda _: None, groups=(9,), instances=3, limit=1e-6)
+    channels = [row for row in stopped["rows"] if row["budget"] is not None]
+    assert all(row["ended"]["time"] == row["open"] == 3 for row in channels)
+    assert stopped["checks"][0]["found"] > 1e-3
     assert not stopped["checks"][0]["met"]
+
+
+def test_shares_of_the_grid_are_of_three_kinds():
+    shares = [solver_grid.instance(40, number)[0] for number in range(6)]
+    assert all(p.sum() == pytest.approx(1) for p in shares)
+    assert [np.ptp(p) == 0 for p in shares] == [True, False, False, True, False, False]
+    assert [bool((np.diff(p) < 0).all()) for p in shares[1:3]] == [False, True]
 
 
 def test_targets_of_local_reports_count_what_is_there():

@@ -32,7 +32,12 @@ class Recorded:
         return self._function(*args, **kwargs)
 
     def __getattr__(self, name):
+        if name.startswith("_"):  # what copies and looks at objects asks for
+            raise AttributeError(name)
         return getattr(self._function, name)
+
+    def __deepcopy__(self, memo):
+        return self
 
     @property
     def fixed(self):
@@ -64,15 +69,19 @@ def same(one, other):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
-    if isinstance(one, pd.DataFrame):
+    if isinstance(one, pd.DataFrame | pd.Series):
         return one.equals(other)
     if isinstance(one, np.random.Generator) and isinstance(other, np.random.Generator):
         return one.bit_generator.state == other.bit_generator.state
     if dataclasses.is_dataclass(one) and type(one) is type(other):
-        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one))
+        return all(
+            same(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one)
+        )
     if callable(one) and callable(other):
         return getattr(one, "__qualname__", one) == getattr(other, "__qualname__", other)
-    return type(one) is type(other) and bool(one == other) or (isinstance(one, float) and one != one and other != other)
+    return (type(one) is type(other) and bool(one == other)) or (
+        isinstance(one, float) and one != one and other != other
+    )
 
 
 def examined(check):

@@ -1,10 +1,15 @@
 """What the ledger says in words about section 4 of CGKM is what its checks found."""
 
+import itertools
 import math
+from fractions import Fraction
 
 from dpfair_lib.claims import claim, judge
+from dpfair_lib.claims.cgkm_errata import ERRATA
+from dpfair_lib.compat.acceptable import hypothesis_grid
 from dpfair_lib.compat.learner_accuracy import printed_sample_size, sample_size
 from dpfair_lib.compat.learner_law import printed_delta
+from dpfair_lib.compat.opposites import usable_within
 
 
 def test_numbers_of_the_findings_are_those_of_the_checks():
@@ -49,3 +54,34 @@ def test_size_of_theorem_3():
     fact = facts["n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1"]
     assert fact.startswith("1e+25")
     assert "10²⁵ for α = 0.1, ε = 1, δ = 10⁻⁶, d = c₀ = 1" in finding
+
+
+def test_the_chain_that_the_errata_turn_round():
+    """After Lemma 2: what β has to exceed, step by step, in fractions; m = max(a, b)."""
+    grid = [Fraction(i, 7) ** 2 for i in range(8)]
+    falls = set()
+    for size, a, b, delta in itertools.product((1, 2, 30), grid, grid, grid):
+        m = max(a, b)
+        first, second, last = size * (18 * a + b) + delta, 19 * size * m + delta, 20 * max(size * m, delta)
+        assert first <= second <= last
+        printed = size * (19 * m + delta)
+        # as printed each of these is at least the next
+        falls |= {step for step, holds in enumerate((first >= printed, printed >= last)) if not holds}
+        falls |= {2} if printed > last else set()  # δ inside the bracket: nor would ≤ be right
+    assert falls == {0, 1, 2}
+    for bound, step in itertools.product(grid[1:], grid[1:]):
+        # a larger sensitivity, a larger exponential
+        assert math.exp(-1 / bound) <= math.exp(-1 / (bound + step))
+    said = [one.printed for one in ERRATA if one.claim == "cgkm.thm-2.sample-size"]
+    assert any("≥ |H|(19·max(a, b) + δ) ≥ 20|H|·max(a, b, δ/|H|)" in printed for printed in said)
+
+
+def test_all_three_at_no_delta_below_1():
+    outcome = judge(claim("cgkm.remarks"))
+    facts, finding = outcome.evidence.facts, claim("cgkm.remarks").finding
+    assert facts["classes with two usable hypotheses for which two laws exclude every δ < 1"] > 247
+    assert "for no δ < 1 once two deterministic h in H" in finding
+    h = hypothesis_grid(2)
+    counted = [int(usable_within(h, alpha).sum()) for alpha in (0, Fraction(1, 10))]
+    # of 16: not constant and somebody in each group; not constant and not the group or its complement
+    assert counted == [3 * 3 - 1, 16 - 2 - 2]

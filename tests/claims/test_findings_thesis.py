@@ -1,11 +1,13 @@
 """What the ledger says in words about OPT beside Fair Projection is what the recorded trials show."""
 
+import itertools
 import re
 
 import pytest
 
 from dpfair_lib.claims import claim, judge
 from dpfair_lib.claims.checks.projection_records import trials
+from dpfair_lib.local.exchange import exchange_optima
 
 DATA = {"compas": "COMPAS", "adult": "Adult"}
 
@@ -43,3 +45,22 @@ def test_both_checks_count_the_same(counts):
     fact = judge(claim("thesis.sentences")).evidence.facts["OPT against Fair Projection at equal gaps"]
     ahead, behind, every = (sum(of) for of in zip(*counts.values(), strict=True))
     assert fact == f"ahead in {ahead}, behind in {behind} of {every}"
+
+
+def test_theorem_15_says_what_its_check_counts():
+    facts, finding = judge(claim("thesis.thm-15")).evidence.facts, claim("thesis.thm-15").finding
+    assert facts["people in the smallest data set that turns it"] == 5
+    assert "five people who can all be told apart" in finding
+    # whichever group they favour: all optima are compared, and some turn the order
+    compared = facts["pairs of DA-optimal classifiers of people who can be told apart, none left out"]
+    turned = facts["of these, where the fairer data have the larger gap"]
+    optima = {
+        sizes: sum(
+            len(exchange_optima(sizes, labels))
+            for labels in itertools.product(*(range(n + 1) for n in sizes))
+        )
+        for sizes in itertools.product(range(1, 5), repeat=2)
+    }
+    assert compared == sum(count**2 for count in optima.values())
+    assert 0 < turned < compared
+    assert facts["of these, with a DA-optimal classifier off the equation"] > 0

@@ -103,6 +103,23 @@ def test_what_changed_after_the_process_began_is_neither_kept_nor_used(monkeypat
     assert not judge(CLAIM, faults=True).kept
 
 
+@pytest.mark.usefixtures("folder")
+def test_what_changed_since_is_seen_even_if_the_clock_was_set_back(monkeypatch):
+    """Its times are then before the process began, as the fixture lets them be."""
+    path = PACKAGE / "claims" / "search.py"
+    assert place_of(CLAIM)
+    monkeypatch.setitem(kept_module.SEEN, path, (0, *kept_module.SEEN[path][1:]))
+    assert place_of(CLAIM) is None
+    monkeypatch.delitem(kept_module.SEEN, path)
+    assert place_of(CLAIM) is None, "it was not there"
+
+
+def test_an_outcome_that_cannot_be_kept_is_not_lost(folder):
+    folder.write_text("a file, where a folder is to be")
+    with pytest.warns(RuntimeWarning, match=f"{CLAIM.id}: its outcome is not kept .*File exists: '{folder}'"):
+        assert judge(CLAIM, faults=True).status == CLAIM.verdict
+
+
 def test_several_writers_leave_one_whole_outcome(tmp_path):
     place = Place(tmp_path / "isit.alg-1", "key")
     others = [dataclasses.replace(FOUND.evidence, facts={"text": "x" * size}) for size in (1, 10**5)]
@@ -165,6 +182,8 @@ def test_a_new_file_or_result_counts(tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "r.json").write_text("{}")
     assert tmp_path / "results" / "r.json" in sources(tmp_path / "lib", "lib.claims.checks.a")
+    (tmp_path / "results" / ".r.json.partial").write_text("{")
+    assert tmp_path / "results" / ".r.json.partial" not in sources(tmp_path / "lib", "lib.claims.checks.a")
 
 
 @pytest.fixture

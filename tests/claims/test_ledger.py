@@ -2,8 +2,6 @@ import dataclasses
 import functools
 import inspect
 import json
-import os
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from dpfair_lib import __main__ as command_line
 from dpfair_lib.claims import CLAIMS, ERRATA, Claim, judge
 from dpfair_lib.claims import claim as entry
 from dpfair_lib.claims.display import card, errata_table, ledger_table, source
-from dpfair_lib.claims.kept import PACKAGE, check_module, sources
 from dpfair_lib.claims.ledger import NOT_EXAMINED, FaultRun
 from dpfair_lib.claims.report import as_row, as_table, layers, plain, plain_number
 
@@ -51,36 +48,6 @@ def test_an_examined_claim_has_a_chapter_and_a_finding(claim_id):
     claim = CLAIMS[claim_id]
     assert claim.finding
     assert (ROOT / "notebooks" / f"{claim.chapter}.md").exists()
-
-
-@pytest.mark.parametrize("claim_id", EXAMINED)
-def test_another_seed_finds_the_same_and_reads_nothing_that_its_digest_leaves_out(claim_id, opened):
-    assert judge(CLAIMS[claim_id], seed=1).status == CLAIMS[claim_id].verdict
-    module = check_module(CLAIMS[claim_id])
-    assert module, "an entry names the check and the FAULTS of one module of the library"
-    read = {path for path in opened if ROOT in path.parents and Path(sys.prefix) not in path.parents}
-    # the installer's own list of the package, which plug-ins of other libraries are looked up in, decides nothing
-    read = {path for path in read if path.suffix != ".pyc" and path.parent.suffix != ".egg-info"}
-    assert read <= set(sources(PACKAGE, module))
-
-
-@pytest.fixture
-def opened():
-    """Collect the files that are opened during a test; a hook of the interpreter can never be taken off."""
-    collected = set()
-    if not _OPENED:
-        sys.addaudithook(_note)
-    _OPENED.append(collected)
-    yield collected
-    _OPENED[-1] = None
-
-
-_OPENED = []
-
-
-def _note(event, arguments):
-    if event == "open" and _OPENED[-1] is not None and isinstance(arguments[0], str | bytes):
-        _OPENED[-1].add(Path(os.fsdecode(arguments[0])).resolve())
 
 
 def test_ids_never_change():

@@ -84,7 +84,7 @@ def test_more_releases_are_less_private(epsilon, delta, releases, at):
 
 
 def test_printed_numbers():
-    assert basic_composition(0.1, 1e-6, 10) == (1.0, pytest.approx(1e-5))
+    assert basic_composition(0.1, 1e-6, 10) == pytest.approx((1.0, 1e-5), rel=1e-15)
     total, failing = advanced_composition(0.1, 0, 100, 1e-5)
     assert total == pytest.approx(math.sqrt(200 * math.log(1e5)) * 0.1 + 10 * (math.exp(0.1) - 1), rel=1e-14)
     assert failing == 1e-5

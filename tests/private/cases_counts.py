@@ -118,6 +118,8 @@ def _margin_pairs() -> Pairs:
         "largest": [LARGEST, LARGEST],
         "largest of both signs": [LARGEST / 2, -LARGEST / 2],
         "length overflows": [LARGEST, 0.0],
+        "largest, with the score 0": [LARGEST / 2, LARGEST],
+        "long, with the score 0": [1e20, 2e20],
     }
     pairs: Pairs = {}
     for at in (0, 1):

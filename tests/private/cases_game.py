@@ -108,4 +108,20 @@ def game(release: str) -> Case:
     )
 
 
-CASES = [game("counts"), game("rounds")]
+def printed() -> Case:
+    """Return the case of the printed algorithm, which has study noise only, and no guarantee."""
+    return Case(
+        name="no regret, printed",
+        covers=(dpf.PrivateNoRegretFair,),
+        relation="replace-one",
+        make=estimator(dpf.PrivateNoRegretFair, epsilon=1.0, delta=1e-3, repair=False, **GAME),
+        data=_people,
+        pairs=_people_pairs,
+        asked=None,
+        numbers=lambda fitted: fitted.selection_,
+        through=None,
+        noisy=frozenset({"selection_"}),
+    )
+
+
+CASES = [game("counts"), game("rounds"), printed()]

@@ -67,7 +67,7 @@ def _fermi(**options: Any) -> Case:
     return Case(
         name=f"fermi, {next(iter(options))}",
         covers=(dpf.DPFermiClassifier,),
-        relation="add-remove",
+        relation="replace-one" if "as_run" in options else "add-remove",
         make=estimator(
             dpf.DPFermiClassifier, penalty=1.0, epsilon=5.0, delta=1e-3, steps=2, batch_size=4, **options
         ),
@@ -112,5 +112,6 @@ CASES = [
     _descended(dpf.DPLogisticRegression, "replace-one", "float32"),
     _fermi(frequency_epsilon=1.0),
     _fermi(group_frequencies={0: 0.5, 1: 0.5}),
+    _fermi(as_run=True),
     _vectors(),
 ]

@@ -15,7 +15,8 @@ from cases_learners import RULES
 from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import binom
-from watching import exact_answers, same_answers, watched
+from study_watching import exactly
+from watching import same_answers, watched
 
 import dpfair_lib as dpf
 
@@ -35,7 +36,7 @@ DRAWS, FAILURE = 1500, 1e-12
 
 
 def fitted_for(case: Case) -> Any:
-    """Return the case's estimator, fitted with answers that are fixed, or with a seed where more than those is drawn."""
+    """Return the case's estimator, fitted with answers that are fixed, or with a seed where it draws more."""
     if not case.secure or case.learns:
         return case.release(case.data(), "study", 0)
     with watched(same_answers):
@@ -163,7 +164,7 @@ def check_subgroups(levels: dict[str, list[str]]) -> None:
             epsilon=1.0, delta=1e-3, subgroups=[{"sex": "f"}, {"sex": "m"}], levels=levels, rounds=400, samples=5,
             dual_bound=bound,
         )  # fmt: skip
-        with watched(exact_answers):
+        with watched(exactly):
             model.fit(**data)
         chance = model.predict_proba(data["X"])[:, 1]
         negative, sex = data["y"] == 0, data["sensitive_features"]["sex"].to_numpy()
@@ -209,7 +210,7 @@ def check_labels(name: str, labels: tuple[Any, Any], declared: bool) -> None:
     """Raise unless rows that are easy to tell apart get their own labels, whatever these are called."""
     X, y, group = signs(labels)
     model = LEARNERS[name](labels if declared else None)
-    with watched(exact_answers):
+    with watched(exactly):
         model.fit(X, y, **({"sensitive_features": group} if name == "fermi" else {}))
     assert model.classes_.tolist() == sorted(labels)
     assert model.predict(X).tolist() == y.tolist()

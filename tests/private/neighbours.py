@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
 LARGEST = float(np.finfo(float).max)
 EXTREME: dict[str, list[float]] = {
@@ -109,7 +110,14 @@ def table_pairs(
                 pairs |= {f"{name}, {size} rows, row {row}: {how}": (one, two) for how, two in moved}
     if relation == "add-remove":
         single = table(1, labels=labels, group=group)
-        pairs["one row or none"] = (single, {name: column[:0] for name, column in single.items()})
+        nobody = {name: column[:0] for name, column in single.items()}
+        pairs["one row or none"] = (single, nobody)
+        pairs["one row or none, listed"] = tuple(
+            {n: c.tolist() for n, c in one.items()} for one in (single, nobody)
+        )
+        pairs["one row or none, tensors"] = tuple(
+            {n: c if n == group else torch.tensor(c) for n, c in one.items()} for one in (single, nobody)
+        )
     return pairs
 
 

@@ -5,6 +5,7 @@ what an ordinary test looks at: predictions, shapes and statements stay as they 
 """
 
 import dataclasses
+import importlib
 import warnings
 
 import numpy as np
@@ -163,3 +164,57 @@ def test_a_sum_of_all_entries_that_overflows_is_heard(name, monkeypatch):
 
     monkeypatch.setattr(linear, "validate_data", adding)
     assert caught(check_neighbours, CASES[name], "study")
+
+
+def test_a_label_that_is_refused_only_where_it_occurs_is_found(monkeypatch):
+    from dpfair_lib.learners import linear
+
+    usual = linear._known_labels
+
+    def checking(labels, known):
+        linear.check_classification_targets(labels)  # refuses halves
+        return usual(labels, known)
+
+    monkeypatch.setattr(linear, "_known_labels", checking)
+    assert caught(check_neighbours, CASES["output perturbation logistic analytic (0.0, 0.5)"], "secure")
+
+
+def test_a_long_row_that_decides_what_is_linear_is_found(monkeypatch):
+    from dpfair_lib.margins import certificate
+
+    monkeypatch.setattr(certificate, "LONGER", np.inf)
+    assert caught(check_neighbours, CASES["certificate"], "secure")
+
+
+@pytest.mark.parametrize(
+    ("name", "room"),
+    [
+        ("rates add-remove laplace 0.6", "central.private_postprocessor"),
+        ("odds add-remove laplace", "svm.equalized_odds"),
+    ],
+)
+def test_an_error_for_a_table_of_nobody_is_found(name, room, monkeypatch):
+    monkeypatch.setattr(importlib.import_module(f"dpfair_lib.{room}"), "are_empty", lambda *_: False)
+    assert caught(check_neighbours, CASES[name], "secure")
+
+
+@pytest.mark.parametrize("form", ["categories", "arrow"])
+def test_what_is_counted_in_a_column_is_found(form):
+    case = CASES[f"column, {form}, response"]
+    usual = case.make
+
+    def make(noise, seed):
+        released = usual(noise, seed)
+
+        def telling(values):
+            table = released(values)
+            seen = sorted(set(np.asarray(values).tolist()))
+            return (
+                table.assign(more=len(seen))
+                if form == "categories"
+                else table.append_column("more", [[*seen, *range(12)][: table.num_rows]])
+            )
+
+        return telling
+
+    assert caught(check_neighbours, dataclasses.replace(case, make=make), "secure")

@@ -16,7 +16,8 @@ from functions import (
     mistaken,
 )
 from neighbours import table
-from watching import exact_answers, watched
+from study_watching import exactly
+from watching import watched
 
 import dpfair_lib as dpf
 from dpfair_lib.central.flips import FlipRule
@@ -74,7 +75,7 @@ def test_labels_keep_their_meaning(name, labels, declared):
 
 
 def _without_noise(model, data):
-    with watched(exact_answers):
+    with watched(exactly):
         return model.fit(**data)
 
 

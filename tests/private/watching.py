@@ -87,11 +87,6 @@ def same_answers(kind: str, values: list[Any]) -> Any:
     return [int(one) for one in np.round(drawn)] if kind == "geometric" else drawn.tolist()
 
 
-def exact_answers(kind: str, values: list[Any]) -> Any:
-    """Answer without noise: the numbers themselves, or the likeliest choice."""
-    return int(np.argmax(values)) if kind == "choice" else list(values)
-
-
 @contextlib.contextmanager
 def same_reports() -> Iterator[None]:
     """Let every channel report something that depends on nothing but how many people there are."""

@@ -1,6 +1,10 @@
 """A mutant is one change of one place, under a name that other edits leave alone."""
 
 import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
 
 import mutant_runs
 import mutants
@@ -106,3 +110,55 @@ def test_statements_are_told_apart_from_imports():
     assert len(seen) == 3
     space["f"](0)
     assert len(seen) == 4
+
+
+def quietly(monkeypatch, result):
+    """Let every mutant end with a result, without running anything."""
+
+    def each(due, jobs):
+        assert jobs == 1
+        return ((name, 0, result) for name, _ in due)
+
+    monkeypatch.setattr(mutants.runs, "each", each)
+    monkeypatch.setattr(mutants.runs, "warm", len)
+
+
+def test_a_record_that_is_too_small_or_of_other_code_is_not_enough(monkeypatch, capsys):
+    quietly(monkeypatch, {"by": "a::b"})
+    made = {"function": "f", "operator": "sign", "before": "-x", "after": "x", "nth": 1}
+    killed = {"outcome": "killed", "by": "a::b", "seconds": 0.1}
+    gone = {str(at): {**made, **killed, "file": f"privacy/gone_{at}.py"} for at in range(4)}
+    for recorded in ({}, gone):
+        assert mutants.again(recorded, 4, seed=1, jobs=1) == 1
+        assert "record a new sample" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("by", "status"), [("", 1), ("tests/privacy/test_a.py::test_b", 0)])
+def test_a_mutant_that_lives_again_is_named(by, status, monkeypatch, capsys):
+    quietly(monkeypatch, {"by": by})
+    (first, *_) = mutants.population("privacy")
+    row = {**first._asdict(), "outcome": "killed", "by": "tests/privacy/test_a.py::test_b", "seconds": 0.1}
+    assert mutants.again({first.key: row}, 1, seed=1, jobs=1) == status
+    assert (first.key in capsys.readouterr().out) == bool(status)
+
+
+def test_one_test_kills_one_change_and_not_another(tmp_path):
+    test = "tests/privacy/test_finite_laws.py::test_laws_of_different_outcomes_and_levels_out_of_range_are_refused"
+    shape = "first.shape != second.shape -> first.shape == second.shape #1"
+    known = [m for m in mutants.population("privacy") if m.function == "smallest_epsilon"]
+    caught = next(m for m in known if shape in m.key)
+    missed = next(m for m in known if "700.0 -> " in m.key)
+    rows = []
+    for mutant, outcome in ((caught, "killed"), (missed, "survived")):
+        row = {**mutant._asdict(), "outcome": outcome, "by": test, "seconds": 0.1, "module": "", "tests": ""}
+        rows.append([{"class": outcome, "reason": ""}.get(field, row.get(field)) for field in mutants.FIELDS])
+    rows[1][mutants.FIELDS.index("outcome")] = "killed"  # as the record says, wrongly
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps({"columns": mutants.FIELDS, "rows": rows}))
+    tool = Path(mutants.__file__)
+    command = [sys.executable, str(tool), "--again", "2", "--jobs", "1", "--record", str(record)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "1 of 2 killed again" in run.stdout
+    assert f"lives: {missed.key}" in run.stdout
+    assert caught.key not in run.stdout

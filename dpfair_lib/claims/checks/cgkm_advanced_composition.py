@@ -61,7 +61,8 @@ def check(
     _constants(share, search)
     _printed_in_particular(search)
     search.exhausts(
-        "a grid of single levels and slacks for the formula, and of total levels for its 'in particular'",
+        "a grid of single levels and slacks for the formula, and of total levels for its 'in particular', "
+        "printed for ε ≤ 8 ln(1/δ)",
         cases=len(grid) * 2 + len(wanted),
     )
     for delta in (1e-5, 1e-10):

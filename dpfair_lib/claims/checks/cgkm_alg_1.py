@@ -23,7 +23,7 @@ def check(
 ) -> Evidence:
     """Judge the repaired scale, the law of the noisy count, and the printed scale as a mechanism."""
     search.part("noisy counts in quarters")
-    judged = none = 0
+    none = 0
     for n in range(LARGEST, 0, -1):
         for quarter in sorted(range(-12 * n, 12 * n + 1), key=abs):
             noisy = Fraction(quarter, 4)
@@ -32,7 +32,10 @@ def check(
                 search.against(printed_slack(n, noisy), case, verify=printed_slack)
             none += noisy == 1 or printed_slack(n, noisy) < 0
             _repaired(n, noisy, inverse, search)
-            judged += 1
+            if noisy not in (1, 1 - 2 * n):  # where the printed Δ, or its inverse, is 0
+                found = float(inverse(float(noisy), n, "printed"))
+                search.equal(found * float(printed_scale(n, noisy)), 1.0, case, tolerance=1e-12)
+    judged = sum(2 * 12 * n + 1 for n in range(1, LARGEST + 1))
     search.exhausts(f"all M in quarters with |M| ≤ 3n, for n up to {LARGEST}", cases=judged)
     search.fact("of these, values for which the printed scale is none", f"{none:,} of {judged:,}")
     _tail(over_count, search)
@@ -82,15 +85,18 @@ def _tail(over_count: Callable[..., float], search: Search) -> None:
                 search.equal(found, by_law, case | {"rule": rule}, tolerance=1e-12 * expected)
 
 
-def _as_printed(noisy_count: Any, n: int) -> Any:
+def _as_printed(noisy_count: Any, n: int, _: str = "repaired") -> Any:
     return inverse_scale(noisy_count, n, "printed")
 
 
 FAULTS: dict[str, dict[str, Any]] = {
     "the printed scale": {"inverse": _as_printed},
-    "absolute value of the printed scale": {"inverse": lambda m, n: abs(_as_printed(m, n))},
-    "the scale of a count that is larger by one": {"inverse": lambda m, n: inverse_scale(m + 1, n)},
-    "err's part forgotten": {"inverse": lambda m, n: (max(m, 1) + 1) / 2 + 0 * n},
+    "absolute value of the printed scale": {"inverse": lambda m, n, _="repaired": abs(_as_printed(m, n))},
+    "the scale of a count that is larger by one": {
+        "inverse": lambda m, n, rule="repaired": inverse_scale(m + 1, n, rule)
+    },
+    "err's part forgotten": {"inverse": lambda m, n, _="repaired": (max(m, 1) + 1) / 2 + 0 * n},
+    "the repaired scale for the printed": {"inverse": lambda m, n, _="repaired": inverse_scale(m, n)},
     "both tails of the noise counted": {
         "over_count": lambda epsilon, delta, rule: 2 * over_count_probability(epsilon, delta, rule)
     },

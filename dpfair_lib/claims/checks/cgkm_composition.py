@@ -61,8 +61,23 @@ def check(
         "pairs of laws on two outcomes in eighths and on three in quarters, private at nine levels, any after any",
         cases=cases,
     )
+    _more_releases(total, search)
     _coins_of_their_own(search)
     return search.evidence()
+
+
+def _more_releases(total: Callable[..., tuple[float, float]], search: Search) -> None:
+    """As many times ε and δ as there are releases; the worst mechanisms together need no more."""
+    search.part("more releases")
+    for (odds, delta), releases in itertools.product(LEVELS, (1, 2, 3, 7)):
+        case = {"odds": odds, "delta": delta, "releases": releases}
+        epsilon, failure = total(math.log(odds), delta, releases)
+        search.equal(epsilon, releases * math.log(odds), case, tolerance=1e-12)
+        search.equal(failure, releases * delta, case, tolerance=1e-12)
+        exact = optimal_composition_delta_from_odds(
+            Fraction(odds), Fraction(delta), releases, Fraction(odds) ** releases
+        )
+        search.observe(failure - float(exact), case, tolerance=1e-12)
 
 
 def private_pairs(laws: np.ndarray, odds: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -85,6 +100,7 @@ def _coins_of_their_own(search: Search) -> None:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "two releases whatever their number": {"total": lambda e, d, k: basic_composition(e, d, min(k, 2))},
     "ε counted once": {"total": lambda e, d, k: (e, k * d)},
     "δ counted once": {"total": lambda e, d, k: (k * e, d)},
     "the second law used for both": {

@@ -59,7 +59,10 @@ def _loss_vectors(costs: Callable[..., np.ndarray], search: Search) -> None:
                 least, largest = min(least, min(vector) * n), max(largest, norm)
                 off = max(off, norm / ((1 + bound) / n))
                 cases += n + 3
-    search.exhausts("samples of up to three people with one subgroup, multipliers 0, ±3, ±10", cases=cases)
+    search.exhausts(
+        "samples of up to three people, not all of label 1, with one subgroup, multipliers 0, ±3, ±10",
+        cases=cases,
+    )
     search.fact("least cost found, times n (printed: −1)", str(least))
     search.fact("largest ‖ℓ‖₁ found (C = 10)", str(largest))
     search.fact("largest ‖ℓ‖₁ over the printed A = (1 + C)/n, at most three people", str(off))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.checks import cgkm_all_three
 from dpfair_lib.claims.checks.compat_universe import (
     QUARTERS,
     constant_error,
@@ -40,6 +41,7 @@ from dpfair_lib.compat.criteria import (
 from dpfair_lib.compat.feasibility import decide, keeps_promises
 from dpfair_lib.compat.ladder import least_chain_delta, mass_ladder
 from dpfair_lib.compat.mechanism_lp import largest_mass
+from dpfair_lib.compat.opposites import nested_laws, opposite_coins, opposite_laws, usable_within
 from dpfair_lib.populations import Population
 
 ALPHA = Fraction(1, 10)
@@ -61,6 +63,11 @@ def check(
     steps: Callable[..., int] = gap_steps,
     level: Callable[..., Any] = levelled_down,
     weight_factor: Callable[..., Any] = sample_size_factor,
+    usable: Callable[..., Any] = usable_within,
+    coins: Callable[..., Any] = opposite_coins,
+    opposite: Callable[..., Any] = opposite_laws,
+    nested: Callable[..., Any] = nested_laws,
+    serves: Callable[..., bool] = cgkm_all_three.served,
     search: Search,
 ) -> Evidence:
     """Judge each remark: what it extends, and what it does not."""
@@ -69,6 +76,7 @@ def check(
     _exact_with_delta(search)
     _chains_with_delta(ladder, least_delta, search)
     _threshold_with_delta(steps, ladder, search)
+    cgkm_all_three.judge_all_three(usable, coins, opposite, nested, serves, ladder, search)
     _weights(level, weight_factor, search)
     return search.evidence()
 
@@ -327,4 +335,5 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nobody selected": {"level": lambda table, h: 0 * h * table[..., 0]},
     "weights stretch linearly": {"weight_factor": lambda fair, error: max(1, fair, error)},
     "sum of the weights": {"weight_factor": lambda fair, error: (fair + error) ** 2},
+    **cgkm_all_three.FAULTS,
 }

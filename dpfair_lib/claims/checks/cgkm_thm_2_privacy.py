@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -32,7 +33,7 @@ def check(
     """Judge M and h of the repaired learner, of the printed one under Assumption 1, and the printed theorem on h."""
     _known(release, search)
     _repaired(release, search)
-    _under_the_assumption(search)
+    _under_the_assumption(release, search)
     _pure(slope, search)
     _outside_the_assumption(search)
     _overestimate(search)
@@ -96,9 +97,10 @@ def _judge(release: Callable[..., Any], losses: Any, case: dict[str, Any], searc
     return found
 
 
-def _under_the_assumption(search: Search) -> None:
+def _under_the_assumption(release: Callable[..., Any], search: Search) -> None:
     """The printed learner is (2ε, δ) between samples that both meet the assumption, even with 2/(kε)²."""
     search.part("printed, both samples under Assumption 1, M and h together")
+    apart = 0.0
     for n in (4, 25, 400):
         for low in sorted({2, n // 8, n // 2}):
             if not 2 <= low <= n / 2:
@@ -111,23 +113,34 @@ def _under_the_assumption(search: Search) -> None:
                 for factor in (1.001, 2.0):
                     epsilon = factor * math.sqrt(2 * n) / min(smallest)
                     case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": printed_delta(n)}
-                    _judge(_printed, losses, case, search)
+                    _judge(functools.partial(release, rule="printed"), losses, case, search)
+                    if n == 25 and factor > 2 - 1e-9:
+                        one, other = (
+                            release(losses, smallest, n, at=epsilon, epsilon=epsilon, delta=0.3, rule=rule)
+                            for rule in ("printed", "repaired")
+                        )
+                        apart = max(apart, float(abs(one - other).max()))
+
+    search.agree(apart > 1e-6, True, {"what": "that the printed learner is another one", "apart": apart})
 
 
 def _printed(*arguments: Any, **settings: Any) -> Any:
-    return release_delta(*arguments, **settings, rule="printed")
+    return release_delta(*arguments, **(settings | {"rule": "printed"}))
 
 
 def _pure(slope: Callable[[int, float], float], search: Search) -> None:
     """The pure learner's log-probabilities move by at most 2ε, at the worst pair of hypotheses and at random ones."""
     search.part("the pure learner")
-    epsilon = 0.7
-    for m in (1, 2, 5, 30, 300):
+    for epsilon, m in itertools.product((0.1, 0.7, 3.0), (1, 2, 5, 30, 300)):
         n = 40 * m
         u, v = far_apart(m, n)
         for many in COPIES:
             losses = _log_chances(u, slope(m, epsilon), many) - _log_chances(v, slope(m - 1, epsilon), many)
-            search.observe(2 * epsilon - abs(losses).max(), {"m": m, "n": n, "many": many})
+            case = {"m": m, "n": n, "many": many, "epsilon": epsilon}
+            search.observe(2 * epsilon - abs(losses).max(), case)
+            if m == 300 and many == 10**6:  # nearly attained
+                search.observe(abs(losses).max() - 1.9 * epsilon, case)
+    epsilon = 0.7
     for _ in range(400 * search.effort):
         n = int(search.rng.integers(3, 12))
         y, group, h = _random_sample(search.rng, n)
@@ -286,5 +299,11 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the count's noise of twice the scale": {"release": _count_noise(2.0)},
     "the count's noise of half the scale": {"release": _count_noise(0.5)},
     "M integrated out": {"release": learner_delta},
+    "the same slope for every ε": {"slope": lambda m, epsilon: pure_slope(m, 0.1 + 0 * epsilon)},
+    "one rule for both": {
+        "release": lambda *arguments, rule="repaired", **settings: release_delta(
+            *arguments, rule=rule and "repaired", **settings
+        )
+    },
     "the pure learner with range 4": {"slope": lambda m, epsilon: 5 / 4 * pure_slope(m, epsilon)},
 }

@@ -31,7 +31,10 @@ def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> 
             search.equal(1 - down, stay, case)
             search.equal(up, rise, case)
     pairs = len(RATES) * (len(RATES) + 1) // 2
-    search.exhausts("all pairs of rates with denominators up to 12, the midpoint as common rate", cases=pairs)
+    search.exhausts(
+        "all pairs of rates, the larger one first, with denominators up to 12, the midpoint as common rate",
+        cases=pairs,
+    )
     _near_the_edges(flips, search)
     _order_reversed(search)
     return search.evidence()

@@ -31,6 +31,7 @@ def check(
     _thresholds(gap, search)
     _without_noise(estimator, search)
     _with_noise(estimator, search)
+    _other_settings(estimator, search)
     _misprinted_divisors(gap, search)
     return search.evidence()
 
@@ -113,6 +114,37 @@ def _with_noise(estimator: Callable[..., Any], search: Search) -> None:
         search.equal(float(abs(chances - _expected(*rates)).max()), 0.0, {"rates": rates}, tolerance=1e-12)
         search.observe(float(min(*rates, 1 - max(rates))), {"rates": rates})
         search.observe(float(min(chances.min(), 1 - chances.max())), {"rates": rates})
+
+
+def _other_settings(estimator: Callable[..., Any], search: Search) -> None:
+    """Both noises under every relation, divisors declared: integers where they are said to be, and what is stated."""
+    search.part("other relations, noises and divisors")
+    epsilons, counts, sizes, draws = (0.4, 1.1), np.array([60, 90]), {0: 120, 1: 150}, 300
+    labels, groups = np.repeat([1, 0, 1, 0], [60, 40, 90, 45]), np.repeat([0, 1], [100, 135])
+    for relation, mechanism in (
+        ("replace-one", "geometric"),
+        ("add-remove", "geometric"),
+        ("add-remove", "laplace"),
+    ):
+        case = {"relation": relation, "mechanism": mechanism}
+        noise = np.empty((draws, 2))
+        for draw in range(draws):
+            fair = estimator(
+                epsilons, relation=relation, mechanism=mechanism, group_sizes=sizes, noise="study",
+                random_state=search.rng,
+            ).fit(labels, sensitive_features=groups)  # fmt: skip
+            rates = np.array([fair.noisy_rates_[group] for group in sizes])
+            noise[draw] = rates * list(sizes.values()) - counts
+        whole = float(abs(noise - np.round(noise)).max()) < 1e-9
+        search.agree(whole, mechanism == "geometric", case)
+        for at, epsilon in enumerate(epsilons):
+            mean = 1 / epsilon if mechanism == "laplace" else 1 / math.sinh(epsilon)
+            # the mean of 300 sizes has a standard deviation of at most 8 % of it
+            search.equal(float(abs(noise[:, at]).mean()) / mean, 1.0, case | {"group": at}, tolerance=0.5)
+        # one record moves one count by 1, or in exchange both
+        stated = sum(epsilons) if relation == "replace-one" else max(epsilons)
+        search.equal(fair.privacy_statement_.epsilon, stated, case, tolerance=1e-12)
+        search.agree(fair.privacy_statement_.relation == relation, True, case)
 
 
 def _misprinted_divisors(gap: Callable[..., Any], search: Search) -> None:
@@ -212,5 +244,22 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a rate below 0 is not clipped to 0": {"estimator": _NotClipped},
     "roles not swapped for α̃ < β̃": {"estimator": _RolesNotSwapped},
     "one noise for both groups": {"estimator": _OneDraw},
+    "Laplace noise for the geometric": {
+        "estimator": lambda epsilon, **how: PrivateFairPostprocessor(
+            epsilon, **(how | {"mechanism": "laplace"})
+        )
+    },
+    "half of the declared sizes": {
+        "estimator": lambda epsilon, *, group_sizes=None, **how: PrivateFairPostprocessor(
+            epsilon,
+            group_sizes=group_sizes and {group: size // 2 for group, size in group_sizes.items()},
+            **how,
+        )
+    },
+    "one relation for all": {
+        "estimator": lambda epsilon, **how: PrivateFairPostprocessor(
+            epsilon, **(how | {"relation": "replace-within-group"})
+        )
+    },
     "the population's rates exchanged": {"gap": _flips_of_the_other_group},
 }

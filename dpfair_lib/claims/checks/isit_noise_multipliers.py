@@ -23,6 +23,7 @@ from dpfair_lib.privacy import (
     dp_sgd_epsilon,
     dp_sgd_epsilon_lower_bound,
     dp_sgd_noise,
+    gaussian_epsilon,
     prv_interval,
 )
 
@@ -104,6 +105,7 @@ def check(
     _sampled_rows_added_or_removed(upper, lower, search)
     _rows_replaced(lower, search)
     search.exhausts("12 levels, 2 readings, 2 sampling rates, 2 neighbouring relations", cases=12 * 2 * 2 * 2)
+    _full_batches(upper, lower, noise, search)
     _half_of_all_rows(lower, search)
     _central_limit(lower, search)
     _training_size(noise, search)
@@ -155,6 +157,29 @@ def _sampled_rows_added_or_removed(
             met[reading] += 1
     for reading, count in met.items():
         search.fact(f"met under removal, of 24 levels and rates: {reading}", count)
+
+
+def _full_batches(
+    upper: Callable[..., float], lower: Callable[..., float], noise: Callable[..., float], search: Search
+) -> None:
+    """Where every record is in every batch the steps are one Gaussian release, whose ε is known, at any δ."""
+    search.part("full batches, other δ")
+    for relation, delta, steps in (
+        ("add-remove", 1e-5, 1), ("add-remove", 1e-2, 9), ("replace-one", 1e-5, 9), ("replace-one", 1e-2, 1)
+    ):  # fmt: skip
+        moved = math.sqrt(steps) * (1 if relation == "add-remove" else 2)
+        exact = gaussian_epsilon(delta, 3.0, moved)
+        case = {"relation": relation, "δ": delta, "steps": steps, "exact": exact}
+        most = upper(3.0, 1.0, steps, delta, "pld", relation=relation)
+        search.observe(min(most - exact, exact + 1e-5 - most), case, tolerance=1e-9)
+        fine, coarse = (
+            lower(3.0, 1.0, steps, delta, relation=relation, resolution=resolution)
+            for resolution in (1e-3, 1e-2)
+        )
+        search.observe(min(exact - fine, fine + 1e-4 - exact), case)
+        search.agree(exact - 1e-2 <= coarse < fine, True, case | {"what": "larger bins show less"})
+        needed = noise(exact, delta, 1.0, steps, "pld", relation=relation)
+        search.observe(min(needed - 3, 3.001 - needed), case, tolerance=1e-9)
 
 
 def printed_slack(data: str, target: int, accountant: str, noise: float, by_batches: bool) -> float:
@@ -256,14 +281,18 @@ def _training_size(noise: Callable[..., float], search: Search) -> None:
 
 FAULTS: dict[str, dict[str, Any]] = {
     "central limit taken for an upper bound": {
-        "upper": lambda *numbers, **relation: exact_upper(*numbers[:4], "gdp", **relation)
+        "upper": lambda *numbers, relation="add-remove": exact_upper(
+            *numbers[:4], "gdp" if relation == "add-remove" else numbers[4], relation=relation
+        )
     },
     "losses of the steps taken for squares": {
         "upper": lambda *numbers, **relation: math.sqrt(exact_upper(*numbers, **relation))
     },
     "central limit taken for a lower bound": {
-        "lower": lambda *numbers, relation="add-remove": (
-            exact_upper(*numbers, "gdp") if relation == "add-remove" else exact_lower(*numbers, relation=relation)
+        "lower": lambda *numbers, relation="add-remove", **how: (
+            exact_upper(*numbers, "gdp")
+            if relation == "add-remove"
+            else exact_lower(*numbers, relation=relation, **how)
         )
     },
     "loss of one step times the steps": {
@@ -271,7 +300,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "replaced is taken for removed": {"lower": lambda *numbers, **_: exact_lower(*numbers)},
     "a replaced record costs twice a removed one": {
-        "lower": lambda *numbers, relation="add-remove": exact_lower(*numbers) * (1 + (relation == "replace-one"))
+        "lower": lambda *numbers, relation="add-remove", **_: (
+            exact_lower(*numbers) * (1 + (relation == "replace-one"))
+        )
     },
     "printed number taken for the multiplier": {
         "lower": lambda sigma, *rest, **relation: exact_lower(
@@ -280,9 +311,19 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "the rates' share not set aside": {
-        "noise": lambda epsilon, *rest: exact_noise(round(epsilon), *rest)
+        "noise": lambda epsilon, *rest, **how: exact_noise(max(round(epsilon), 1), *rest, **how)
     },
     "one epoch only": {
-        "noise": lambda epsilon, delta, rate, steps, name: exact_noise(epsilon, delta, rate, steps // 50, name)
+        "noise": lambda epsilon, delta, rate, steps, name, **how: (
+            exact_noise(epsilon, delta, rate, max(steps // 50, 1), name, **how)
+        )
+    },
+    "δ of 1e-5 always": {
+        "upper": lambda sigma, rate, steps, delta, name, **how: (
+            exact_upper(sigma, rate, steps, min(delta, 1e-5), name, **how)
+        )
+    },
+    "a removed record for the replaced one in the calibration": {
+        "noise": lambda *numbers, **_: exact_noise(*numbers)
     },
 }  # fmt: skip

@@ -168,7 +168,8 @@ def _deterministic_classifiers_attain(bound: Callable[..., Any], search: Search)
             search.agree(attained, needed in masses, case)
     # 25 pairs of weights, 16 pairs of classifiers, γ = 0 at least
     search.exhausts(
-        "two groups of two points with weights in quarters, all deterministic classifiers", cases=25 * 16
+        "two groups of two points with weights in quarters, all deterministic classifiers, γ up to the gap",
+        cases=25 * 16,
     )
     search.fact("deterministic cases in which the bound is reached", reached)
 

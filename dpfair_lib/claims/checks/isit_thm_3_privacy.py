@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -39,6 +40,7 @@ def check(
     judge_geometric(law, epsilon, search)
     judge_profiles(law, delta, search)
     _with_the_learner(law, composed, search)
+    _under_another_relation(composed, search)
     _classifier_shows_the_rates(search)
     _printed_budget_where_sizes_are_counted(search)
     return search.evidence()
@@ -72,6 +74,22 @@ def _with_the_learner(law: Callable[..., Any], composed: Callable[..., Any], sea
         worse, other, at_worst = (trained, counts, leak) if truth >= spent else (counts, trained, 0 * leak)
         _judge_smallest(worse, max(truth, spent), at_worst, apart, case, search)
         search.observe(leak - hockey_stick(other[0], other[1], max(truth, spent)), case)
+
+
+def _under_another_relation(composed: Callable[..., Any], search: Search) -> None:
+    """A record replaced is one removed and one added: statements on these, joined under replace-one, cost twice."""
+    search.part("joined under another relation")
+    for levels, leaks in (((0.5, 1.0), (0.0, 0.0)), ((0.1, 2.0), (1e-6, 1e-3))):
+        parts = [
+            PrivacyStatement(level, leak, "add-remove") for level, leak in zip(levels, leaks, strict=True)
+        ]
+        for to in ("add-remove", "replace-one"):
+            joined = composed(*parts, to=to)
+            times = 1 if to == "add-remove" else 2
+            case = {"ε": levels, "δ": leaks, "to": to}
+            search.agree(joined.relation == to, True, case)
+            search.equal(joined.epsilon, times * sum(levels), case, tolerance=1e-12)
+            search.observe(joined.delta - times * sum(leaks), case, tolerance=1e-18)
 
 
 def _classifier_shows_the_rates(search: Search) -> None:
@@ -180,7 +198,8 @@ def _clipped_mass_lost(selected: int, top: int, ratio: Fraction) -> Any:
 
 
 def _always_parallel(*statements: PrivacyStatement, **how: Any) -> PrivacyStatement:
-    return compose(*statements, **({"parallel": "position"} | how))
+    disjoint = {} if statements[0].relation == "add-remove" else {"parallel": "position"}
+    return compose(*statements, **(disjoint | how))
 
 
 def _never_parallel(*statements: PrivacyStatement, **how: Any) -> PrivacyStatement:
@@ -215,6 +234,11 @@ FAULTS: dict[str, dict[str, Any]] = {
     "mass beyond the ends lost": {"law": _clipped_mass_lost},
     "noise of twice the scale": {
         "law": lambda k, top, ratio: geometric_count_law(k, top, (1 + ratio) / 2),
+    },
+    "joined as if under the parts' own relation": {
+        "composed": lambda *statements, to=None, **how: replace(
+            compose(*statements, **how), relation=to or statements[0].relation
+        )
     },
     "maximum where the same rows are used": {"composed": _always_parallel},
     "sum where the rows are disjoint": {"composed": _never_parallel},

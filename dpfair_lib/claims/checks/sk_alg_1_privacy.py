@@ -83,7 +83,8 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
             search.sanity(-abs(found - moved * len(pair[0]) / 2), case)
             largest, over = max(largest, found), over + (found > 1)
     search.exhausts(
-        "all pairs of data sets of two to four records that differ in one: four positions, two labels, hard margin",
+        "all pairs of data sets of two to four records that differ in one: four positions, two labels, "
+        "hard margin, both separable",
         cases=2 * 28 * sum(math.comb(size + len(RECORDS) - 1, size) for size in range(1, LARGEST)),
     )
     search.fact("pairs of neighbours with a separating threshold each", defined)

@@ -45,7 +45,9 @@ def check(*, deviation: Callable[[Any, Any], Any] = rate_deviation, search: Sear
                 bound = deviation(Fraction(radius), Fraction(one + other))
                 search.equal(bound, largest, {"counts": (one, other), "radius": radius})
     count = ((LARGEST + 1) ** 2 - 1) * (3**2 + 5**2 + 7**2) * 2
-    search.exhausts(f"two counts of at most {LARGEST}, all whole noises of at most 3", cases=count)
+    search.exhausts(
+        f"two counts of at most {LARGEST}, not both 0, all whole noises of at most 3", cases=count
+    )
     search.fact("smallest noisy rate as printed, though q̂ > 2η", min(raw))
     search.fact("largest noisy rate as printed, though q̂ > 2η", max(raw))
     search.part("the printed probability")

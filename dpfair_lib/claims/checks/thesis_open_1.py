@@ -102,12 +102,11 @@ def _single_populations(flips: Callable[..., Any], search: Search) -> None:
 def _tests(confusion: Callable[..., Any], search: Search) -> None:
     """All tests of up to three records whose chances are 12ths: none that is private errs less."""
     search.part("all small tests")
-    judged = 0
     for n, odds, delta, shift in itertools.product((1, 2, 3), LEVELS, LOSSES, SHIFTS):
         best, unit, count = _best_test(n, odds, delta, shift)
         case = {"n": n, "τ": shift, "odds": odds, "δ": delta, "private tests": count}
         search.observe(best - confusion(n, shift, odds, delta) * unit, case)
-        judged += 1
+    judged = 3 * len(LEVELS) * len(LOSSES) * len(SHIFTS)
     search.exhausts("the best of all private tests of up to three records, in 12ths", cases=judged)
 
 

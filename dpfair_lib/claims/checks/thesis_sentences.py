@@ -73,12 +73,9 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge what each sentence compares, then each by its contrasts, against exact sums; then Fair Projection's."""
-    _contrasts(listed, search)
-    if listed is not sentences:
-        return search.evidence()  # the rest judges the library's own list
+    _contrasts(listed, search)  # the rest judges the library's own list
     _figures(judged, search, tuned=False)
-    if judged is judge_sentence:  # the same function on other trials
-        _figures(judged, search, tuned=True)
+    _figures(judged, search, tuned=True)
     _projection(matched, search)
     return search.evidence()
 
@@ -117,21 +114,26 @@ def _exact(at: int, tuned: bool, new_data: bool) -> tuple[str, list[Contrast]]:
     return exact_outcome(sentence, tuned=tuned, new_data=new_data)
 
 
+@cache  # for every fault that leaves it alone
+def _judged(judged: Callable[..., Judged], at: int, tuned: bool, new_data: bool) -> Judged:
+    sentence = sentences(TUNED_LEVELS if tuned else LEVELS)[at]
+    return judged(collected(tuned=tuned), sentence, new_data=new_data)
+
+
 def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> None:
     search.part("tuned learner" if tuned else "sentences on the figures")
-    contrasts = 0
+    contrasts = 2 * sum(len(one.contrasts) for one in sentences(TUNED_LEVELS if tuned else LEVELS))
     counted: dict[str, int] = {}
     for (at, sentence), new_data in itertools.product(
         enumerate(sentences(TUNED_LEVELS if tuned else LEVELS)), (False, True)
     ):
-        found = judged(collected(tuned=tuned), sentence, new_data=new_data)
+        found = _judged(judged, at, tuned, new_data)
         outcome, exact = _exact(at, tuned, new_data)
         case = {"sentence": sentence.name, "rows": "not yet seen" if new_data else "these"}
         search.agree(found.outcome, outcome, case)
         for mine, theirs in zip(found.found, exact, strict=True):
             for one, other in zip(mine, theirs, strict=True):
                 search.equal(one, other, case, tolerance=AGREEMENT)
-        contrasts += len(exact)
         search.agree(outcome, (TUNED if tuned else OUTCOMES)[sentence.name][new_data], case)
         if sentence.where != "ours" and not new_data:
             for place, (mean, half, _) in enumerate(exact):
@@ -150,7 +152,9 @@ def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> N
             search.fact(f"sentences on the figures, {outcome}", f"{count} of {sum(counted.values())}")
 
 
-def _lead(matched: Callable[..., Matched], line: Any, divergence: str, count: int) -> Matched:
+@cache  # for every fault that leaves it alone
+def _lead(matched: Callable[..., Matched], at: int, divergence: str, count: int) -> Matched:
+    line = _opt_lines()[at]
     rows = projection_trials(line["data"])
     return matched(rows, line["notion"], divergence, line["level"], confidence=1 - 0.05 / count)
 
@@ -159,11 +163,6 @@ def _lead(matched: Callable[..., Matched], line: Any, divergence: str, count: in
 def _opt_lines() -> list[dict[Any, Any]]:
     lines = printed_projections()
     return lines[lines["method"] == "OPT"].to_dict("records")
-
-
-@cache
-def _usual_lead(at: int, divergence: str, count: int) -> Matched:
-    return _lead(at_equal_gap, _opt_lines()[at], divergence, count)
 
 
 @cache
@@ -185,12 +184,8 @@ def _projection(matched: Callable[..., Matched], search: Search) -> None:
     lines = _opt_lines()
     count = 2 * len(lines)
     counts = {"ahead": 0, "behind": 0}
-    for (at, line), divergence in itertools.product(enumerate(lines), ("kl", "ce")):
-        found = (
-            _usual_lead(at, divergence, count)
-            if matched is at_equal_gap
-            else _lead(matched, line, divergence, count)
-        )
+    for at, divergence in itertools.product(range(len(lines)), ("kl", "ce")):
+        found = _lead(matched, at, divergence, count)
         lead, half = _exact_matched(at, divergence, count)
         case = {"at": at, "divergence": divergence}
         search.equal(found.difference, lead, case, tolerance=AGREEMENT)

@@ -47,7 +47,6 @@ def check(
 def _channel(matrix: Callable[..., Any], search: Search) -> None:
     """The procedure, walked through set by set, is the channel, and its largest ratio is e^ε."""
     search.part("the channel")
-    judged = 0
     for k in range(2, 6):
         for size, ratio in itertools.product(range(1, k), RATIOS):
             case = {"k": k, "size": size, "ratio": ratio}
@@ -61,7 +60,8 @@ def _channel(matrix: Callable[..., Any], search: Search) -> None:
                     expected = (1 - truth_in) / math.comb(k - 1, size)
                 search.equal(channel[i, j], expected, case)
             search.equal(Randomizer(channel).likelihood_ratio, ratio, case)
-            judged += k * len(sets) + 1
+    sizes = [(k, size) for k in range(2, 6) for size in range(1, k)]
+    judged = len(RATIOS) * sum(k * math.comb(k, size) + 1 for k, size in sizes)
     search.exhausts(
         "all k from 2 to 5 with all ω below k and six ratios e^ε from 1 to 40, entry by entry", cases=judged
     )

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.checks import thesis_thm_15_people, thesis_thm_15_randomised
+from dpfair_lib.claims.checks.exchange_fronts import front
 from dpfair_lib.claims.checks.label_universe import World, persons_apart, shared_cells, world
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.binary import binary_matrix, optimal_truths
+from dpfair_lib.local.exchange import (
+    exchange_gap,
+    exchange_optima,
+    exchange_order,
+    only_exchanges_optimal,
+)
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.trade_off import da_optimal, gap_interval, trade_off_weight
 
 
 def check(
     *,
+    optima: Callable[..., Any] = exchange_optima,
+    gap: Callable[..., Any] = exchange_gap,
+    order: Callable[..., Any] = exchange_order,
+    characterised: Callable[..., Any] = only_exchanges_optimal,
     interval: Callable[..., Any] = gap_interval,
-    weight: Callable[..., Any] = trade_off_weight,
     printed_channel: Callable[..., Any] = optimal_truths,
     search: Search,
 ) -> Evidence:
-    """Judge the theorem as printed, its repair, the general interval, and the chapter's own channels."""
+    """Judge the theorem as printed, what is true of which classes, the interval, and the chapter's own channels."""
     _as_printed(search)
-    _without_noise(weight, search)
+    thesis_thm_15_people.judge_people_apart(optima, gap, order, search)
+    thesis_thm_15_randomised.judge_randomised(characterised, gap, search)
     _interval(interval, search)
     _own_channels(printed_channel, search)
     _predictions_of_features(search)
@@ -80,32 +91,6 @@ def _equally_accurate(one: World, other: World) -> list[tuple[Fraction, Fraction
     return [(g, h) for (acc, g), (same, h) in itertools.product(*points) if acc == same]
 
 
-def _without_noise(weight: Callable[..., Any], search: Search) -> None:
-    """Everyone can be told apart, and no optimum favours the other group: the gaps differ as the data do."""
-    search.part("labels without noise")
-    pairs = 0
-    for worlds in _alike():
-        for (one, points), (other, others) in itertools.product(worlds, repeat=2):
-            case = {"first": one.cells, "second": other.cells}
-            for (acc_p, g_p), (acc_q, g_q) in itertools.product(points, others):
-                moved = (acc_p - acc_q) / weight(one.share_0)
-                search.equal(g_p - g_q, one.difference - other.difference + moved, case)
-                pairs += 1
-    search.exhausts("pairs of populations of up to four people a group, of the same group sizes", cases=pairs)
-    search.fact("pairs of DA-optimal classifiers for which the gaps differ exactly as the data do", pairs)
-
-
-@functools.cache  # nothing examined enters it
-def _alike() -> list[list[tuple[World, set[Any]]]]:
-    """Populations of the same group sizes, with the points (accuracy, gap) of their DA-optimal classifiers."""
-    alike: dict[Any, list[tuple[World, set[Any]]]] = defaultdict(list)
-    for found in persons_apart(4):
-        best = da_optimal(found.accuracies, found.gaps) & (found.signed >= 0)
-        points = set(zip(found.accuracies[best], found.gaps[best], strict=True))
-        alike[len(found.cells), found.share_0].append((found, points))
-    return list(alike.values())
-
-
 def _interval(interval: Callable[..., Any], search: Search) -> None:
     """With P(Ŷ = 1) = P(Y = 1), whatever the class and the labels: the gap is within (1 − acc)/(2w₀w₁) of Δ′."""
     search.part("any classifier that keeps the share of 1s")
@@ -154,9 +139,71 @@ def _predictions_of_features(search: Search) -> None:
             search.observe((1 - x) / (1 + x) * gap - seen, {"share_0": share, "x": x, "rates": rates})
 
 
+def _signed_gap(difference: Any, accuracy: Any, share_0: Any) -> Any:
+    """Take the gap for smaller than nothing beyond parity: what this page once said of all DA-optimal classifiers."""
+    return difference - (1 - accuracy) / trade_off_weight(share_0)
+
+
+def _up_to_parity(difference: Any, other: Any, accuracy: Any, share_0: Any) -> bool:
+    return bool(difference == other or _signed_gap(difference, accuracy, share_0) >= 0)
+
+
+def _up_to_the_larger(_: Any, other: Any, accuracy: Any, share_0: Any) -> bool:
+    return bool(_signed_gap(other, accuracy, share_0) >= 0)
+
+
+def _stopping(sizes: Any, positives: Any) -> list[Any]:
+    """Keep the optima that do not go beyond parity: the filter that this check once had."""
+    points = exchange_optima(sizes, positives)
+    closing = Fraction(abs(sizes[0] * positives[1] - sizes[1] * positives[0]), sum(sizes))
+    return [point for j, point in enumerate(points) if j <= closing]
+
+
+def _one_more(sizes: Any, positives: Any) -> list[Any]:
+    """Go on to the first exchange beyond parity, also where one less is fairer."""
+    points = exchange_optima(sizes, positives)
+    closing = Fraction(abs(sizes[0] * positives[1] - sizes[1] * positives[0]), sum(sizes))
+    if len(points) - 1 < closing:
+        step = Fraction(sum(sizes), sizes[0] * sizes[1])
+        points.append((points[-1][0] - Fraction(2, sum(sizes)), (len(points) - closing) * step))
+    return points
+
+
+def _closes(cells: Any) -> bool:
+    """Forget the other end of the front: how accurate a classifier can be."""
+    found = front(cells)
+    return found.least_error(Fraction(0)) == found.weight * found.difference
+
+
+def _starts(cells: Any) -> bool:
+    """Forget the other end of the front: whether exchanges can close the gap."""
+    found = front(cells)
+    least = min(error for _, error in found.hull)
+    return any(found.on_the_equation(point) for point in found.hull if point[1] == least)
+
+
 FAULTS: dict[str, dict[str, Any]] = {
-    "weight without the factor 2": {"weight": lambda share: share * (1 - share)},
-    "weight ½ whatever the shares": {"weight": lambda _: Fraction(1, 2)},
+    "nobody goes beyond parity": {"gap": _signed_gap},
+    "weight without the factor 2": {
+        "gap": lambda difference, acc, share: abs(difference - (1 - acc) / (share * (1 - share)))
+    },
+    "weight ½ whatever the shares": {"gap": lambda difference, acc, _: abs(difference - 2 * (1 - acc))},
+    "order always kept, as printed": {"order": lambda *_: True},
+    "order kept up to parity only": {"order": _up_to_parity},
+    "order kept up to parity of the other": {"order": _up_to_the_larger},
+    "optima that stop at parity": {"optima": _stopping},
+    "optima that always go on to parity": {"optima": _one_more},
+    "labels are a function of what is seen": {
+        "characterised": lambda cells: all(min(cell.sum(axis=0)) == 0 for cell in np.array(cells))
+    },
+    "the group is seen": {
+        "characterised": lambda cells: all(min(cell.sum(axis=1)) == 0 for cell in np.array(cells))
+    },
+    "labels and group are a function of what is seen": {
+        "characterised": lambda cells: all((cell > 0).sum() == 1 for cell in np.array(cells))
+    },
+    "an exchange closes the gap": {"characterised": _closes},
+    "an exchange errs least": {"characterised": _starts},
     "half the interval": {
         "interval": lambda difference, acc, share: gap_interval(difference, (1 + acc) / 2, share)
     },

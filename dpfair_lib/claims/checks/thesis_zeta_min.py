@@ -99,7 +99,10 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
                 search.equal(others, 0, {"p": p, "x": x})
             elif weights.min() < 0:
                 search.observe(1 if truth > 1 / (1 - x + k * x) else -1, {"p": p, "x": x})
-    search.exhausts(f"all truthful channels of {k} groups with entries in {parts}ths", cases=judged)
+    search.exhausts(
+        f"all truthful channels of {k} groups with entries in {parts}ths, wherever they are private",
+        cases=judged,
+    )
 
 
 def _base(channels: np.ndarray, x: Fraction) -> np.ndarray:

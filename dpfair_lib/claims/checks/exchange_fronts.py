@@ -1,0 +1,88 @@
+"""All randomised classifiers of a few cells, by the corners of their polytope: accuracy against the parity gap."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Point = tuple[Fraction, Fraction]
+"""Signed gap (group 1 minus group 0) and error."""
+
+
+class Front(NamedTuple):
+    """What randomised classifiers with P(Ŷ = 1) = P(Y = 1) can reach.
+
+    `corners` are the corners of their set; `hull` is the least error for each signed gap, as corners of a polygon;
+    `difference` is Δ′ and `weight` 2·P(A=0)·P(A=1).
+    """
+
+    corners: list[Point]
+    hull: list[Point]
+    difference: Fraction
+    weight: Fraction
+
+    def least_error(self, gap: Fraction) -> Fraction:
+        """Return the least error of a classifier with this signed gap."""
+        for (low, one), (high, other) in itertools.pairwise(self.hull):
+            if low <= gap <= high:
+                return one + (other - one) * (gap - low) / (high - low)
+        (only,) = (error for at, error in self.hull if at == gap)
+        return only
+
+    def optima(self) -> list[Point]:
+        """Return DA-optimal points: where the front bends, and halfway between; the whole front lies between them."""
+        least = min(error for _, error in self.hull)
+        flat = [gap for gap, error in self.hull if error == least]
+        # the most accurate one of least gap; its gap is 0 if both groups can be favoured at no cost
+        end = Fraction(0) if min(flat) <= 0 <= max(flat) else min(flat, key=abs)
+        low, high = sorted((Fraction(0), end))
+        stops = sorted({low, high, *(gap for gap, _ in self.hull if low < gap < high)})
+        stops += [(a + b) / 2 for a, b in itertools.pairwise(stops)]
+        return [(gap, self.least_error(gap)) for gap in stops]
+
+    def on_the_equation(self, point: Point) -> bool:
+        """Return whether 1 − acc = 2·P(A=0)·P(A=1)·(Δ′ − |gap|)."""
+        gap, error = point
+        return error == self.weight * (self.difference - abs(gap))
+
+
+def front(cells: Any) -> Front:
+    """Go through the corners: at most one cell is decided by chance, the others by a plain yes or no."""
+    people = np.array(cells, dtype=object)
+    sizes, positives = people.sum(axis=(0, 2)), people[..., 1].sum(axis=0)
+    every, mass = people.sum(axis=(1, 2)), sum(sizes)
+    corners = set()
+    for at in range(len(people)):
+        for picks in itertools.product((0, 1), repeat=len(people) - 1):
+            h = [Fraction(value) for value in (*picks[:at], 0, *picks[at:])]
+            h[at] = Fraction(sum(positives) - sum(np.array(h) * every)) / every[at]
+            if 0 <= h[at] <= 1:
+                corners.add(_point(people, np.array(h, dtype=object), sizes, mass))
+    rates = [Fraction(positives[a]) / sizes[a] for a in (0, 1)]
+    weight = Fraction(2 * sizes[0] * sizes[1]) / mass**2
+    return Front(sorted(corners), _lower_hull(sorted(corners)), abs(rates[1] - rates[0]), weight)
+
+
+def _point(people: np.ndarray, h: np.ndarray, sizes: np.ndarray, mass: Any) -> Point:
+    selected = (h[:, None] * people.sum(axis=2)).sum(axis=0)
+    gap = Fraction(selected[1]) / sizes[1] - Fraction(selected[0]) / sizes[0]
+    wrong = sum(((1 - h)[:, None] * people[..., 1] + h[:, None] * people[..., 0]).flat)
+    return gap, Fraction(wrong) / mass
+
+
+def _lower_hull(points: list[Point]) -> list[Point]:
+    hull: list[Point] = []
+    for point in points:
+        if hull and hull[-1][0] == point[0]:
+            continue  # sorted: the first of a gap has the least error
+        while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _turns_down(first: Point, middle: Point, last: Point) -> bool:
+    return (middle[1] - first[1]) * (last[0] - first[0]) >= (last[1] - first[1]) * (middle[0] - first[0])

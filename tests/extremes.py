@@ -1,0 +1,327 @@
+"""Every public function and estimator with one argument at a time replaced by an extreme one.
+
+``python tests/extremes.py [SHARE [NAME]]`` tries them all, or a share, or one name's, and lists what should not have
+come: an answer or a refusal that names the argument is due within `SECONDS`, in `MEMORY` bytes.
+Each call is made in a process of its own kind, which is ended when it takes too long.
+"""
+
+# ruff: noqa: E501 - a table of calls, one to a line
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+SECONDS, MEMORY = 10, 3 << 30
+NUMBERS = {
+    "0": 0, "-1": -1, "-1.5": -1.5, "nan": math.nan, "inf": math.inf, "-inf": -math.inf, "2**31": 2**31, "2**53": 2**53,
+    "2**63": 2**63, "10**400": 10**400, "1e-300": 1e-300, "5e-324": 5e-324, "1e308": 1e308, "1 - 2**-53": 1 - 2**-53,
+    "1 + 2**-52": 1 + 2**-52, "Fraction": Fraction(1, 10**400), "True": True, "None": None, "text": "x", "2.0": 2.0,
+    "1j": 1j, "1000": 1000,
+}  # fmt: skip
+ARRAYS = {
+    "empty": [], "empty 2-D": np.zeros((0, 3)), "0-D": np.array(1.0), "objects": np.array([object(), None], dtype=object),
+    "nan array": np.full(4, np.nan), "huge": np.full(4, 1e308), "tiny": np.full(4, 5e-324), "2**63 array": [2**63] * 4,
+    "10**400 array": [10**400] * 4, "Fractions": np.array([Fraction(1, 4)] * 4), "text array": ["a", "b", "c", "d"],
+    "bool array": [True, False, True, True], "3-D": np.zeros((2, 2, 2)), "infinite": np.full(4, np.inf), "one": [1],
+    "dates": np.array(["2020-01-01"] * 4, dtype="datetime64[D]"), "long": np.zeros(10**6), "huge pair": [1e308, 1e308],
+    "whole pair": [10**400, 2**63], "tiny pair": [5e-324, 1e-300], "nan pair": [math.nan, math.inf],
+}  # fmt: skip
+SCIKIT_LEARN = (
+    "Expected 2D array",
+    "Found array with",
+    "Found input",
+    "float() argument",
+    "could not convert",
+)
+WORDS = ("None", "text", "0", "True", "nan", "empty")
+EXTREMES = {**NUMBERS, **ARRAYS}
+
+
+def _noisy(data, size, rng):
+    return data + rng.laplace(size=size)
+
+
+def _positive(x, _):
+    return (np.asarray(x) > 0).astype(int)
+
+
+def bases():
+    """Return for each public name a function of keyword arguments, and ordinary arguments."""
+    import dpfair_lib as dpf
+    from dpfair_lib.compat.criteria import beats_constants, fair_within
+
+    rng = np.random.default_rng(0)
+    n = 40
+    X, groups, y = rng.normal(size=(n, 2)), np.arange(n) % 2, np.arange(n) // 2 % 2
+    w = np.array([1.0, -1.0])
+    yes = (X @ w > 0).astype(int)
+    people = {"sensitive_features": groups}
+    population = dpf.Population.from_table([[[Fraction(1, 8)] * 2] * 2] * 2)
+    family = {
+        "hypotheses": np.array([[[0, 1], [1, 0]]]), "fair": fair_within("parity"), "accurate": beats_constants()
+    }  # fmt: skip
+    private = dpf.PrivacyStatement(0.1, 0.0, "replace-one")
+    certified = {"scores": X @ w, "y": y, "X": X, **people, "notion": "equalized_odds"}
+    shares, rates, study = [0.3, 0.7], [0.2, 0.6], {"noise": "study", "random_state": 0}
+    training = {"sample_rate": 0.1, "steps": 10, "delta": 1e-5}
+    sgd = {**training, "noise_multiplier": 1.0, "max_grad_norm": 1.0, "learning_rate": 0.1, "classes": [0, 1]}
+    cells, features = np.arange(n) % 3, pd.DataFrame({"x": np.arange(n) % 3})
+
+    def estimator(kind, fit, **given):
+        def call(**changed):
+            model = kind(**{name: changed[name] for name in given})
+            rows = {name: changed[name] for name in fit}
+            model.fit(**rows)
+            taken = inspect.signature(model.predict).parameters
+            inputs = {name: value for name, value in rows.items() if name in taken}
+            model.predict(**inputs, **({"random_state": 0} if "random_state" in taken else {}))
+
+        return call, {**given, **fit}
+
+    rows = {"X": X, "y": y}
+    return {
+        "margin_lipschitz": (dpf.margin_lipschitz, {"X": X, "norm": "frobenius", "binary": True}),
+        "margins": (dpf.margins.margins, {"scores": X @ w, "y": y}),
+        "fairness_certificate": (dpf.fairness_certificate, {**certified, "radius": 0.1, "slack": 0.0, "desirable": None}),
+        "noise_certificate": (dpf.noise_certificate, {**certified, "sigma": 0.1, "zeta": 0.1, "slack": 1e-3, "reach": "markov"}),
+        "private_certificate": (
+            dpf.private_certificate, {**certified, "sigma": 0.1, "zeta": 0.1, "epsilon": 1.0, "slack": 1e-3}
+        ),
+        "output_perturbation_radius": (
+            dpf.output_perturbation_radius,
+            {"p": 3, "lipschitz": 1.0, "strong_convexity": 0.1, "n": 100, "epsilon": 1.0, "delta": 1e-5, "zeta": 0.1},
+        ),
+        "strong_convexity": (dpf.strong_convexity, {"C": 1.0, "n": 10}),
+        "change_lower_bound": (dpf.change_lower_bound, {"alpha": 0.2, "beta": 0.7, "gamma": 0.1}),
+        "optimal_change": (dpf.optimal_change, {"alpha": 0.2, "beta": 0.7, "gamma": 0.1}),
+        "parity_bound": (dpf.parity_bound, {"n": [10, 20], "epsilon": 1.0, "eta": 0.1, "mechanism": "geometric"}),
+        "expected_parity_bound": (dpf.expected_parity_bound, {"n": [10, 20], "epsilon": 1.0, "mechanism": "geometric"}),
+        "parity_violation_probability": (
+            dpf.parity_violation_probability, {"gap": 0.1, "rates": shares, "n": [10, 20], "epsilon": 1.0}
+        ),
+        "acceptable_hypotheses": (dpf.acceptable_hypotheses, {"population": population, **family}),
+        "pure_dp_feasible": (
+            dpf.pure_dp_feasible, {"populations": [population], "zeta": Fraction(1, 2), "epsilon": 1.0, **family}
+        ),
+        "synthetic": (dpf.synthetic, {"name": "adult", "n": 50, "random_state": 0}),
+        "accuracy_parity_difference": (dpf.accuracy_parity_difference, {"y_true": y, "pred": yes, **people}),
+        "data_unfairness": (dpf.data_unfairness, {"y": y, **people, "kind": "difference"}),
+        "data_unfairness_from_rates": (dpf.data_unfairness_from_rates, {"p": shares, "p1": rates, "kind": "difference"}),
+        "demographic_parity_difference": (dpf.demographic_parity_difference, {"pred": yes, **people}),
+        "equal_opportunity_difference": (dpf.equal_opportunity_difference, {"y_true": y, "pred": yes, **people}),
+        "fairness_coefficients": (dpf.fairness_coefficients, {"y_true": y, **people, "notion": "equalized_odds"}),
+        "group_fairness": (dpf.group_fairness, {"y_true": y, "y_pred": yes, **people, "notion": "accuracy_parity"}),
+        "mean_equalized_odds_difference": (dpf.mean_equalized_odds_difference, {"y_true": y, "pred": yes, **people}),
+        "selection_rates": (dpf.selection_rates, {"pred": yes, **people}),
+        "binary_optimum": (dpf.binary_optimum, {"p": shares, "p1": rates, "epsilon": 1.0}),
+        "generalized_randomized_response": (dpf.generalized_randomized_response, {"k": 3, "epsilon": 1.0}),
+        "optimal_randomizer": (
+            dpf.optimal_randomizer, {"p": shares, "p1": rates, "epsilon": 1.0, "error": 0.4, "tol": 1e-6, "time_limit": 5.0}
+        ),
+        "smallest_error": (dpf.smallest_error, {"p": shares, "epsilon": 1.0}),
+        "subset_selection": (dpf.subset_selection, {"k": 4, "epsilon": 1.0, "size": 2}),
+        "subset_selection, default size": (dpf.subset_selection, {"k": 4, "epsilon": 1.0}),
+        "Randomizer": (lambda matrix: repr(dpf.Randomizer(matrix)), {"matrix": [[0.7, 0.3], [0.3, 0.7]]}),
+        "Randomizer.apply": (dpf.generalized_randomized_response(3, 1.0).apply, {"a": [0, 1, 2], "rng": None}),
+        "SubsetSelection.apply": (dpf.subset_selection(4, 1.0).apply, {"a": [0, 1, 2], "rng": None}),
+        "Randomizer.pushforward": (dpf.generalized_randomized_response(2, 1.0).pushforward, {"p": shares, "p1": rates}),
+        "FairProjection": estimator(
+            dpf.FairProjection, {"y_proba": np.full(n, 0.5) + X[:, 0] / 100, **people},
+            notion="demographic_parity", divergence="kl", tolerance=0.01,
+        ),
+        "Population": (dpf.Population.from_table, {"table": [[[0.125] * 2] * 2] * 2}),
+        "Budget": (dpf.Budget, {"epsilon": 1.0, "delta": 1e-5, "relation": "replace-one"}),
+        "Budget.spend": (lambda statement: dpf.Budget(1.0, 0, "replace-one").spend(statement), {"statement": private}),
+        "PrivacyStatement": (
+            dpf.PrivacyStatement, {"epsilon": 1.0, "delta": 1e-5, "relation": "local", "unit": "record", "public": (), "parts": ()}
+        ),
+        "compose": (
+            lambda statements, parallel, to: dpf.compose(statements, private, parallel=parallel, to=to),
+            {"statements": private, "parallel": "position", "to": "sensitive-attribute"},
+        ),
+        "audit": (
+            lambda **given: dpf.audit(_noisy, **given),
+            {"pairs": [(0, 1)], "n": 10, "alpha": 0.1, "rng": np.random.default_rng(0)},
+        ),
+        **{
+            f"dp_sgd_epsilon, {name}": (dpf.dp_sgd_epsilon, {**training, "noise_multiplier": 1.0, "accountant": name})
+            for name in ("pld", "prv", "rdp", "gdp")
+        },
+        **{
+            f"dp_sgd_noise, {name}": (dpf.dp_sgd_noise, {**training, "epsilon": 1.0, "accountant": name})
+            for name in ("pld", "rdp", "gdp")
+        },
+        "gaussian_delta": (dpf.gaussian_delta, {"epsilon": 1.0, "sigma": 1.0, "sensitivity": 1.0}),
+        "gaussian_sigma": (dpf.gaussian_sigma, {"epsilon": 1.0, "delta": 1e-5, "sensitivity": 1.0, "kind": "analytic"}),
+        "generic_linf_bound": (dpf.generic_linf_bound, {"n_groups": 2, "m": 10, "epsilon": 1.0, "beta": 0.1}),
+        "generic_linf_bound, exact": (
+            dpf.generic_linf_bound, {"n_groups": 2, "m": 10, "epsilon": 1.0, "beta": 0.1, "kind": "exact"}
+        ),
+        "svm_linf_bound": (
+            dpf.svm_linf_bound,
+            {"n_groups": 2, "m": 10, "k": 5, "epsilon": 1.0, "beta": 0.1, "kind": "corrected", "flippable": 1.0, "share": 0.5},
+        ),
+        "FairPostprocessor": estimator(dpf.FairPostprocessor, {"y_pred": yes, **people}, rate="midpoint"),
+        "PrivateFairPostprocessor": estimator(
+            dpf.PrivateFairPostprocessor, {"y_pred": yes, **people}, epsilon=1.0, mechanism="geometric", **study
+        ),
+        "PrivateFairPostprocessor, Laplace": estimator(
+            dpf.PrivateFairPostprocessor, {"y_pred": yes, **people}, epsilon=1.0, mechanism="laplace"
+        ),
+        "EqualizedOddsPostprocessor": estimator(
+            dpf.EqualizedOddsPostprocessor, {"y_pred": yes, "y_true": y, **people}, gamma=0.1, epsilon=1.0, failure=0.05,
+            groups=[0, 1],
+        ),
+        "OutputPerturbation": estimator(
+            dpf.OutputPerturbation, rows, regularization=1.0, feature_bound=5.0, epsilon=1.0, delta=1e-5, tolerance=1e-3,
+            classes=[0, 1], **study,
+        ),
+        "DPLogisticRegression": estimator(dpf.DPLogisticRegression, rows, **sgd, **study),
+        "DPLinearSVM": estimator(dpf.DPLinearSVM, rows, **sgd, **study),
+        "ExponentialFairLearner": estimator(
+            dpf.ExponentialFairLearner, {"X": cells, "y": y, **people}, hypotheses=[_positive],
+            epsilon=1.0, delta=Fraction(1, 1000), **study,
+        ),
+        "PrivateNoRegretFair": estimator(
+            dpf.PrivateNoRegretFair, {"X": features, "y": y, "sensitive_features": pd.DataFrame({"s": groups})}, epsilon=1.0,
+            delta=1e-5, subgroups=[{"s": 0}, {"s": 1}], rounds=3, samples=10, levels={"x": (0, 1, 2), "s": (0, 1)},
+            dual_bound=10.0, tolerance=0.0, **study,
+        ),
+    }  # fmt: skip
+
+
+def extremes_for(value):
+    """Return the names of the extremes for an argument, by the kind of its ordinary value."""
+    if isinstance(value, list | np.ndarray | pd.DataFrame):
+        return [*ARRAYS, "None", "0", "text"]
+    return [*NUMBERS, "0-D"] if isinstance(value, int | float | Fraction) and value is not True else WORDS
+
+
+def plan(share=1.0, name=None, seed=0):
+    """Return the calls to make, as (name, argument, extreme), a random share of each name's."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for known, (_, given) in bases().items():
+        if name in (None, known):
+            calls = [
+                (known, argument, extreme)
+                for argument in sorted(given)
+                for extreme in extremes_for(given[argument])
+            ]
+            due = max(1, round(share * len(calls)))
+            made += [calls[at] for at in sorted(rng.permutation(len(calls))[:due])]
+    return made
+
+
+def serve():
+    """Make the calls that come in, one line each, and answer with what came of each."""
+    known = bases()
+    resource.setrlimit(resource.RLIMIT_AS, (_held() + MEMORY,) * 2)
+    warnings.simplefilter("ignore")
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    for line in sys.stdin:
+        name, argument, extreme = json.loads(line)
+        try:
+            if name == "test":
+                _misbehave(argument)
+            call, given = known[name]
+            call(**{**given, argument: EXTREMES[extreme]})
+            found = "answered"
+        except (ValueError, TypeError) as error:
+            own = type(error) in (ValueError, TypeError) or type(error).__module__.startswith("dpfair_lib")
+            # what scikit-learn says of X and y is what users of its estimators know
+            words = ["found", argument, *(SCIKIT_LEARN if argument in "Xy" else ())]
+            named = any(word in str(error) for word in words)
+            found = "refused" if own and named else f"{type(error).__name__}: {error}"
+        except BaseException as error:
+            found = f"{type(error).__name__}: {error}"
+        sys.stdout.write(json.dumps(found[:300]) + "\n")
+        sys.stdout.flush()
+
+
+def _misbehave(how):
+    """Do what the harness has to notice."""
+    if how == "hang":
+        time.sleep(100)
+    elif how == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif how == "hold":
+        np.ones(MEMORY // 4)
+    raise ValueError("something is off")
+
+
+def _held():
+    return int(Path("/proc/self/status").read_text().split("VmSize:")[1].split()[0]) * 1024
+
+
+class Server:
+    """A process that makes calls, started again when it ended or was ended."""
+
+    def __init__(self):
+        self.process = None
+
+    def ask(self, call):
+        if self.process is None:
+            command = [sys.executable, __file__, "--serve"]
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
+            )  # fmt: skip
+            assert self._line(300) == "ready\n"
+        self.process.stdin.write(json.dumps(call) + "\n")
+        answer = self._line(SECONDS)
+        if answer:
+            return json.loads(answer)
+        self.close()
+        return f"no answer within {SECONDS} s" if answer is None else "the process ended"
+
+    def _line(self, seconds):
+        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+        return self.process.stdout.readline() if ready else None
+
+    def close(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process = None
+
+
+def defects(calls, tell=lambda *_: None):
+    """Return the calls that were neither answered nor refused by name, with what came of them."""
+    server, found = Server(), {}
+    try:
+        for call in calls:
+            what = server.ask(call)
+            if what not in ("answered", "refused"):
+                found[call] = what
+                tell(*call, what)
+    finally:
+        server.close()
+    return found
+
+
+def main():
+    share = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    calls = plan(share, sys.argv[2] if len(sys.argv) > 2 else None)
+    found = defects(calls, lambda *parts: (sys.stdout.write(" | ".join(parts) + "\n"), sys.stdout.flush()))
+    sys.stdout.write(f"{len(calls)} calls, {len(found)} defects\n")
+
+
+if __name__ == "__main__":
+    serve() if sys.argv[1:] == ["--serve"] else main()
