@@ -8,7 +8,7 @@ from watching import watched
 from dpfair_lib.privacy import STUDY_NOTE
 
 CASES = [case for case in cases() if not case.local]
-PRINTED = {"support vectors", "exponential learner, repair=False"}
+PRINTED = {"support vectors", "exponential learner, repair=False", "no regret, printed"}  # no guarantee for more reasons
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
