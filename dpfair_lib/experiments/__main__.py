@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,7 @@ FIGURES = {
 }
 
 # name → how to make the experiment of that name
-EXPERIMENTS = {
+EXPERIMENTS: dict[str, Callable[[str], Experiment]] = {
     "privacy-audits": audited_releases,
     "isit-alg-1-adult": functools.partial(algorithm_1, data="adult", fixed_test=True),
     "isit-alg-1-adult-fresh-test": functools.partial(algorithm_1, data="adult", fixed_test=False),

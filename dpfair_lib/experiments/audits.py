@@ -124,7 +124,7 @@ def rates(relation: str, mechanism: Any) -> Audited:
     sizes = {} if relation == "replace-within-group" else {"group_sizes": SIZES}
 
     def fit(data: Any, _: int) -> Any:
-        fair = PrivateFairPostprocessor(1.0, relation=relation, mechanism=mechanism, **sizes)
+        fair = PrivateFairPostprocessor(1.0, relation=relation, mechanism=mechanism, **sizes)  # type: ignore[arg-type]
         return fair.fit(data[0], sensitive_features=data[1])
 
     def score(fitted: Any) -> float:
