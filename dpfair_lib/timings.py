@@ -16,6 +16,9 @@ from typing import Any
 import pandas as pd
 
 RECORD = Path(__file__).resolve().parents[1] / "results" / "bench.json"
+SOLVER_RECORD = RECORD.with_name("solver.json")
+EPSILONS = ("½", "1", "2", "ln k + 1")
+"""Names of the privacy budgets of the solver's record."""
 ALWAYS = ("title", "measured")
 MEASURED = (
     "unit", "machine", "python", "versions", "commit", "threads", "repeats", "rows", "targets", "checks", "load"
@@ -207,6 +210,30 @@ def growth(section: Mapping[str, Any], axis: str) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["value", "name", "median"])
     names = list(dict.fromkeys(table["name"]))
     return table.pivot(index="value", columns="name", values="median")[names]
+
+
+def instances(section: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what random instances took and proved, one row for each cell of the record.
+
+    Parameters
+    ----------
+    section : mapping
+        A section whose rows are for one size, ``epsilon`` and ``budget`` each (None where the least fair error was
+        looked for), with processor seconds of several instances.
+
+    Returns
+    -------
+    DataFrame
+        Median and worst seconds, the worst gap, and how many gaps were not closed.
+    """
+    return pd.DataFrame([
+        {
+            "k": row["value"], "ε": row["epsilon"], "budget": "–" if row["budget"] is None else f"{row['budget']:g}",
+            "median, s": _digits(row["median"]), "worst, s": _digits(row["worst"]),
+            "worst gap": f"{row['gap_worst']:.0e}", "open": f"{row['open']} of {len(row['seconds'])}",
+        }
+        for row in section["rows"]
+    ]).set_index(["k", "ε", "budget"])  # fmt: skip
 
 
 def _digits(number: float) -> str:

@@ -69,10 +69,16 @@ def same(one, other):
     if isinstance(one, np.random.Generator) and isinstance(other, np.random.Generator):
         return one.bit_generator.state == other.bit_generator.state
     if dataclasses.is_dataclass(one) and type(one) is type(other):
-        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one))
+        return all(
+            same(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one)
+        )
     if callable(one) and callable(other):
         return getattr(one, "__qualname__", one) == getattr(other, "__qualname__", other)
-    return type(one) is type(other) and bool(one == other) or (isinstance(one, float) and one != one and other != other)
+    return (
+        type(one) is type(other)
+        and bool(one == other)
+        or (isinstance(one, float) and one != one and other != other)
+    )
 
 
 def examined(check):
