@@ -55,7 +55,7 @@ def instance(k: int, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Return shares and rates; the kinds of shares take turns, rates are uniform between 0.05 and 0.6."""
     rng = np.random.default_rng([k, number])
     kind = KINDS[number % len(KINDS)]
-    p = np.ones(k)
+    p: np.ndarray = np.ones(k)
     if kind == "Dirichlet(2)":
         p = rng.dirichlet(np.full(k, 2.0))
     elif kind == "power law":
@@ -120,7 +120,7 @@ def code() -> str:
 
 
 def measure(
-    save: Callable[[dict[str, Any]], None],
+    save: Callable[[dict[str, Any]], object],
     *,
     kept: Sequence[dict[str, Any]] = (),
     groups: Sequence[int] = GROUPS,

@@ -224,16 +224,21 @@ def instances(section: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Median and worst seconds, the worst gap, and how many gaps were not closed.
+        Median and worst seconds, by size and ε, and by budget; with the worst gap where one was not closed.
     """
-    return pd.DataFrame([
-        {
-            "k": row["value"], "ε": row["epsilon"], "budget": "–" if row["budget"] is None else f"{row['budget']:g}",
-            "median, s": _digits(row["median"]), "worst, s": _digits(row["worst"]),
-            "worst gap": f"{row['gap_worst']:.0e}", "open": f"{row['open']} of {len(row['seconds'])}",
-        }
-        for row in section["rows"]
-    ]).set_index(["k", "ε", "budget"])  # fmt: skip
+
+    def shown(row: Mapping[str, Any]) -> str:
+        left = f"; {row['open']} open, gap {row['gap_worst']:.0e}" if row["open"] else ""
+        return f"{_digits(row['median'])} / {_digits(row['worst'])}{left}"
+
+    table: dict[tuple[int, str], dict[str, Any]] = {}
+    for row in section["rows"]:
+        line = table.setdefault((row["value"], row["epsilon"]), {"k": row["value"], "ε": row["epsilon"]})
+        line["least fair error" if row["budget"] is None else f"budget {row['budget']:g}"] = shown(row)
+        line["worst gap"] = max(line.get("worst gap", 0.0), row["gap_worst"])
+    found = pd.DataFrame(list(table.values())).set_index(["k", "ε"])
+    found["worst gap"] = found.pop("worst gap").map("{:.0e}".format)
+    return found
 
 
 def _digits(number: float) -> str:

@@ -119,3 +119,11 @@ def test_the_stored_record_of_the_solver_has_twenty_instances_in_every_cell():
     assert section["tolerance"] == 1e-8
     assert all(sum(row["ended"].values()) == 20 for row in section["rows"])
     assert all(line["met"] for line in section["targets"])
+
+
+def test_instances_are_shown_by_size_with_what_was_not_closed():
+    row = {"value": 10, "epsilon": "1", "median": 0.5, "worst": 2.0, "gap_worst": 1e-9, "open": 0}
+    rows = [row | {"budget": None}, row | {"budget": 0.5, "open": 2, "gap_worst": 1e-3}]
+    table = timings.instances({"rows": rows})
+    assert table.index.tolist() == [(10, "1")]
+    assert table.iloc[0].tolist() == ["0.500 / 2.00", "0.500 / 2.00; 2 open, gap 1e-03", "1e-03"]
