@@ -1,40 +1,44 @@
-"""The k-ary optimum: columns and cuts beside whole linear programs, skewed random instances, half of the budget spent.
-
-Larger sizes: benchmarks/solver_growth.py.
-"""
+"""The methods for the k-ary optimum side by side, on a few random instances; many: benchmarks/solver_grid.py."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
-import numpy as np
-
+from benchmarks.solver_grid import instance
 from benchmarks.timing import Contender
 from dpfair_lib import optimal_randomizer, smallest_error
-from dpfair_lib.local.optimal_easy import perfect_truth
+from dpfair_lib.local import smallest_fair_error
+from dpfair_lib.local.optimal import Method
 
-TITLE = "one optimal channel for k groups, Δ, half-way between the least error and that of no unfairness"
-UNIT = "one channel, tolerance 1e-8"
+INSTANCES = 3  # of each size, one of each kind of shares
+TITLE = "one optimal channel for k groups, ε = ln k + 1, half-way between the least error and that of no unfairness"
+UNIT = f"one channel, tolerance 1e-8, mean over {INSTANCES} random instances"
 AXES = {"groups": (10, 20, 50)}
 REHEARSAL = {"AXES": {"groups": (4,)}}
-
-
-def instance(k: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Return shares, rates, ε = ln k + 1, and the error budget."""
-    rng = np.random.default_rng(seed)
-    p = np.maximum(rng.dirichlet(np.ones(k)), 1e-6)
-    p, p1, epsilon = p / p.sum(), rng.uniform(size=k), math.log(k) + 1
-    error = (smallest_error(p, epsilon) + 1 - perfect_truth(k, math.exp(-epsilon))) / 2
-    return p, p1, epsilon, error
+LARGEST: dict[Method, float] = {
+    "interior": math.inf,
+    "columns": math.inf,
+    "dinkelbach": 20,
+    "bisection": 10,
+}  # k that takes seconds
 
 
 def contenders(groups: int) -> dict[str, Contender]:
-    """Return the methods at one number of groups; bisection only where it takes seconds."""
-    p, p1, epsilon, error = instance(groups)
-    methods = ("columns", "dinkelbach", "bisection") if groups <= 20 else ("columns", "dinkelbach")
+    """Return the methods at one number of groups."""
+    epsilon = math.log(groups) + 1
+    arguments = []
+    for number in range(INSTANCES):
+        p, p1 = instance(groups, number)
+        error = (smallest_error(p, epsilon) + smallest_fair_error(p, p1, epsilon)) / 2
+        arguments.append((p, p1, error))
+
+    def solve(method: Method) -> None:
+        for p, p1, error in arguments:
+            optimal_randomizer(p, p1, epsilon, error=error, method=method, tol=1e-8)
+
     return {
-        method: Contender(
-            lambda method=method: optimal_randomizer(p, p1, epsilon, error=error, method=method, tol=1e-8)
-        )
-        for method in methods
+        method: Contender(partial(solve, method), runs=INSTANCES)
+        for method, largest in LARGEST.items()
+        if groups <= largest
     }

@@ -20,13 +20,13 @@ import numpy as np
 from benchmarks.timing import check, target
 from dpfair_lib import optimal_randomizer
 from dpfair_lib.local import fair_error_bounds, smallest_error, verify_certificate
+from dpfair_lib.timings import EPSILONS, SOLVER_RECORD
 
 TITLE = "The k-ary solver on random instances of three kinds of shares"
 UNIT = "one channel, or one least fair error; processor seconds of one thread"
-RECORD = Path(__file__).resolve().parents[1] / "results" / "solver.json"
+RECORD = SOLVER_RECORD
 SECTION = "solver_grid"
 GROUPS = (10, 20, 50, 100, 200)
-EPSILONS = ("½", "1", "2", "ln k + 1")
 BUDGETS = (0.25, 0.5, 0.75)  # of the way from the least error to the least fair one
 KINDS = ("even", "Dirichlet(2)", "power law")
 INSTANCES = 20
@@ -55,7 +55,7 @@ def instance(k: int, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Return shares and rates; the kinds of shares take turns, rates are uniform between 0.05 and 0.6."""
     rng = np.random.default_rng([k, number])
     kind = KINDS[number % len(KINDS)]
-    p = np.ones(k)
+    p: np.ndarray = np.ones(k)
     if kind == "Dirichlet(2)":
         p = rng.dirichlet(np.full(k, 2.0))
     elif kind == "power law":
@@ -120,7 +120,7 @@ def code() -> str:
 
 
 def measure(
-    save: Callable[[dict[str, Any]], None],
+    save: Callable[[dict[str, Any]], object],
     *,
     kept: Sequence[dict[str, Any]] = (),
     groups: Sequence[int] = GROUPS,

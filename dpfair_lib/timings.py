@@ -16,6 +16,9 @@ from typing import Any
 import pandas as pd
 
 RECORD = Path(__file__).resolve().parents[1] / "results" / "bench.json"
+SOLVER_RECORD = RECORD.with_name("solver.json")
+EPSILONS = ("½", "1", "2", "ln k + 1")
+"""Names of the privacy budgets of the solver's record."""
 ALWAYS = ("title", "measured")
 MEASURED = (
     "unit", "machine", "python", "versions", "commit", "threads", "repeats", "rows", "targets", "checks", "load"
@@ -207,6 +210,35 @@ def growth(section: Mapping[str, Any], axis: str) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["value", "name", "median"])
     names = list(dict.fromkeys(table["name"]))
     return table.pivot(index="value", columns="name", values="median")[names]
+
+
+def instances(section: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what random instances took and proved, one row for each cell of the record.
+
+    Parameters
+    ----------
+    section : mapping
+        A section whose rows are for one size, ``epsilon`` and ``budget`` each (None where the least fair error was
+        looked for), with processor seconds of several instances.
+
+    Returns
+    -------
+    DataFrame
+        Median and worst seconds, by size and ε, and by budget; with the worst gap where one was not closed.
+    """
+
+    def shown(row: Mapping[str, Any]) -> str:
+        left = f"; {row['open']} open, gap {row['gap_worst']:.0e}" if row["open"] else ""
+        return f"{_digits(row['median'])} / {_digits(row['worst'])}{left}"
+
+    table: dict[tuple[int, str], dict[str, Any]] = {}
+    for row in section["rows"]:
+        line = table.setdefault((row["value"], row["epsilon"]), {"k": row["value"], "ε": row["epsilon"]})
+        line["least fair error" if row["budget"] is None else f"budget {row['budget']:g}"] = shown(row)
+        line["worst gap"] = max(line.get("worst gap", 0.0), row["gap_worst"])
+    found = pd.DataFrame(list(table.values())).set_index(["k", "ε"])
+    found["worst gap"] = found.pop("worst gap").map("{:.0e}".format)
+    return found
 
 
 def _digits(number: float) -> str:

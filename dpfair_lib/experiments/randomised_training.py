@@ -125,7 +125,9 @@ def mechanisms(p: np.ndarray, p1: np.ndarray, epsilon: float) -> dict[str, Rando
         "GRR": generalized_randomized_response(k, epsilon),
         "SS": subset_selection(k, epsilon),
     }
-    return found | (_binary(p, p1, epsilon) if k == 2 else _larger(p, p1, epsilon, optimal_randomizer))
+    # where several channels are optimal each method has its own: that of the records
+    optimum = functools.partial(optimal_randomizer, method="columns")
+    return found | (_binary(p, p1, epsilon) if k == 2 else _larger(p, p1, epsilon, optimum))
 
 
 def _binary(p: np.ndarray, p1: np.ndarray, epsilon: float) -> dict[str, Randomizer]:

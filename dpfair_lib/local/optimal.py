@@ -76,7 +76,8 @@ def optimal_randomizer(
     Randomizer
         Its ``value`` is its unfairness; its ``certificate`` a `Certificate`, which `verify_certificate` recomputes:
         ``gap`` is how far the channel can be from the optimum, ``ended`` whether the time limit is the reason.
-        Constraints are kept to rounding.
+        Row sums, truthfulness and the budget are kept to rounding, 1e-14; the exact ε of the matrix, by rational
+        arithmetic, is at most ``epsilon``.
 
     Raises
     ------

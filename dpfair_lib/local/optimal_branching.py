@@ -83,7 +83,7 @@ def _proved(
 ) -> tuple[float, Multipliers | None]:
     """Return the lower bound from the program at a level, and its multipliers; 0 and None where they prove nothing."""
     scale = program.overall * (program.p @ channel)
-    solution = level(program, high, scale, max(deadline - time.monotonic(), 1.0), (1, 1))
+    solution = level(program, high, scale, max(deadline - time.monotonic(), 0.0), (1, 1))
     bound = 0.0 if solution is None else float(lower_bound(program, solution.multipliers))
     return (bound, solution.multipliers) if solution is not None and bound > 0 else (0.0, None)
 

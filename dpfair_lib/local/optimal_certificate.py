@@ -144,7 +144,7 @@ def _rounding(program: Program, m: Multipliers) -> float:
     over columns: at most 4k roundings, and a few for the products.
     """
     exact = program.p.dtype == object and m.rows.dtype == object
-    return 0.0 if exact else (4 * program.k + 32) * _UNIT
+    return 0.0 if exact else (4 * program.k + 64) * _UNIT
 
 
 def _size(program: Program, m: Multipliers) -> float:

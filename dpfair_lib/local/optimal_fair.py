@@ -27,7 +27,7 @@ class FairError(NamedTuple):
     lower : float
         No truthful ε-LDP channel with Δ = 0 has less: the Lagrangian of ``multipliers``.
     upper : float
-        The error of ``channel``.
+        The error of ``channel``, and what the rest of its unfairness is worth by the multipliers.
     unfairness : float
         The Δ of ``channel``, at most 1e-10: rounding.
     channel : Randomizer
@@ -65,8 +65,8 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     Returns
     -------
     float
-        The error of a channel found, which has Δ ≤ 1e-10. How far the least can be below it, usually by less than 1e-9,
-        is what `fair_error_bounds` proves.
+        The error of a channel that was found, with Δ = 0 to rounding. How far the least can be below it, usually by
+        less than 1e-9, is what `fair_error_bounds` proves.
 
     Raises
     ------
@@ -136,11 +136,12 @@ class _Search:
     def __init__(self, program: Program, least: float) -> None:
         self.program, self.lower = program, least
         self.best = perfect_channel(program)
+        self.upper = float(program.mistakes(self.best))
         self.proof: Multipliers | None = None
 
     @property
     def gap(self) -> float:
-        return float(self.program.mistakes(self.best)) - self.lower
+        return self.upper - self.lower
 
     def take(self, diagonal: np.ndarray, slacks: np.ndarray, multipliers: Multipliers) -> None:
         """Keep what is better than before."""
@@ -148,17 +149,17 @@ class _Search:
             matrix = feasible_channel(self.program, diagonal, slacks)
             lower = 1 + lagrangian_bound(self.program, multipliers) if multipliers.valid else 0.0
             fair = self.program.ratio(matrix) <= _FAIR
-        if fair and self.program.mistakes(matrix) < self.program.mistakes(self.best):
-            self.best = matrix
+            worth = abs(multipliers.above - multipliers.below) @ abs(self.program.excess @ matrix)
+            upper = float(self.program.mistakes(matrix) + worth)
+        if fair and upper < self.upper:
+            self.best, self.upper = matrix, upper
         if self.lower < lower:
             self.lower, self.proof = float(lower), multipliers
 
     def found(self) -> FairError:
         channel = Randomizer(np.clip(self.best, 0, 1))
-        upper = float(self.program.mistakes(channel.matrix))
         unfairness = float(self.program.ratio(channel.matrix))
-        # a channel that is fair to rounding may have an error that is too small by rounding
-        return FairError(min(self.lower, upper), upper, unfairness, channel, self.proof)
+        return FairError(min(self.lower, self.upper), self.upper, unfairness, channel, self.proof)
 
 
 def _by_linear_program(

@@ -119,8 +119,11 @@ def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:
 
 
 def privacy_ratio(epsilon: float) -> float:
-    """Return e^(−ε): how likely, at least, a report is from any value, relative to the likeliest one."""
-    return math.exp(-epsilon)
+    """Return e^(−ε): how likely, at least, a report is from any value, relative to the likeliest one.
+
+    Rounded up, by more than what the entries of a channel are rounded by: its exact ε is at most the one asked for.
+    """
+    return min(math.exp(-epsilon) * (1 + 2.0**-49), 1.0)
 
 
 def as_group_shares(p: Any) -> np.ndarray:
