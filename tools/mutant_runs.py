@@ -207,7 +207,7 @@ class Chosen:
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Limit the test that begins."""
-        limit = int(time.process_time() + 10 * self.tests.get(item.nodeid, 1.0) + 20)
+        limit = int(time.process_time() + 6 * self.tests.get(item.nodeid, 1.0) + 10)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

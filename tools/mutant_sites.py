@@ -33,6 +33,7 @@ FUNCTIONS = {
     "log": "log1p", "log1p": "log", "cdf": "sf", "sf": "cdf", "ppf": "isf", "isf": "ppf", "zeros": "ones",
     "ones": "zeros", "cumsum": "cumprod", "cumprod": "cumsum",
 }  # fmt: skip
+SYMMETRIC = {"min", "max", "minimum", "maximum", "hypot", "logaddexp", "isclose", "array_equal"}
 
 
 class Mutant(NamedTuple):
@@ -228,7 +229,11 @@ def _calls(node: ast.Call, like: object) -> Iterator[tuple[str, ast.AST]]:
     if name in {"min", "max", "minimum", "maximum"} and len(node.args) == 2:
         plain = [arg for arg in node.args if not isinstance(arg, ast.Constant)]
         yield "clip dropped", plain[-1]
-    if len(node.args) > 1 and not any(isinstance(arg, ast.Starred) for arg in node.args[:2]):
+    if (
+        name not in SYMMETRIC
+        and len(node.args) > 1
+        and not any(isinstance(arg, ast.Starred) for arg in node.args[:2])
+    ):
         yield "arguments swapped", like(args=[node.args[1], node.args[0], *node.args[2:]])
     for at, keyword in enumerate(node.keywords):
         if keyword.arg and keyword.arg != "dtype" and not _quiet(keyword, node, "keywords"):

@@ -86,15 +86,17 @@ def main() -> int:
     runs.warm(sorted({name for trace in traces.values() for name in trace["modules"]}))
     sample = [m for m in drawn(everything.values(), args.sample, args.seed) if m.room in args.rooms]
     sample.sort(key=lambda mutant: args.rooms.index(mutant.room))
-    due = []
+    due, reasons = [], excused()
     for mutant in sample:
-        tests = quickest(covering(mutant, traces), args.most)
-        state = {"module": digest(LIBRARY / mutant.file), "tests": digest_of(tests)}
         row = known.get(mutant.key, {"by": ""})
+        tests = covering(mutant, traces)
+        tests = {name: own for name, own in tests.items() if name == row["by"]} | quickest(tests, args.most)
+        state = {"module": digest(LIBRARY / mutant.file), "tests": digest_of(tests)}
         if "outcome" in row:
             rows[mutant.key] = row | {"seconds": tests.get(row["by"], 0.0)}  # until it has run again
         same = row.get("module") == state["module"]
-        if not same or (row["outcome"] == "survived" and row["tests"] != state["tests"]):
+        argued = mutant.key in reasons  # whatever the tests are
+        if not same or (row["outcome"] == "survived" and row["tests"] != state["tests"] and not argued):
             due.append((mutant, tests, state, row["by"]))
     control(traces)
     print(f"{len(everything)} mutants, {len(sample)} drawn, {len(due)} to run", flush=True)
