@@ -47,7 +47,8 @@ def check(
             case = {"epsilon": epsilon, "fraction": q}
             search.observe((math.e - 1) * q * epsilon - grown, case, tolerance=1e-15)
             search.equal(math.expm1(grown), q * math.expm1(epsilon), case, tolerance=1e-14)
-            search.equal(delta, q * single, case)
+            search.observe(Fraction(delta) - Fraction(float(q)) * Fraction(single), case)  # rounded up
+            search.equal(delta, q * single, case, tolerance=1e-15)
     _poisson(search)
     return search.evidence()
 
