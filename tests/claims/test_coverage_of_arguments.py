@@ -192,7 +192,6 @@ COUNTED_WHILE_JUDGED = {
     ("mpbt_sensitivity", "_intervals"),
     ("thesis_front", "_binary_front"),
     ("thesis_kamiran_calders_1", "check"),
-    ("thesis_thm_15", "_without_noise"),
     ("thesis_zeta_min", "_against_channels"),
 }
 """Functions whose universe is counted in the loop that judges it, not apart. The list can only get shorter."""

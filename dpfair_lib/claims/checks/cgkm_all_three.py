@@ -59,6 +59,7 @@ def judge_all_three(
     _usable(usable, search)
     _accurate(coins, search)
     _opposite(opposite, search)
+    _opposite_on_three_points(opposite, search)
     _nested(nested, search)
     _classes(serves, search)
     _with_a_margin(ladder, search)
@@ -113,6 +114,10 @@ def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
         "all ordered pairs of usable hypotheses on two points, thresholds 0, 1/10 and 9/10, ζ = 1/50 or 1/7",
         cases=5 * (8 * 7 + 2 * 12 * 11),
     )
+
+
+def _opposite_on_three_points(opposite: Callable[..., Laws], search: Search) -> None:
+    """Where hypotheses on three points are not nested in a group, exact fairness has opposite laws too."""
     three = list(itertools.permutations(_chosen(Fraction(0), 3), 2))[::47]
     for h, g in three:
         if not nested_in_a_group(h, g):

@@ -108,9 +108,7 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
         (data.sizes, data.positives): [gap(data.difference, acc, data.share_0) for acc, _ in data.points]
         for data in _gone_through()
     }
-    for p, q in itertools.product(_gone_through(), repeat=2):
-        if p.sizes != q.sizes:
-            continue
+    for p, q in _of_the_same_sizes():
         case = {"sizes": p.sizes, "p_positives": p.positives, "q_positives": q.positives}
         ours = zip(p.points, said[p.sizes, p.positives], strict=True)
         theirs = zip(q.points, said[q.sizes, q.positives], strict=True)
@@ -131,6 +129,14 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
     search.fact("pairs of DA-optimal classifiers of people who can be told apart, none left out", compared)
     search.fact("of these, equally accurate and Δ′(P) ≤ Δ′(Q)", equal)
     search.fact("of these, where the fairer data have the larger gap", turned)
+
+
+def _of_the_same_sizes() -> Iterator[tuple[DataSet, DataSet]]:
+    alike: dict[tuple[int, int], list[DataSet]] = {}
+    for data in _gone_through():
+        alike.setdefault(data.sizes, []).append(data)
+    for every in alike.values():
+        yield from itertools.product(every, repeat=2)
 
 
 def _optima_of(n_0: int, n_1: int) -> int:
