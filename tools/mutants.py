@@ -170,10 +170,14 @@ def covering(mutant: Mutant, traces: dict[str, Any]) -> runs.Tests:
 
     A statement that was edited since the tests were traced is run by those that run its function.
     """
+    imports = _tests(mutant.file.__eq__, traces)
+    if mutant.operator == "default":  # which the tests of the whole surface read, and run nothing
+        surface = {name: own for name, own in imports.items() if name.startswith("tests/test_")}
+        return _tests(mutant.place.__eq__, traces) | surface
     return (
         _tests(mutant.place.__eq__, traces)
         or _tests(lambda found: found.startswith(f"{mutant.file}:{mutant.function}:"), traces)
-        or _tests(mutant.file.__eq__, traces)
+        or imports
     )
 
 

@@ -1,6 +1,8 @@
 """A mutant is one change of one place, under a name that other edits leave alone."""
 
 import ast
+import builtins
+import importlib
 import json
 import subprocess
 import sys
@@ -95,20 +97,22 @@ def test_the_sample_has_every_operator_and_otherwise_their_shares():
     assert mutants.drawn(made, 20, seed=4) != drawn
 
 
-def test_statements_are_told_apart_from_imports():
+def test_statements_are_told_apart_from_imports(tmp_path, monkeypatch):
     lines = ['"""Text."""', "from __future__ import annotations", "A = 1", "", "def f(x):"]
     lines += ['    """Text."""', "    if x > 0:", "        return A", "    return 0"]
     seen = set()
-    space = {"__mark__": seen.add, "__name__": "module"}
-    exec(mutant_runs.marked("room/file.py", "\n".join(lines)), space)
+    monkeypatch.setattr(builtins, "__mark__", seen.add, raising=False)
+    (tmp_path / "marked_example.py").write_text(mutant_runs.marked("room/file.py", "\n".join(lines)))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("marked_example")
     assert seen == {"room/file.py"}
-    assert space["f"](1) == 1
-    assert space["f"].__doc__ == "Text."
+    assert module.f(1) == 1
+    assert module.f.__doc__ == "Text."
     places = {mutant.before: mutant.place for mutant in listed("room/file.py", "\n".join(lines))}
     assert places["x > 0"] in seen
     assert places["1"] == "room/file.py"
     assert len(seen) == 3
-    space["f"](0)
+    module.f(0)
     assert len(seen) == 4
 
 
