@@ -7,13 +7,13 @@ import types
 from dataclasses import replace
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
+from optima import budget, draw, exactly, flaws
 from scipy.optimize import linprog
 
 from dpfair_lib import optimal_randomizer, smallest_error
-from dpfair_lib.local import Randomizer, fair_error_bounds, smallest_fair_error, verify_certificate
+from dpfair_lib.local import Randomizer, verify_certificate
 from dpfair_lib.local import optimal_certificate as certificates
 from dpfair_lib.local import optimal_columns as columns
 from dpfair_lib.local import optimal_interior as interior
@@ -22,67 +22,6 @@ from dpfair_lib.local.optimal_easy import first_channel
 from dpfair_lib.local.optimal_program import Program, as_program
 
 METHODS = ("interior", "columns", "dinkelbach", "bisection")
-KINDS = ("even", "Dirichlet", "sparse", "power law", "tiny")
-RATES = ("any", "two", "labels", "one", "small", "near")
-EPSILONS = (0.0, 1e-9, 1e-3, 0.1, 0.5, 1.0, 2.0, "ln k + 1", 6.0, 12.0, 20.0, 100.0, math.inf)
-
-
-def draw(seed, k=None):
-    """Return shares, rates and ε of one of many kinds."""
-    rng = np.random.default_rng(seed)
-    k = k or int(rng.integers(2, 13))
-    kind, rate, epsilon = (options[rng.integers(len(options))] for options in (KINDS, RATES, EPSILONS))
-    p = {
-        "even": np.ones(k), "Dirichlet": rng.dirichlet(np.full(k, 2.0)), "power law": 1 / np.arange(1.0, k + 1),
-        "sparse": np.maximum(rng.dirichlet(np.full(k, 0.3)), 1e-6), "tiny": 10 ** rng.uniform(-8, 0, k),
-    }[kind]  # fmt: skip
-    uniform = rng.uniform(size=k)
-    p1 = {
-        "any": 0.05 + 0.55 * uniform, "two": np.where(uniform < 0.5, 0.2, 0.7), "labels": 1.0 * (uniform < 0.4),
-        "one": np.full(k, 0.3), "small": 1e-3 * uniform, "near": 0.3 + 1e-6 * uniform,
-    }[rate]  # fmt: skip
-    p1[0], p1[-1] = (1.0, 0.0) if rate == "labels" else (p1[0], 0.8 * p1[-1])
-    return p / p.sum(), p1, math.log(k) + 1 if epsilon == "ln k + 1" else epsilon
-
-
-def flaws(channel, p, p1, epsilon, error):
-    """Say which promises a channel does not keep; ε by rational arithmetic, the others to 1e-13."""
-    q, found = channel.matrix, []
-    truth = np.diagonal(q)
-    for what, miss in (
-        ("negative", -q.min()),
-        ("row sums", abs(q.sum(axis=1) - 1).max()),
-        ("columns", (q.max(axis=0) - truth).max()),
-        ("rows", (q.max(axis=1) - truth).max()),
-        ("budget", 1 - p @ truth - error),
-        ("value", abs(channel.value - unfairness(q, p, p1)) / max(1, channel.value) - 1e-12),
-        ("bound", channel.certificate.lower - channel.value * (1 + 1e-13)),
-    ):
-        if not miss <= 1e-13:
-            found.append(what)
-    with mpmath.workprec(200):
-        largest = mpmath.exp(mpmath.mpf(epsilon))
-        for column in q.T:
-            high, low = (Fraction(float(end)) for end in (column.max(), column.min()))
-            if math.isfinite(epsilon) and mpmath.mpf(high.numerator) / high.denominator > (
-                largest * low.numerator / low.denominator
-            ):
-                found.append("epsilon")
-                break
-    return found
-
-
-def unfairness(q, p, p1):
-    """Return Δ of the channel in rational arithmetic."""
-    q, p, p1 = (np.array([Fraction(float(x)) for x in a.ravel()]).reshape(a.shape) for a in (q, p, p1))
-    p = p / p.sum()
-    overall = p @ p1
-    return float(max(abs((p * p1) @ q / (p @ q) / overall - 1)))
-
-
-def budget(p, p1, epsilon, share):
-    least = smallest_error(p, epsilon)
-    return least + share * max(smallest_fair_error(p, p1, epsilon) - least, 0.0)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -149,12 +88,6 @@ def random_multipliers(rng, k):
         t=rng.uniform(), above=part[0], below=part[1], truth=scale * rng.exponential(), rows=scale * rng.normal(size=k),
         column_caps=caps[0], row_caps=caps[1],
     )  # fmt: skip
-
-
-def exactly(x):
-    """Return floats as fractions, entry by entry."""
-    x = np.asarray(x)
-    return np.array([Fraction(float(one)) for one in x.ravel()], dtype=object).reshape(x.shape)
 
 
 def excess_of_floats(seeds):
@@ -301,15 +234,6 @@ def test_every_linear_program_is_told_how_much_time_is_left():
         assert 0.9 * limit <= told <= limit + restricted.highs.getRunTime()
 
 
-def test_the_time_limit_of_the_fair_error():
-    rng = np.random.default_rng(0)
-    p, p1 = rng.dirichlet(np.full(40, 2.0)), rng.uniform(0.05, 0.6, 40)
-    stopped, found = fair_error_bounds(p, p1, 3.0, time_limit=1e-9), fair_error_bounds(p, p1, 3.0)
-    assert stopped.gap > 1e-3 > found.gap
-    assert stopped.lower <= found.upper
-    assert found.lower <= stopped.upper
-
-
 def test_the_interior_finds_it_alone():
     """Without the columns that would go on where rounding ends it."""
     rng = np.random.default_rng(8)
@@ -322,93 +246,3 @@ def test_the_interior_finds_it_alone():
         )
         assert program.ratio(matrix) - lower_bound(program, proof) <= 1e-8
         assert rounds <= 80
-
-
-def both_sides(p, p1, epsilon, error):
-    """Return a proved lower bound of the least Δ a little below an error budget, and an upper one at it."""
-    before = optimal_randomizer(p, p1, epsilon, error=error - 1e-6)
-    return before.certificate.lower, optimal_randomizer(p, p1, epsilon, error=error).value
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_fair_error_is_where_unfairness_ends(seed):
-    rng = np.random.default_rng(seed)
-    k, epsilon = int(rng.integers(3, 40)), float(rng.uniform(0.3, 5))
-    p, p1 = rng.dirichlet(np.full(k, 2.0)), rng.uniform(0.05, 0.6, k)
-    found = fair_error_bounds(p, p1, epsilon)
-    assert found.gap <= 1e-9
-    certificate = types.SimpleNamespace(lower=0.0)
-    channel = types.SimpleNamespace(
-        matrix=found.channel.matrix, value=found.unfairness, certificate=certificate
-    )
-    assert flaws(channel, p, p1, epsilon, found.upper) == []
-    assert found.unfairness <= 1e-10
-    lower, upper = both_sides(p, p1, epsilon, found.upper)
-    assert upper <= 2e-9 < 1e-8 < lower
-    # a figure on either wrong side would be noticed
-    assert both_sides(p, p1, epsilon, found.upper - 2e-6)[1] > 2e-9
-    assert both_sides(p, p1, epsilon, found.upper + 2e-6)[0] == 0
-
-
-def test_the_proof_of_the_fair_error_holds_in_rational_arithmetic():
-    rng = np.random.default_rng(1)
-    for k in (2, 3, 5, 7):
-        p, p1 = rng.dirichlet(np.full(k, 2.0)), rng.uniform(0.05, 0.6, k)
-        found = fair_error_bounds(p, p1, 1.2)
-        program, m = as_program(p, p1, 1.2, 1.0), found.multipliers
-        shares = exactly(program.p)
-        exact = Program(shares / shares.sum(), exactly(program.p1), Fraction(program.x), Fraction(1))
-        fields = {
-            name: exactly(getattr(m, name)) for name in ("above", "below", "rows", "column_caps", "row_caps")
-        }
-        proved = 1 + lagrangian_bound(exact, replace(m, t=Fraction(0), truth=Fraction(1), **fields))
-        assert found.lower <= proved <= found.upper + 1e-9
-        assert proved + 1e-8 > found.upper  # a proof of more would be noticed
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_fair_error_is_that_of_a_plain_program(seed):
-    rng = np.random.default_rng(seed)
-    k, epsilon = 3 + 2 * seed, float(rng.uniform(0.3, 3))
-    p, p1 = rng.dirichlet(np.full(k, 2.0)), rng.uniform(0.05, 0.6, k)
-    x, entry = math.exp(-epsilon), np.eye(k * k).reshape(k, k, k * k)
-    limits = [
-        row
-        for i, j in itertools.permutations(range(k), 2)
-        for row in (x * entry[j, j] - entry[i, j], entry[i, j] - entry[j, j], entry[i, j] - entry[i, i])
-    ]
-    biased = [sum(p[i] * (p1[i] - p @ p1) * entry[i, j] for i in range(k)) for j in range(k)]
-    plain = linprog(
-        -sum(p[i] * entry[i, i] for i in range(k)), A_ub=np.array(limits), b_ub=np.zeros(len(limits)),
-        A_eq=np.array([*entry.sum(axis=1), *biased]), b_eq=np.repeat([1.0, 0.0], k), bounds=(0, 1),
-    )  # fmt: skip
-    assert smallest_fair_error(p, p1, epsilon) == pytest.approx(1 + plain.fun, abs=1e-8)
-
-
-def test_two_groups_have_to_guess_exactly():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        p, p1 = rng.dirichlet([2.0, 2.0]), rng.uniform(0.05, 0.6, 2)
-        found = fair_error_bounds(p, p1, float(rng.uniform(0.1, 6)))
-        assert found.lower <= 0.5 <= found.upper + 1e-12
-        assert found.gap <= 1e-9
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_fifty_groups_at_the_usual_budget_raise_nothing(seed):
-    """Where `smallest_fair_error` once raised ArithmeticError: k = 50, ε = ln k + 1."""
-    rng = np.random.default_rng(seed)
-    found = fair_error_bounds(rng.dirichlet(np.full(50, 2.0)), rng.uniform(0.05, 0.6, 50), math.log(50) + 1)
-    assert found.gap <= 1e-9
-
-
-@pytest.mark.parametrize("first", [0, 500])
-def test_no_fair_error_raises(first):
-    for seed in range(first, first + 80):
-        p, p1, epsilon = draw(seed, k=2 + seed % 21)
-        found = fair_error_bounds(p, p1, epsilon, time_limit=2.0)
-        assert smallest_error(p, epsilon) - 1e-12 <= found.lower <= found.upper <= 1
-        assert found.unfairness <= 1e-10
-        # multipliers grow like one over the smallest excess, and what rounding may have done grows with them
-        if (p * abs(p1 - p @ p1) >= 1e-7).all() and epsilon <= 12:
-            assert found.gap <= 1e-7, seed
