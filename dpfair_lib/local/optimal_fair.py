@@ -16,7 +16,7 @@ from dpfair_lib.local.optimal_program import Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.privacy._arguments import positive
 
-_FAIR = 1e-10  # unfairness up to this is rounding
+_FAIR = 1e-10  # unfairness up to this is rounding, or up to that of a channel in closed form if that has more
 
 
 class FairError(NamedTuple):
@@ -29,7 +29,7 @@ class FairError(NamedTuple):
     upper : float
         The error of ``channel``, and what the rest of its unfairness is worth by the multipliers.
     unfairness : float
-        The Δ of ``channel``, at most 1e-10: rounding.
+        The Δ of ``channel``: rounding, at most 1e-10 unless shares or e^(−ε) are near rounding themselves.
     channel : Randomizer
     multipliers : Multipliers or None
         At level 0; None where the most truthful channel is a fair one, so that nothing is to be proved.
@@ -137,6 +137,7 @@ class _Search:
         self.program, self.lower = program, least
         self.best = perfect_channel(program)
         self.upper = float(program.mistakes(self.best))
+        self.fair = max(_FAIR, float(program.ratio(self.best)))
         self.proof: Multipliers | None = None
 
     @property
@@ -148,7 +149,7 @@ class _Search:
         with np.errstate(all="ignore"):
             matrix = feasible_channel(self.program, diagonal, slacks)
             lower = 1 + lagrangian_bound(self.program, multipliers) if multipliers.valid else 0.0
-            fair = self.program.ratio(matrix) <= _FAIR
+            fair = self.program.ratio(matrix) <= self.fair
             worth = abs(multipliers.above - multipliers.below) @ abs(self.program.excess @ matrix)
             upper = float(self.program.mistakes(matrix) + worth)
         if fair and upper < self.upper:

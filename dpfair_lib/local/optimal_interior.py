@@ -16,7 +16,9 @@ from dpfair_lib.local.optimal_newton import Newton, State, Step
 from dpfair_lib.local.optimal_program import Program
 
 _MOST = 300  # steps; 10 to 130 are usual
-_PATIENCE = 25  # steps without progress
+_PATIENCE = (
+    100  # steps without progress; far from the end, at small ε, half as many may be needed for a tenth
+)
 _SHORT = 1e-8  # steps of this length lead nowhere
 _NEAR = 0.9999  # how far towards the nearest bound a step may go, at most
 _CENTRE = 0.1  # the sum of all products of rooms and prices at first, over the level

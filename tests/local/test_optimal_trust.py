@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 from dpfair_lib import optimal_randomizer, smallest_error
 from dpfair_lib.local import Randomizer, fair_error_bounds, smallest_fair_error, verify_certificate
 from dpfair_lib.local import optimal_certificate as certificates
+from dpfair_lib.local import optimal_columns as columns
 from dpfair_lib.local import optimal_interior as interior
 from dpfair_lib.local.optimal_certificate import Multipliers, lagrangian_bound, lower_bound
 from dpfair_lib.local.optimal_easy import first_channel
@@ -244,13 +245,13 @@ def test_bounds_enclose_the_optimum_of_plain_programs(seed):
 
 
 class Clock:
-    """A clock on which every look takes a second."""
+    """A clock on which every look takes a second, or longer."""
 
     def __init__(self):
-        self.now = 0.0
+        self.now, self.look = 0.0, 1.0
 
     def monotonic(self):
-        self.now += 1.0
+        self.now += self.look
         return self.now
 
 
@@ -271,9 +272,9 @@ def test_no_step_begins_after_the_time_limit(method, monkeypatch):
     assert channel.certificate.ended == "time"
     assert flaws(channel, p, p1, 3.0, error) == []
     assert verify_certificate(channel, p, p1, 3.0, error=error) == pytest.approx(channel.certificate.gap)
-    clock.now = 0.0
-    optimal_randomizer(p, p1, 3.0, error=error, method=method, tol=1e-9)
-    assert clock.now <= 100  # a limit holds unless another one is given
+    clock.look = 20.0
+    usual = optimal_randomizer(p, p1, 3.0, error=error, method=method, tol=1e-9)
+    assert usual.certificate.ended == "time"  # a minute, unless another limit is given
 
 
 @pytest.mark.parametrize("method", ["interior", "columns", "dinkelbach", "bisection"])
@@ -287,6 +288,17 @@ def test_the_time_limit_holds_inside_one_program(method):
     assert time.process_time() - started < 6  # one whole program would take minutes, to closure
     assert channel.certificate.ended == "time"
     assert flaws(channel, p, p1, 1.0, channel.certificate.error) == []
+
+
+def test_every_linear_program_is_told_how_much_time_is_left():
+    rng = np.random.default_rng(0)
+    program = as_program(rng.dirichlet(np.full(9, 2.0)), rng.uniform(0.05, 0.6, 9), 1.0, 0.8)
+    restricted = columns._Restricted(program, np.ones((9, 9), dtype=bool) ^ np.eye(9, dtype=bool))
+    scale = program.overall * program.p
+    for limit in (1e6, 10.0):
+        assert restricted.solve(0.0, scale, time.monotonic() + limit) is not None
+        told = restricted.highs.getOptionValue("time_limit")[1]
+        assert 0.9 * limit <= told <= limit + restricted.highs.getRunTime()
 
 
 def test_the_time_limit_of_the_fair_error():
