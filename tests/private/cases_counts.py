@@ -230,6 +230,6 @@ CASES = [
     _odds("replace-one", "geometric", epsilon=8.0),
     _odds("add-remove", "laplace", epsilon=8.0),
     certificate(),
-    certificate(epsilon=40.0),
+    certificate(epsilon=12.0),
     constants(),
 ]
