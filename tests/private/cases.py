@@ -13,6 +13,8 @@ How to list a new one
    the exact numbers that the noise is added to, counted anew from the data, not by the library. ``numbers`` reads the
    released numbers, and ``through`` computes them from the sampler's answers.
 5. ``noisy`` names the attributes that noise reaches. All others must be equal for neighbours.
+   Where bounds on so few rows are 1 whatever the noise, list the case once more with a larger ε.
+6. Write what its statement says beside the numbers into `TERMS` of `test_terms`.
 
 A public class that sets or holds ``privacy_statement``, or a function that takes ``noise`` or makes a statement, is
 found by `test_listed`, which fails until it is in ``covers`` of a case or, with the reason, in `NO_RELEASE`.

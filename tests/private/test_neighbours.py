@@ -9,8 +9,11 @@ time, which no statement here covers.
 import numpy as np
 import pytest
 from cases import cases, parts, statement_of
-from checks import check_neighbours
+from checks import check_neighbours, frozen
 from neighbours import replaced
+from picture import picture
+from study_watching import exactly
+from watching import far_answers, same_answers
 
 import dpfair_lib as dpf
 
@@ -23,6 +26,34 @@ STUDY = [case for case in CASES if not case.local and case.pairs()]
 def test_with_the_samplers_answers_fixed_neighbours_are_the_same(case):
     assert case.pairs()
     check_neighbours(case, "secure")
+
+
+SAMPLED = [case for case in SECURE if not case.local]
+
+
+@pytest.mark.parametrize("case", SAMPLED, ids=str)
+def test_with_answers_far_beyond_all_numbers_too(case):
+    # a sum that is cut off near the exact number would tell it; at moderate answers that is not seen
+    check_neighbours(case, "secure", far_answers, every=7)
+
+
+def _seen(case, answer):
+    data = case.data()
+    with frozen(case, "secure", answer):
+        held = parts(case.release(data))
+    return {name: picture(part, name) for name, part in held.items()}
+
+
+@pytest.mark.parametrize("kind", sorted({case.covers[0] for case in SAMPLED}, key=str))
+def test_the_answers_reach_every_attribute_that_is_said_to_be_noisy(kind):
+    # where all answers give one value, a bound of 1 say, nothing would be learned from its being the same
+    noisy, moved = set(), set()
+    for case in SAMPLED:
+        if case.covers[0] == kind:
+            seen = [_seen(case, answer) for answer in (same_answers, far_answers, exactly)]
+            noisy |= case.noisy
+            moved |= {name for name in seen[0] for other in seen[1:] if seen[0][name] != other.get(name)}
+    assert moved == noisy
 
 
 @pytest.mark.parametrize("case", STUDY, ids=str)

@@ -238,6 +238,22 @@ def test_the_noise_of_a_penalised_step(penalty, monkeypatch):
     assert pytest.approx(np.full((2, 2), w_due), rel=1e-10) == unit.W_ - none.W_
 
 
+def test_clip_and_radius_of_w_follow_from_the_released_frequencies(monkeypatch):
+    # unless they are given; those of the rows would tell how large the smaller group is, for nothing
+    counted = {"group_frequencies": None, "frequency_epsilon": 0.4, "w_max_grad_norm": None, "w_radius": None}
+    none, unit = (
+        with_normals(value, lambda: fermi(**counted).fit(**penalised_rows()), monkeypatch)
+        for value in (0.0, 1.0)
+    )
+    least = unit.group_frequencies_.min()
+    assert abs(least - 0.5) > 0.02  # the rows' own
+    w_due = 0.01 * 1.5 / 6 * math.sqrt(2) * unit.noise_multiplier_ * 2 / math.sqrt(least)
+    assert pytest.approx(np.full((2, 2), w_due), rel=1e-10) == unit.W_ - none.W_
+    far = fermi(**counted, w_learning_rate=1e6).fit(**penalised_rows())
+    assert far.group_frequencies_.min() == pytest.approx(least, rel=EXACT)
+    assert np.linalg.norm(far.W_) == pytest.approx(math.sqrt(2 / least), rel=1e-9)
+
+
 def test_the_cost_of_penalised_steps_and_of_the_frequencies():
     data = penalised_rows()
     with study_requests() as asked:

@@ -87,6 +87,14 @@ def same_answers(kind: str, values: list[Any]) -> Any:
     return [int(one) for one in np.round(drawn)] if kind == "geometric" else drawn.tolist()
 
 
+def far_answers(kind: str, values: list[Any]) -> Any:
+    """Answer as `same_answers`, but far beyond all numbers, to both sides: noise that is cut off comes back."""
+    if kind == "choice":
+        return len(values) - 1
+    drawn = [(-1) ** at * 10**9 for at in range(len(values))]
+    return drawn if kind == "geometric" else [float(one) for one in drawn]
+
+
 @contextlib.contextmanager
 def same_reports() -> Iterator[None]:
     """Let every channel report what depends on nothing but how many people there are; never the last label."""

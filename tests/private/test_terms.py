@@ -1,0 +1,85 @@
+"""What a statement says beside its numbers: what is public, and what its relation or its promise leaves out.
+
+These words decide what a reader takes to be protected, and no number tells that one is lost. They are written down here
+once more, by hand; where one changes, the release, its docstring and this list have to be read together.
+"""
+
+import numpy as np
+import pytest
+from cases import cases, statement_of
+
+import dpfair_lib as dpf
+from dpfair_lib.privacy import STUDY_NOTE
+
+CASES = [case for case in cases() if case.relation is not None and not case.local]
+GROUPS, LABELS = "the two group labels", "the two labels"
+ROWS, BATCH = (
+    "the number of rows",
+    "the sample rate and the expected batch size, so the number of rows",
+)
+BEHIND = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
+TERMS = {
+    "rates replace-within-group": ({f"group sizes of the rows given to fit, {GROUPS}"}, ""),
+    "rates add-remove": ({f"divisors fixed beforehand, {GROUPS}"}, ""),
+    "rates replace-one": ({f"number of rows, divisors fixed beforehand, {GROUPS}"}, ""),
+    "rates sensitive-attribute": (
+        {"everything but who is in which group, divisors fixed beforehand"}, "",
+    ),
+    "odds sensitive-attribute": ({"predictions and labels of all rows", "which groups there are"}, BEHIND),
+    "odds replace-one": ({ROWS, "which groups there are"}, BEHIND),
+    "odds add-remove": ({"which groups there are"}, BEHIND),
+    "certificate": (
+        {"the number of rows of each label in each group", "that the scores are linear in X"},
+        "the groups of the relation are those of label and sensitive features together",
+    ),
+    "constants for scaling": ({"number of rows", "bounds of the columns"}, "means and deviations for scaling"),
+    "output perturbation": ({ROWS, LABELS}, ""),
+    "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
+    "exponential learner, repair=False": (
+        {"number of rows", "the hypotheses, each a function of one row", GROUPS}, "cgkm.thm-2.privacy: ",
+    ),
+    "no regret": ({"number of rows, columns and their levels, subgroups"}, ""),
+    "no regret, printed": (
+        {"number of rows, columns and their levels, subgroups"}, "cgkm.fairnr-privacy: the auditor reads the data",
+    ),
+    "DPLogisticRegression": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
+    "DPLinearSVM": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
+    "fermi, frequency_epsilon": ({BATCH, LABELS, "the groups"}, "group frequencies from noisy counts"),
+    "fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, STUDY_NOTE),
+    "fermi, as_run": ({ROWS, "the group frequencies"}, "frequencies of the groups are used without noise"),
+    "support vectors": (set(), "refuted: how many support vectors there are and their labels are released"),
+}  # fmt: skip
+"""How a case's name begins → all that is public, and what the note must say; empty where it must be empty."""
+
+
+def terms(case):
+    """Return what is written of the case under the longest of the beginnings."""
+    return TERMS[max((name for name in TERMS if case.name.startswith(name)), key=len)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_nothing_that_a_statement_says_is_lost_or_added(case):
+    noise = "secure" if case.secure else "study"
+    statement = statement_of(case.release(case.data(), noise, None if case.secure else 0))
+    public, note = terms(case)
+    assert set(statement.public) == public
+    assert note in statement.note
+    assert note or not statement.note
+    # nor where it is printed
+    assert all(said in str(statement) for said in {*public, statement.note, case.relation})
+
+
+def test_every_word_is_of_some_case():
+    assert {id(terms(case)) for case in CASES} == {id(said) for said in TERMS.values()}
+
+
+@pytest.mark.parametrize("settings", [{}, {"expected_batch_size": 2.0}], ids=["counted", "given"])
+@pytest.mark.parametrize("kind", [dpf.DPLogisticRegression, dpf.DPLinearSVM])
+def test_a_divisor_that_is_counted_is_public(kind, settings):
+    X, y = np.random.default_rng(0).normal(size=(8, 2)), np.tile([0, 1], 4)
+    fitted = kind(
+        noise_multiplier=1.0, delta=1e-3, max_grad_norm=1.0, sample_rate=0.5, steps=1, learning_rate=0.1,
+        device="cpu", random_state=0, **settings,
+    ).fit(X, y)  # fmt: skip
+    counted = "the expected batch size, which is sample rate × number of rows, so the number of rows"
+    assert (counted in fitted.privacy_statement_.public) == (not settings)
