@@ -144,7 +144,7 @@ def test_too_few_rows_says_how_many_are_enough(name):
 
 @pytest.mark.parametrize("n", [0, -5, 2.5, True, "100"])
 def test_n_must_be_a_number_of_rows(n):
-    with pytest.raises(ValueError, match=r"n: found .*, expected a positive whole number"):
+    with pytest.raises(ValueError, match=r"n: found .*, expected a whole number of at least 1"):
         synthetic("credit", n=n, random_state=0)
 
 
