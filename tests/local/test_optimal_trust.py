@@ -17,6 +17,7 @@ from dpfair_lib.local import Randomizer, verify_certificate
 from dpfair_lib.local import optimal_certificate as certificates
 from dpfair_lib.local import optimal_columns as columns
 from dpfair_lib.local import optimal_interior as interior
+from dpfair_lib.local import optimal_levels as levels
 from dpfair_lib.local.optimal_certificate import Multipliers, lagrangian_bound, lower_bound
 from dpfair_lib.local.optimal_easy import first_channel
 from dpfair_lib.local.optimal_program import Program, as_program
@@ -232,6 +233,14 @@ def test_every_linear_program_is_told_how_much_time_is_left():
         assert restricted.solve(0.0, scale, time.monotonic() + limit) is not None
         told = restricted.highs.getOptionValue("time_limit")[1]
         assert 0.9 * limit <= told <= limit + restricted.highs.getRunTime()
+
+
+def test_every_whole_program_is_told_how_much_time_is_left(monkeypatch):
+    program, told, solver = as_program([0.5, 0.3, 0.2], [0.2, 0.6, 0.9], 1.0, 0.5), [], levels.solver
+    monkeypatch.setattr(levels, "solver", lambda *limit: told.append(limit) or solver(*limit))
+    assert levels.level(program, 0.1, program.overall * program.p, 7.0, (1, 1)) is not None
+    assert told
+    assert all(6 < limit <= 7 for (limit,) in told)
 
 
 def test_the_interior_finds_it_alone():
