@@ -24,7 +24,7 @@ def above(value: Fraction | int) -> float:
 
 def below(value: Fraction | int) -> float:
     """Return the largest float that is at most an exact number."""
-    return -above(-value)
+    return -above(-value) or 0.0  # not minus zero
 
 
 def sum_above(values: Iterable[float]) -> float:

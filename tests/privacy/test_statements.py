@@ -281,9 +281,11 @@ def test_a_budget_never_holds_more_than_it_allows(numbers, epsilon, delta):
     total = [math.fsum(s.epsilon for s in budget.spent), math.fsum(s.delta for s in budget.spent)]
     assert total[0] <= epsilon * (1 + 1e-12)
     assert total[1] <= delta * (1 + 1e-12)
-    assert budget.remaining == pytest.approx(
-        (max(epsilon - total[0], 0), max(delta - total[1], 0)), abs=1e-15
-    )
+    for left, allowed, name in zip(budget.remaining, (epsilon, delta), ("epsilon", "delta"), strict=True):
+        spent = sum((Fraction(getattr(s, name)) for s in budget.spent), Fraction(0))
+        exact = max(Fraction(allowed) - spent, Fraction(0))
+        assert Fraction(left) <= exact < Fraction(math.nextafter(left, math.inf))  # the next float below
+        assert not str(left).startswith("-")
 
 
 @pytest.mark.parametrize(
