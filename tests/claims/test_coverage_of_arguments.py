@@ -166,7 +166,6 @@ OWN = {
 
 FILTERED = {
     ("cgkm_advanced_composition", "check"): "printed for ε ≤ 8 ln(1/δ)",
-    ("cgkm_all_three", "_opposite"): "usable hypotheses",
     ("cgkm_lemma_5", "_loss_vectors"): "not all of label 1",
     ("isit_alg_1", "check"): "the larger one first",
     ("isit_prop_1", "_deterministic_classifiers_attain"): "γ up to the gap",
@@ -175,7 +174,6 @@ FILTERED = {
     ("sk_lemma_a2_3", "check"): "not both 0",
     ("sk_scaling", "_sensitivity"): "keep the number and the labels of their support vectors",
     ("thesis_reduction_5_5_7", "check"): "column-truthful",
-    ("thesis_thm_15_people", "_every_pair"): "of the same group sizes",
     ("thesis_zeta_min", "_against_channels"): "wherever they are private",
 }
 """Functions that leave cases out of a universe, and the words of the universe that say so."""
