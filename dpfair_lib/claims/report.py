@@ -25,15 +25,17 @@ def as_row(outcome: Outcome, *, times: bool = False) -> dict[str, Any]:
         "where": claim.where,
         "statement": claim.statement,
         "verdict": claim.verdict or NOT_EXAMINED,
+        "finding": claim.finding,
         "status": outcome.status,
         "slack": plain_number(evidence.slack) if evidence else None,
         "cases": evidence.cases if evidence else 0,
         "witness": plain(evidence.witness) if evidence else None,
         "depends_on": list(claim.depends_on),
         "chapter": claim.chapter,
+        "universe": evidence.universe if evidence else "",
+        "facts": plain(evidence.facts) if evidence else {},
+        "faults": {name: {"caught": run.caught, "by": run.how} for name, run in outcome.faults.items()},
     }
-    if outcome.faults:
-        row["faults"] = {name: {"caught": run.caught, "by": run.how} for name, run in outcome.faults.items()}
     if times:
         row |= {"seconds": round(outcome.seconds, 2), "kept": outcome.kept}
     return row

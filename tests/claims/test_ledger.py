@@ -139,11 +139,16 @@ def test_rows_and_tables():
     unexamined = judge(Claim("isit.y", "here", "something"))
     row = as_row(unexamined)
     assert set(row) >= {
-        "id", "source", "where", "statement", "verdict", "slack", "cases", "witness", "depends_on", "chapter",
+        "id", "source", "where", "statement", "verdict", "finding", "status", "slack", "cases", "witness",
+        "depends_on", "chapter", "universe", "facts", "faults",
     }  # fmt: skip
     assert row["verdict"] == row["status"] == NOT_EXAMINED
     two = [outcome_of("isit.alg-1"), outcome_of("isit.prop-4.utility")]
     planted = len(entry("isit.prop-4.utility").faults)
+    shown = as_row(two[0])
+    assert shown["facts"] == plain(two[0].evidence.facts) != {}
+    assert shown["universe"] == two[0].evidence.universe
+    assert {name: run["caught"] for name, run in shown["faults"].items()} == dict.fromkeys(two[0].faults, True)
     table = as_table([*two, unexamined])
     assert "3 claims: 1 corrected, 1 holds, 1 not yet examined" in table
     assert f"{planted} of {planted}" in table
