@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, Erratum, Outcome
+from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, Claim, Outcome
 from dpfair_lib.claims.report import plain
 
 BADGES = {
@@ -122,17 +122,18 @@ def _row(outcome: Outcome) -> list[str]:
     ]
 
 
-def errata_table(errata: Sequence[Erratum]) -> Html:
+def errata_table(claims: Iterable[Claim]) -> Html:
     """Return what the sources misprint or leave open, and what should stand there."""
+    errata = [(claim.id, erratum) for claim in claims for erratum in claim.errata]
     rows = [
         [
-            f"{html.escape(erratum.claim)}<br><small>{html.escape(erratum.where)}</small>",
+            f"{html.escape(claim_id)}<br><small>{html.escape(erratum.where)}</small>",
             html.escape(erratum.printed),
             html.escape(erratum.correct),
         ]
-        for erratum in errata
+        for claim_id, erratum in errata
     ]
-    text = "\n".join(f"{erratum.claim}, {erratum.where}: {erratum.correct}" for erratum in errata)
+    text = "\n".join(f"{claim_id}, {erratum.where}: {erratum.correct}" for claim_id, erratum in errata)
     return Html(text, _table(("claim and place", "printed", "should be"), rows, style="wide-table prose"))
 
 

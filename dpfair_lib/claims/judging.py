@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dpfair_lib._processes import end_with
-from dpfair_lib.claims.kept import Found, check_module, place_of
+from dpfair_lib.claims.kept import Found, place_of
 from dpfair_lib.claims.ledger import Claim, FaultRun, Outcome, Verdict
+from dpfair_lib.claims.rooms import CLAIMS, in_ledger
 from dpfair_lib.claims.search import Search
 
 
@@ -80,8 +81,8 @@ def judge_all(
     claims, search = list(claims), Searched(faults, seed, effort)
     outcomes = [None if fresh else _kept(claim, search) for claim in claims]
     due = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    # another process finds a check of the library by its module's name, and no other check
-    movable = [index for index in due if check_module(claims[index])]
+    # another process finds a claim of the ledger by its id, and no other claim
+    movable = [index for index in due if in_ledger(claims[index])]
     if jobs != 1 and len(movable) > 1:
         for index, found in zip(
             movable, _apart([claims[index] for index in movable], search, jobs), strict=True
@@ -133,15 +134,13 @@ def _apart(claims: list[Claim], search: Searched, jobs: int | None) -> Iterator[
 
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=jobs or joblib.cpu_count(), batch_size=1, return_as="generator")
-        calls = ((os.getpid(), claim.id, claim.verdict, check_module(claim), search) for claim in claims)
-        yield from parallel(joblib.delayed(_run_by_name)(*call) for call in calls)
+        calls = ((os.getpid(), claim.id, claim.verdict, search) for claim in claims)
+        yield from parallel(joblib.delayed(_run_by_id)(*call) for call in calls)
 
 
-def _run_by_name(parent: int, claim_id: str, verdict: Verdict, module: str, search: Searched) -> Found:
+def _run_by_id(parent: int, claim_id: str, verdict: Verdict, search: Searched) -> Found:
     end_with(parent)
-    judged = importlib.import_module(module)
-    claim = Claim(claim_id, "", "", verdict=verdict, check=judged.check, faults=judged.FAULTS)
-    outcome = _run(claim, search)
+    outcome = _run(replace(CLAIMS[claim_id], verdict=verdict), search)
     assert outcome.evidence is not None
     return Found(outcome.evidence, outcome.faults, outcome.seconds)
 

@@ -24,11 +24,11 @@ from typing import NamedTuple
 from dpfair_lib._files import write_whole
 from dpfair_lib.claims.ledger import SOURCES, Claim, FaultRun
 from dpfair_lib.claims.plain import from_json, to_json
+from dpfair_lib.claims.rooms import in_ledger, module_of
 from dpfair_lib.claims.search import Evidence
 
 VARIABLE = "DPFAIR_LEDGER"
 PACKAGE = Path(__file__).resolve().parents[1]
-CHECKS = "dpfair_lib.claims.checks"
 STARTED = time.time()
 
 
@@ -110,11 +110,11 @@ class Place:
 def place_of(claim: Claim) -> Place | None:
     """Return where a claim's outcome is kept; None if it is not to be.
 
-    It is not if no folder is named, if the check or the faults are not those of a module of the library, or if
+    It is not if no folder is named, if the check or the faults are not those of the ledger's entry, or if
     a source changed after this process began: then what is on disk need not be what runs here.
     """
-    folder, module = os.environ.get(VARIABLE), check_module(claim)
-    if not folder or module is None:
+    folder, module = os.environ.get(VARIABLE), module_of(claim.id)
+    if not folder or not in_ledger(claim):
         return None
     files = sources(PACKAGE, module)
     if any(map(_changed, files)):
@@ -131,23 +131,15 @@ def _changed(path: Path) -> bool:
     return SEEN.get(path) != _state(stat) or max(stat.st_mtime, stat.st_ctime) >= STARTED
 
 
-def check_module(claim: Claim) -> str | None:
-    """Return the module of the library whose ``check`` and ``FAULTS`` are the claim's; None if there is none."""
-    name = getattr(claim.check, "__module__", "")
-    module = sys.modules.get(name) if name.startswith(f"{CHECKS}.") else None
-    own = getattr(module, "check", None) is claim.check and getattr(module, "FAULTS", None) is claim.faults
-    return name if own else None
-
-
 def sources(package: Path, module: str) -> list[Path]:
-    """List the files on which a run of a check depends: the library and the recorded results.
+    """List the files on which a run of a claim's check depends: the library and the recorded results.
 
-    Of the ledger's entries and checks only those that the check's module reaches by imports are listed, so that
-    a new entry leaves the outcomes of the others standing; of everything else, all files are.
+    Of the claims' rooms only the modules that the claim's own reaches by imports are listed, so that a new entry
+    leaves the outcomes of the others standing; of everything else, all files are.
     """
     ledger = package / "claims"
     files = _everything(package)
-    apart = {*(ledger / "checks").glob("[!_]*.py"), *(ledger / f"{source}.py" for source in SOURCES)}
+    rooms = {path for room in (*SOURCES, "shared") for path in (ledger / room).glob("*.py")}
     reached = {path for path in files if ledger not in path.parents and _names_the_ledger(path)}
     due = [*reached, *_files({module}, package)]
     while due:
@@ -155,7 +147,9 @@ def sources(package: Path, module: str) -> list[Path]:
         reached.add(path)
         found = _files(_imports(path, package), package)
         due += [other for other in found if ledger in other.parents and other not in reached]
-    return [path for path in files if path not in apart or path in reached]
+    if ledger / "__init__.py" in reached:  # through which every claim is found
+        return files
+    return [path for path in files if path not in rooms or path in reached]
 
 
 @functools.cache

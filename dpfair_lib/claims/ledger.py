@@ -17,6 +17,15 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
+class Erratum:
+    """A misprint or gap in a source: what is printed, and what should stand there."""
+
+    where: str
+    printed: str
+    correct: str
+
+
+@dataclass(frozen=True)
 class Claim:
     """One claim of one source.
 
@@ -36,6 +45,8 @@ class Claim:
         Ids of the claims that the statement, or its proof, rests on.
     chapter : str or None
         The notebook that treats it, without suffix.
+    errata : tuple of Erratum
+        What is misprinted or missing at its place in the source.
     check : callable or None
         Searches for counterexamples: ``check(search=..., **examined)`` returns `Evidence`. What it examines
         are keyword arguments whose defaults are the library's own functions.
@@ -51,6 +62,7 @@ class Claim:
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
     chapter: str | None = None
+    errata: tuple[Erratum, ...] = ()
     check: Callable[..., Evidence] | None = None
     faults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -69,16 +81,6 @@ class Claim:
     def depends_on(self) -> tuple[str, ...]:
         """All claims that this one rests on, statement and proof together."""
         return tuple(dict.fromkeys(self.statement_uses + self.proof_uses))
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """A misprint or gap in a source: what is printed, and what should stand there."""
-
-    claim: str
-    where: str
-    printed: str
-    correct: str
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,13 @@ import pytest
 from recorded_arguments import Recorded, examined, run_recorded
 
 from dpfair_lib.claims import CLAIMS
-from dpfair_lib.claims.kept import CHECKS, PACKAGE, check_module, sources
+from dpfair_lib.claims.kept import PACKAGE, sources
+from dpfair_lib.claims.ledger import SOURCES
+from dpfair_lib.claims.rooms import in_ledger, module_of
 
 EXAMINED = [claim_id for claim_id, claim in CLAIMS.items() if claim.check]
 ROOT = Path(__file__).parents[2]
+ROOMS = tuple(f"dpfair_lib.claims.{room}." for room in (*SOURCES, "shared"))
 JUDGES = {"observe", "equal", "agree", "against", "sanity", "compare"}
 
 IMMATERIAL = {
@@ -206,12 +209,11 @@ def test_another_seed_finds_the_same_from_known_files_and_varies_every_argument(
     fixed = {(name, parameter) for name, function in recorded.items() for parameter in function.fixed}
     assert fixed == {(name, parameter) for of, name, parameter in LISTED if of == claim_id}
 
-    module = check_module(claim)
-    assert module, "an entry names the check and the FAULTS of one module of the library"
+    assert in_ledger(claim)
     read = {path for path in opened if ROOT in path.parents and Path(sys.prefix) not in path.parents}
     # the installer's own list of the package, which plug-ins of other libraries are looked up in, decides nothing
     read = {path for path in read if path.suffix != ".pyc" and path.parent.suffix != ".egg-info"}
-    assert read <= set(sources(PACKAGE, module))
+    assert read <= set(sources(PACKAGE, module_of(claim_id)))
 
 
 @pytest.fixture
@@ -247,7 +249,7 @@ def test_what_is_examined_is_the_library_s_own():
         (claim_id, name)
         for claim_id in EXAMINED
         for name, function in examined(CLAIMS[claim_id].check).items()
-        if callable(function) and (_module(function).startswith(CHECKS) or _name(function).startswith("_"))
+        if callable(function) and (_module(function).startswith(ROOMS) or _name(function).startswith("_"))
     }
     assert own == set(OWN)
 
@@ -261,10 +263,10 @@ def _name(function):
 
 
 def _functions():
-    for path in sorted((PACKAGE / "claims" / "checks").glob("*.py")):
+    for path in sorted((PACKAGE / "claims").glob("*/*.py")):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.FunctionDef) and _calls(node, {"exhausts"}):
-                yield path.stem, node
+                yield f"{path.parent.name}_{path.stem}", node
 
 
 def _calls(node, methods):

@@ -5,7 +5,6 @@ import math
 from fractions import Fraction
 
 from dpfair_lib.claims import claim, judge
-from dpfair_lib.claims.cgkm_errata import ERRATA
 from dpfair_lib.compat.acceptable import hypothesis_grid
 from dpfair_lib.compat.learner_accuracy import printed_sample_size, sample_size
 from dpfair_lib.compat.learner_law import printed_delta
@@ -72,7 +71,7 @@ def test_the_chain_that_the_errata_turn_round():
     for bound, step in itertools.product(grid[1:], grid[1:]):
         # a larger sensitivity, a larger exponential
         assert math.exp(-1 / bound) <= math.exp(-1 / (bound + step))
-    said = [one.printed for one in ERRATA if one.claim == "cgkm.thm-2.sample-size"]
+    said = [one.printed for one in claim("cgkm.thm-2.sample-size").errata]
     assert any("≥ |H|(19·max(a, b) + δ) ≥ 20|H|·max(a, b, δ/|H|)" in printed for printed in said)
 
 

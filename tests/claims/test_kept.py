@@ -95,9 +95,7 @@ def test_a_check_or_fault_that_is_not_the_modules_own_is_never_taken_from_what_w
 @pytest.mark.usefixtures("folder")
 def test_what_changed_after_the_process_began_is_neither_kept_nor_used(monkeypatch):
     judge(CLAIM, faults=True)
-    newest = max(
-        path.stat().st_ctime for path in sources(PACKAGE, "dpfair_lib.claims.checks.isit_prop_4_utility")
-    )
+    newest = max(path.stat().st_ctime for path in sources(PACKAGE, "dpfair_lib.claims.isit.prop_4_utility"))
     monkeypatch.setattr(kept_module, "STARTED", newest)
     assert place_of(CLAIM) is None
     assert not judge(CLAIM, faults=True).kept
@@ -142,34 +140,35 @@ def library(folder, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return {
-        path.relative_to(folder / "lib").as_posix() for path in sources(folder / "lib", "lib.claims.checks.a")
-    } - {"claims/search.py", "central/x.py", "claims/checks/a.py"}
+        path.relative_to(folder / "lib").as_posix() for path in sources(folder / "lib", "lib.claims.isit.a")
+    } - {"claims/search.py", "central/x.py", "claims/isit/a.py"}
 
 
 SMALL = {
     "central/x.py": "",
-    "claims/__init__.py": "from lib.claims import isit",
+    "claims/__init__.py": "from lib.claims.search import Search",
     "claims/search.py": "",
-    "claims/isit.py": "from lib.claims.checks import a, b",
-    "claims/checks/__init__.py": "",
-    "claims/checks/a.py": "from lib.claims.search import Search",
-    "claims/checks/b.py": "",
+    "claims/isit/__init__.py": "ORDER = ('a', 'b')",
+    "claims/isit/a.py": "from lib.claims.search import Search",
+    "claims/isit/b.py": "",
+    "claims/shared/__init__.py": "",
+    "claims/shared/b.py": "",
 }
-ALWAYS = {"claims/__init__.py", "claims/checks/__init__.py"}
-ENTRIES = {"claims/isit.py", "claims/checks/b.py"}
+ALWAYS = {"claims/__init__.py"}
+ENTRIES = {"claims/isit/__init__.py", "claims/isit/b.py", "claims/shared/__init__.py", "claims/shared/b.py"}
 
 
 @pytest.mark.parametrize(
     ("name", "text", "more"),
     [
-        ("claims/checks/a.py", "", set()),
-        ("claims/checks/a.py", "from lib.claims.checks.b import y", {"claims/checks/b.py"}),
-        ("claims/checks/a.py", "def f():\n    from . import b", {"claims/checks/b.py"}),
-        ("claims/checks/a.py", "from ..checks.b import y", {"claims/checks/b.py"}),
-        ("claims/checks/a.py", "from lib.claims import CLAIMS", ENTRIES),
-        ("claims/checks/a.py", "import lib", ENTRIES),
-        ("claims/checks/a.py", "import importlib\nimportlib.import_module('li' + 'b')", ENTRIES),
-        ("central/x.py", "def f():\n    from lib.claims.checks import b", {"claims/checks/b.py"}),
+        ("claims/isit/a.py", "", set()),
+        ("claims/isit/a.py", "from lib.claims.isit.b import y", {"claims/isit/b.py"}),
+        ("claims/isit/a.py", "def f():\n    from . import b", {"claims/isit/__init__.py", "claims/isit/b.py"}),
+        ("claims/isit/a.py", "from ..shared.b import y", {"claims/shared/b.py"}),
+        ("claims/isit/a.py", "from lib.claims import CLAIMS", ENTRIES),
+        ("claims/isit/a.py", "import lib", ENTRIES),
+        ("claims/isit/a.py", "import importlib\nimportlib.import_module('li' + 'b')", ENTRIES),
+        ("central/x.py", "def f():\n    from lib.claims.shared.b import y", {"claims/shared/b.py"}),
     ],
 )  # fmt: skip
 def test_a_check_depends_on_the_checks_that_it_reaches(tmp_path, name, text, more):
@@ -181,9 +180,9 @@ def test_a_new_file_or_result_counts(tmp_path):
     assert library(tmp_path, {"central/printed.toml": ""}) == before | {"central/printed.toml"}
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "r.json").write_text("{}")
-    assert tmp_path / "results" / "r.json" in sources(tmp_path / "lib", "lib.claims.checks.a")
+    assert tmp_path / "results" / "r.json" in sources(tmp_path / "lib", "lib.claims.isit.a")
     (tmp_path / "results" / ".r.json.partial").write_text("{")
-    assert tmp_path / "results" / ".r.json.partial" not in sources(tmp_path / "lib", "lib.claims.checks.a")
+    assert tmp_path / "results" / ".r.json.partial" not in sources(tmp_path / "lib", "lib.claims.isit.a")
 
 
 @pytest.fixture
@@ -219,12 +218,10 @@ def test_a_changed_source_is_judged_again_and_a_planted_contradiction_fails(copy
     assert [process.communicate()[1] for process in first] == ["", ""]
     assert [process.returncode for process in first] == [0, 0]
     change(copy.file("claims/isit.py"), "With rates of 1s", "Given rates of 1s")
-    change(copy.file("claims/checks/isit_thm_2.py"), "import itertools", "import itertools  # as before")
+    change(copy.file("claims/isit/thm_2.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "kept" in shown) == (0, True), "what other claims say and check is nothing to this one"
-    change(
-        copy.file("claims/checks/isit_thm_3_utility.py"), "import itertools", "import itertools  # as before"
-    )
+    change(copy.file("claims/isit/thm_3_utility.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "kept" in shown) == (0, False), "its check uses that one"
     change(copy.file("central/gap_law.py"), "return changes - least", "return (changes - least) / 2")

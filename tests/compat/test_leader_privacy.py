@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from dpfair_lib.claims.checks.cgkm_lemma_4 import composed_delta
+from dpfair_lib.claims.cgkm.lemma_4 import composed_delta
 from dpfair_lib.compat.leader_privacy import leader_statement, loss_epsilon, round_epsilons
 from dpfair_lib.privacy import STUDY_NOTE, optimal_composition_delta
 from dpfair_lib.privacy.composition import divided_epsilon

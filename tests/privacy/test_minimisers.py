@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpfair_lib.claims.checks.mpbt_sensitivity import worst_replacement
+from dpfair_lib.claims.mpbt.sensitivity import worst_replacement
 from dpfair_lib.learners.output_perturbation import minimise
 from dpfair_lib.privacy.minimisers import (
     LARGEST_PULL,

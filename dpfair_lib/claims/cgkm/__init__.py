@@ -1,0 +1,32 @@
+"""Entries of the ledger: CGKM, On the Compatibility of Privacy and Fairness (2019)."""
+
+ORDER = (
+    "thm-1.proof",
+    "thm-1.statement",
+    "alg-1",
+    "lemma-2",
+    "lemma-3",
+    "lemma-1",
+    "thm-2.privacy",
+    "thm-2.accuracy",
+    "thm-2.sample-size",
+    "laplace",
+    "post-processing",
+    "composition",
+    "advanced-composition",
+    "hoeffding",
+    "ftpl-regret",
+    "freund-schapire",
+    "lemma-4",
+    "fairnr-privacy",
+    "lemma-5",
+    "thm-3",
+    "alg-2",
+    "alg-3",
+    "definitions",
+    "thm-1.asides",
+    "which-pairs",
+    "remarks",
+    "utility-sensitivity",
+)
+"""Names of the claims, as in ``cgkm.NAME``, in the order of the ledger; each has a module."""

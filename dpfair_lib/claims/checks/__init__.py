@@ -1,1 +1,0 @@
-"""One module per examined claim: its `check`, and the `FAULTS` that the check must reject."""

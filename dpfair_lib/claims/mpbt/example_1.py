@@ -1,0 +1,107 @@
+"""MPBT, Example 1: equalized odds as a linear form, for any number of labels and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.linear_forms import accuracy, judge_form
+from dpfair_lib.fairness.linear_form import fairness_levels, form_coefficients
+
+
+def check(
+    *,
+    coefficients: Callable[..., Any] = form_coefficients,
+    levels: Callable[..., Any] = fairness_levels,
+    search: Search,
+) -> Evidence:
+    """Judge the coefficients, and that the mean of |F_k| is half of the mean gap of two groups."""
+    judge_form(
+        "equalized_odds",
+        _literal,
+        coefficients=coefficients,
+        levels=levels,
+        search=search,
+        factor=Fraction(1, 2),
+        gap=_mean_gap,
+    )
+    search.fact("mean of |F_k| over two sensitive groups, in mean gaps of the labels' true rates", "1/2")
+    return search.evidence()
+
+
+def _literal(table: np.ndarray, _: Any) -> list[Fraction]:
+    return [accuracy(table, [(y, r)]) - accuracy(table, [(y, 0), (y, 1)]) for y in (0, 1) for r in (0, 1)]
+
+
+def _mean_gap(table: np.ndarray, _: Any) -> Fraction:
+    gaps = [abs(accuracy(table, [(y, 0)]) - accuracy(table, [(y, 1)])) for y in (0, 1)]
+    return (gaps[0] + gaps[1]) / 2
+
+
+def wrong_coefficients(change: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return the coefficients with the matrix changed: ``change(matrix, joint)``."""
+
+    def coefficients(joint: np.ndarray, notion: str, desirable: Any) -> Any:
+        constant, matrix = form_coefficients(joint, notion, desirable)
+        return constant, change(matrix, joint)
+
+    return coefficients
+
+
+def wrong_levels(change: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return the levels changed: ``change(levels)``."""
+    return lambda table, notion, desirable: change(fairness_levels(table, notion, desirable))
+
+
+def against_the_others(joint: np.ndarray, notion: str, desirable: Any) -> Any:
+    """The group is compared with the others instead of with everyone: off by the factor 1 − P(S = r | y)."""
+    constant, matrix = form_coefficients(joint, notion, desirable)
+    size = matrix.shape[-1]
+    own = np.eye(size, dtype=int)
+    diagonal = (matrix * own).sum(-1, keepdims=True)
+    # one group alone has no others; it keeps its zeros
+    return constant, matrix / np.where(diagonal == 0, 1, diagonal)
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "shares of the label in the group": {
+        "coefficients": wrong_coefficients(
+            lambda matrix, joint: (
+                np.eye(matrix.shape[-1], dtype=int)
+                - (np.eye(matrix.shape[-1], dtype=int) - matrix)
+                * (joint.sum(-1, keepdims=True) / joint.sum((-2, -1), keepdims=True))
+                .repeat(joint.shape[-1], -1)
+                .reshape(*joint.shape[:-2], 1, -1)
+            )
+        )
+    },
+    "own share forgotten": {
+        "coefficients": wrong_coefficients(
+            lambda matrix, _: np.where(np.eye(matrix.shape[-1], dtype=bool), 1 + 0 * matrix, matrix)
+        )
+    },
+    "compared with the others instead of everyone": {"coefficients": against_the_others},
+    "sign of F_k": {"levels": wrong_levels(lambda levels: -levels)},
+    "labels in another order": {"levels": wrong_levels(lambda levels: levels[..., ::-1])},
+}
+
+
+CLAIM = Claim(
+    id="mpbt.example-1",
+    where="Example 1, Appendix A",
+    statement="Equalized odds, P(H = Y | y, r) − P(H = Y | y), has the form (1) over groups (y′, r′) "
+    "with C⁰ = 0, C^(y,r) = 1 − P(S = r | y), C^(y,r′) = −P(S = r′ | y) for r′ ≠ r, and 0 for "
+    "y′ ≠ y.",
+    verdict="holds",
+    finding="Exact for every number of labels and groups in which each pair of them occurs. With two groups of "
+    "any shares, the mean of |F_k| is half of the mean over the labels of the gap between the groups' "
+    "true rates.",
+    chapter="mpbt-linear-form",
+    check=check,
+    faults=FAULTS,
+)

@@ -1,0 +1,144 @@
+"""SK, Lemma A.2 (5): what slack makes the best rule of the exact program feasible in the noisy one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.noisy_tables import (
+    EXACT,
+    PAIR,
+    TURNED,
+    condition_kept,
+    every_pair,
+    every_rule,
+    kept,
+    moved_tables,
+    printed_tails,
+    rows_of,
+    some_rules,
+    table_of,
+    turned_around,
+)
+from dpfair_lib.claims.sk.lemma_a2_4 import SHARP, differences
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
+from dpfair_lib.svm.guarantees import slack
+
+COUNTS = (((4, 2), (4, 0)), ((0, 2), (0, 4)))
+"""Group 0: no false positives, half of the true ones. Group 1: a perfect classifier."""
+RULE = ((0, 0), (1, Fraction(1, 2)))
+"""Its optimum for γ = 0: half of group 1's positives are turned away."""
+NOISE = (((0, 0), (0, 0)), ((0, 1), (0, 0)))
+
+
+def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
+    """Judge rules at the edge of the exact program, and its optima; γ alone fails at an exact optimum."""
+    search.part("rules at the edge of the exact program")
+    for counts, noise, radius in moved_tables(search, 2, 50):
+        after = kept(counts + noise)
+        for rule in some_rules(search, 2, 6):
+            gamma = abs(differences(counts, rule))
+            limit = gamma + allowance(rows_of(after), PAIR, Fraction(radius))[:, 0]
+            case = {"counts": counts.tolist(), "noise": noise.tolist(), "rule": rule.tolist()}
+            search.observe(limit - abs(differences(after, rule)), case)
+    exact_all, noisy_all = every_pair()
+    rules = every_rule()
+    limits = abs(exact_all.differences(rules)) + allowance(rows_of(noisy_all.counts), exact_all.pairs, 1.0)
+    room = limits - abs(noisy_all.differences(rules))
+    for label in (0, 1):
+        search.observe(room[label], {"pair": np.arange(len(room[label]))}, tolerance=1e-12)
+    search.exhausts(
+        "two groups, counts of at most 2, noise of at most 1, rules of 0 and 1", cases=2 * (9 * 9 * 4) ** 2
+    )
+    search.part("optima of the exact program, three groups")
+    pairs = ((0, 1), (0, 2), (1, 2))
+    for counts, noise, radius in moved_tables(search, 3, 15):
+        exact = OddsProgram(counts.astype(float), pairs, np.full((2, 3), 0.05))
+        after = kept(counts + noise).astype(float)
+        noisy = OddsProgram(after, pairs, 0.05 + allowance(rows_of(after), pairs, float(radius)))
+        slacks = noisy.limits - abs(noisy.differences(solve(exact).rule))
+        search.observe(slacks.min(), {"counts": counts.tolist(), "noise": noise.tolist()}, tolerance=1e-9)
+    search.part("all of it needed, by an optimum")
+    counts, noise, rule = (table_of(part) for part in SHARP.values())
+    gamma, after = abs(differences(counts, rule)).max(), counts + noise
+    search.agree(is_optimal(counts, rule, gamma), True, {**SHARP, "gamma": gamma})
+    needed = abs(differences(after, rule))[0] - gamma
+    search.equal(allowance(rows_of(after), PAIR, Fraction(1))[0, 0], needed, SHARP)
+    search.part("the noisy program with γ alone")
+    case = {"counts": COUNTS, "noise": NOISE, "rule": RULE}
+    search.against(slack_of_gamma_alone(**case), case, verify=slack_of_gamma_alone)
+    search.part("the printed probability")
+    slack_there = probability_slack(**TURNED)
+    search.against(slack_there, TURNED, verify=probability_slack)
+    search.fact(
+        "chance, at least, that p̂* is infeasible despite 4L/μ̃, β = 1/20",
+        TURNED["beta"] - slack_there,
+    )
+    return search.evidence()
+
+
+def is_optimal(counts: np.ndarray, rule: np.ndarray, gamma: Fraction) -> bool:
+    """Return whether a rule solves the program for two groups, by exact multipliers guessed from the solver's."""
+    program = OddsProgram(counts, PAIR, np.full((2, 1), gamma, dtype=object))
+    guessed = solve(OddsProgram(counts.astype(float), PAIR, np.full((2, 1), float(gamma)))).multipliers
+    multipliers = np.vectorize(lambda x: Fraction(float(x)).limit_denominator(10**4), otypes=[object])(
+        guessed
+    )
+    feasible = (abs(program.differences(rule)) <= program.limits).all()
+    return bool(feasible and lower_bound(program, multipliers) == expected_errors(counts, rule))
+
+
+def slack_of_gamma_alone(counts: Any, noise: Any, rule: Any) -> Fraction:
+    """Return by how much an optimum for γ = 0 misses γ on the noisy table, as a slack; exact."""
+    table, chances = table_of(counts), table_of(rule)
+    if not is_optimal(table, chances, Fraction(0)):
+        return Fraction(1)
+    return -abs(differences(table + table_of(noise), chances)).max()
+
+
+def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, feature: Fraction) -> Fraction:
+    """Return β minus a chance that the optimum of `COUNTS`, scaled to m records, misses even γ + 4L/μ̃.
+
+    Turned around, the rates of the two groups are 1 − FP and 1 − TP; with the noise of two cells not negative, μ̃ ≥ ¼.
+    """
+    counts, rule = table_of(COUNTS), EXACT(np.array(RULE, dtype=object))
+    limit = 16 * printed_tails(m, groups, beta, epsilon)
+    missed = abs(differences(counts[::-1], rule))[0] > limit and is_optimal(counts, rule, Fraction(0))
+    if not (missed and m % counts.sum() == 0 and condition_kept(m, groups, beta, epsilon)):
+        return Fraction(1)
+    return beta - turned_around(m, epsilon, feature) / 4
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "no slack": {"allowance": lambda rows, pairs, radius: 0 * slack(rows, pairs, radius)},
+    "half of it": {"allowance": lambda rows, pairs, radius: slack(rows, pairs, radius) / 2},
+    "twice of it": {"allowance": lambda rows, pairs, radius: 2 * slack(rows, pairs, radius)},
+    "no bound but 1": {"allowance": lambda rows, pairs, radius: 1 + 0 * slack(rows, pairs, radius)},
+    "false positives for both labels": {
+        "allowance": lambda rows, pairs, radius: slack(rows[[0, 0]], pairs, radius)
+    },
+}
+
+
+CLAIM = Claim(
+    id="sk.lemma-a2.5",
+    where="Lemma A.2 (5), Appendix A",
+    statement="Under Lemma A.2's condition, w.p. ≥ 1 − β, the empirical optimum p̂* is feasible in the "
+    "noisy program (in the proof: with slack γ + 4 ln(4|A|/β)/(min{q̃_a0, q̃_00}·mε), the "
+    "generic algorithm's).",
+    statement_uses=("sk.alg-1-privacy", "sk.jagielski-baseline"),
+    proof_uses=("sk.lemma-a2.4",),
+    verdict="corrected",
+    finding="With γ alone an exact optimum becomes infeasible when one count moves by 1. The limits "
+    "need γ plus part 4's bound; the proof has that of the generic algorithm, which is "
+    "smaller. On the event, γ + min(1, η/q̃_a0) + min(1, η/q̃_00) is enough for every rule "
+    "that keeps γ, and an optimum can need all of it.",
+    chapter="sk-guarantees",
+    check=check,
+    faults=FAULTS,
+)

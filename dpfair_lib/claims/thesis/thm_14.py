@@ -1,0 +1,235 @@
+"""Thesis, Theorem 14: what (5.4.2) has as a minimum, which reading the theorem needs, and what beats its channel."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.local.binary import (
+    binary_matrix,
+    binary_optimum,
+    equally_truthful_response,
+    optimal_ratio,
+    optimal_truths,
+    unfairness_ratio,
+)
+from dpfair_lib.local.randomizer import Randomizer
+
+HALF = Fraction(1, 2)
+SHARES = tuple(Fraction(i, 12) for i in range(1, 12))
+LEVELS = tuple(Fraction(i, 10) for i in range(10))  # e^(−ε): from infinite ε down to ε of about 0.1
+TRUTHS = tuple(Fraction(i, 20) for i in range(10, 21))
+
+
+def check(
+    *,
+    truths: Callable[..., Any] = optimal_truths,
+    ratio: Callable[..., Any] = unfairness_ratio,
+    closed: Callable[..., Any] = optimal_ratio,
+    rival: Callable[..., Any] = equally_truthful_response,
+    optimum: Callable[..., Randomizer] = binary_optimum,
+    search: Search,
+) -> Evidence:
+    """Judge (5.4.2) as printed, the theorem in the reading of its proof, and its channel beside plain response."""
+    _as_printed(search)
+    _formula(ratio, search)
+    _reached(truths, closed, search)
+    _least(truths, ratio, closed, search)
+    _beaten(truths, ratio, rival, search)
+    _public(optimum, search)
+    return search.evidence()
+
+
+def _as_printed(search: Search) -> None:
+    """Fair coins are ε₀-LDP for every ε₀, so they compete in (5.4.2), and leave no difference at all."""
+    search.part("(5.4.2) as printed")
+    for share, x in itertools.product(SHARES, LEVELS[1:]):
+        case = {"share_0": share, "x": x}
+        search.against(-optimal_ratio(share, x), case, verify=printed_slack)
+
+
+def printed_slack(share_0: Fraction, x: Fraction) -> Fraction:
+    """Return what fair coins leave of Δ′ less what the printed optimum leaves, each for one law of labels."""
+    left = []
+    for channel in ((HALF, HALF), optimal_truths(share_0, x)):
+        _, rates = Randomizer(binary_matrix(*channel)).pushforward(
+            [share_0, 1 - share_0], [Fraction(0), Fraction(1)]
+        )
+        left.append(abs(rates[1] - rates[0]))
+    return left[0] - left[1]
+
+
+def level(p: Fraction, q: Fraction) -> Any:
+    """Return e^ε of a channel, by its definition."""
+    pairs = ((p, 1 - q), (1 - p, q))
+    if any((one == 0) != (two == 0) for one, two in pairs):
+        return math.inf
+    return max(max(one / two, two / one) for one, two in pairs if two)
+
+
+def _formula(ratio: Callable[..., Any], search: Search) -> None:
+    """The ratio is that of the two unfairnesses, for rates in either order and of any size: they cancel."""
+    search.part("the ratio depends on shares and channel only")
+    steps = [Fraction(i, 4) for i in range(5)]
+    for share, p, q in itertools.product(SHARES[::2], steps, steps):
+        pz0 = share * p + (1 - share) * (1 - q)
+        for low, high in ((Fraction(1, 5), Fraction(1, 2)), (Fraction(1), Fraction(0))):
+            case = {"share_0": share, "p": p, "q": q, "rates": [low, high]}
+            overall = share * low + (1 - share) * high
+            joint = share * low * p + (1 - share) * high * (1 - q)
+            rates = [joint / pz0, (overall - joint) / (1 - pz0)] if 0 < pz0 < 1 else [overall, overall]
+            search.equal(ratio(share, p, q), abs(rates[1] - rates[0]) / abs(high - low), case)
+            after, before = (max(abs(r - overall) for r in pair) for pair in (rates, (low, high)))
+            search.equal(ratio(share, p, q, "ratio"), after / before, case)
+
+
+def _reached(truths: Callable[..., Any], closed: Callable[..., Any], search: Search) -> None:
+    """The printed channel has the level ε exactly, and the closed form is what it reaches."""
+    search.part("the printed channel")
+    for share, x in itertools.product(SHARES, (*LEVELS, Fraction(1))):
+        case = {"share_0": share, "x": x}
+        p, q = truths(share, x)
+        search.agree(level(p, q) == (math.inf if x == 0 else 1 / x), True, case)
+        _, rates = Randomizer(binary_matrix(p, q)).pushforward([share, 1 - share], [Fraction(0), Fraction(1)])
+        search.equal(closed(share, x), abs(rates[1] - rates[0]), case)
+
+
+def _least(truths: Callable[..., Any], ratio: Any, closed: Any, search: Search) -> None:
+    """No channel with p, q ≥ ½ and a level of ε or more leaves less; below equality only the printed ones attain it."""
+    search.part("least among truthful channels of level at least ε")
+    for share, p, q in itertools.product(SHARES, TRUTHS, TRUTHS):
+        most = level(p, q)
+        x = Fraction(0) if most == math.inf else 1 / most
+        case = {"share_0": share, "p": p, "q": q}
+        slack = ratio(share, p, q) - closed(share, x)
+        search.observe(slack, case)
+        optima = {truths(share, x)} | ({truths(share, x)[::-1]} if share == HALF else set())
+        search.agree(slack == 0, (p, q) in optima, case)
+    search.exhausts(
+        "all channels with p, q ≥ ½ in twentieths and all shares in twelfths, each at its own level",
+        cases=2 * len(SHARES) * len(TRUTHS) ** 2,
+    )
+    # a smaller ε admits more channels, so that the least ratio must fall with it
+    for share, (more, less) in itertools.product(SHARES, itertools.pairwise(LEVELS)):
+        search.observe(closed(share, more) - closed(share, less), {"share_0": share, "x": [more, less]})
+    n = 20_000 * search.effort
+    shares, ps, qs = search.rng.uniform(0.001, 0.999, n), *search.rng.uniform(0.5, 1, (2, n))
+    levels = 1 / np.maximum(ps / (1 - qs), qs / (1 - ps))
+    drawn = {"share_0": shares, "p": ps, "q": qs}
+    search.observe(ratio(shares, ps, qs) - closed(shares, levels), drawn, tolerance=1e-12)
+
+
+def _beaten(truths: Callable[..., Any], ratio: Any, rival: Callable[..., Any], search: Search) -> None:
+    """Plain response of the same truth probability: strictly less Δ′, strictly less Δ, strictly more private."""
+    search.part("beside plain response of the same truth probability")
+    always_fairer = 0
+    for share, x in itertools.product(SHARES, LEVELS):
+        case = {"share_0": share, "x": x}
+        p, q = truths(share, x)
+        truth = rival(share, x)
+        search.equal(truth, share * p + (1 - share) * q, case)
+        gains = [
+            ratio(share, p, q, kind) - ratio(share, truth, truth, kind) for kind in ("difference", "ratio")
+        ]
+        search.agree(min(gains) > 0, True, case)
+        search.agree(level(truth, truth) < level(p, q), True, case)
+        # what is left of it: at most twice the smaller share
+        smaller = min(share, 1 - share)
+        search.observe(2 * smaller * ratio(share, p, q) - ratio(share, truth, truth), case)
+        constant = 1 - smaller >= truth
+        search.agree(constant, smaller <= 1 / (2 + 1 - x), case)
+        always_fairer += constant
+    search.fact(
+        "shares and levels compared with plain response, which wins in all", len(SHARES) * len(LEVELS)
+    )
+    search.fact("of these, where always reporting the larger group's value is as truthful too", always_fairer)
+
+
+def _public(optimum: Callable[..., Randomizer], search: Search) -> None:
+    """What users call: the channel by the shares alone, for rates in either order, with its Δ′ by the definition."""
+    search.part("the public function")
+    orders = ((0.2, 0.7), (0.7, 0.2), (1.0, 0.0), (0.4, 0.4))
+    for share, x, rates in itertools.product(SHARES, (*LEVELS, Fraction(1)), orders):
+        case = {"share_0": share, "x": x, "rates": rates}
+        shares = [float(share), 1 - float(share)]
+        channel = optimum(shares, rates, -math.log(x) if x else math.inf)
+        lies = (x / 2, HALF) if 2 * share <= 1 else (HALF, x / 2)  # of the value 0, of the value 1
+        expected = np.array([[1 - lies[0], lies[0]], [lies[1], 1 - lies[1]]], dtype=float)
+        search.equal(channel.matrix.ravel(), expected.ravel(), case, tolerance=1e-14)
+        _, after = channel.pushforward(shares, rates)
+        search.equal(channel.value, abs(after[1] - after[0]), case, tolerance=1e-14)
+
+
+def _response(_: Any, x: Any) -> tuple[Any, Any]:
+    return 1 / (1 + x), 1 / (1 + x)
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "the larger group tells the truth": {"truths": lambda share, x: optimal_truths(1 - share, x)},
+    "truth 1 − e^(−ε)": {
+        "truths": lambda share, x: tuple(max(2 * t - 1, HALF) for t in optimal_truths(share, x))
+    },
+    "randomised response of level ε": {"truths": _response},
+    "divided by one report's probability only": {
+        "ratio": lambda share, p, q, kind="difference": (
+            unfairness_ratio(share, p, q, kind) * (share * p + (1 - share) * (1 - q))
+        )
+    },
+    "Δ and Δ′ exchanged": {
+        "ratio": lambda share, p, q, kind="difference": unfairness_ratio(
+            share, p, q, "ratio" if kind == "difference" else "difference"
+        )
+    },
+    "closed form with mu² for m²u²": {
+        "closed": lambda share, x: (
+            optimal_ratio(share, x)
+            * (1 - np.minimum(share, 1 - share) ** 2 * (1 - x) ** 2)
+            / (1 - np.minimum(share, 1 - share) * (1 - x) ** 2)
+        )
+    },
+    "larger share for the smaller in the closed form": {
+        "closed": lambda share, x: 2 * share * (1 - share) * (1 - x) / (1 - share**2 * (1 - x) ** 2)
+    },
+    "the channel of the group of the smaller rate": {
+        "optimum": lambda p, p1, epsilon: binary_optimum(p if p1[0] <= p1[1] else p[::-1], p1, epsilon)
+    },
+    "the value of equal shares": {
+        "optimum": lambda p, p1, epsilon: Randomizer(
+            binary_optimum(p, p1, epsilon).matrix, value=binary_optimum([0.5, 0.5], p1, epsilon).value
+        )
+    },
+    "rival of truth ½(1 + u)": {"rival": lambda _, x: 1 - x / 2},
+    "rival of half the truth surplus": {
+        "rival": lambda share, x: (equally_truthful_response(share, x) + HALF) / 2
+    },
+}
+
+
+CLAIM = Claim(
+    id="thesis.thm-14",
+    where="thesis Thm 14 and (5.4.2), § 5.4; proof App. B",
+    statement="If P(Y=1|A=0) ≤ P(Y=1|A=1), the truth probabilities (p, q) of least Δ′ over "
+    "LDP levels ≥ ε are (1 − e^(−ε)/2, ½) for P(A=0) < P(A=1) and (½, 1 − e^(−ε)/2) for P(A=1) < P(A=0).",
+    verdict="corrected",
+    finding="Fair coins are ε₀-LDP for every ε₀ ≥ ε and leave Δ′ = 0, so they win (5.4.2) as printed. True for "
+    "p, q ≥ ½ and least level exactly ε or more; the order of the rates is not needed. But for ε > 0 plain "
+    "randomised response of the same truth probability has less Δ′, less Δ and a smaller ε.",
+    chapter="thesis-thm-14",
+    errata=(
+        Erratum(
+            where="thesis Theorem 14, § 5.4",
+            printed="p and q are free; the case P(A=0) = P(A=1) is left out",
+            correct="p, q ≥ ½ and a level of exactly ε or more, as in the proof; "
+            "at equal shares both channels are optimal",
+        ),
+    ),
+    check=check,
+    faults=FAULTS,
+)
