@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS := 1
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help test book notebooks pages record bench bench-solver bench-gpu mutants verify serve clean lock
+.PHONY: help check chapter lint test book notebooks pages record bench bench-solver bench-gpu mutants verify serve clean lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -30,11 +30,22 @@ book: $(READY)  ## run what changed and build the book into _build/html (PARAMET
 	$(BIN)/python tools/render.py --executed _build/executed --into _build
 	@echo "The book: _build/html/index.html"
 
-test: $(READY)  ## lint, types, tests, every ledger check with its faults, stored notebooks
+check: $(READY)  ## judge one claim with its faults and its entry (CLAIM=isit.prop-1)
+	$(BIN)/python -m dpfair_lib claims --only '$(CLAIM)' --faults --times
+	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe'
+
+chapter: $(READY)  ## run one chapter and build its page alone (NAME=isit-prop-1)
+	$(BIN)/python tools/execute.py --into _build/executed $(NAME)
+	$(BIN)/python tools/render.py --executed _build/executed --into _build/page/_build --page $(NAME)
+	@echo "The page: _build/page/_build/html/notebooks/$(NAME).html"
+
+lint: $(READY)  ## ruff, types, chapter pairs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/pairs.py
+
+test: $(READY) lint  ## lint, types, tests, every ledger check with its faults, stored notebooks
 	$(BIN)/python -m dpfair_lib claims --faults --times
 	$(BIN)/python -m pytest --numprocesses 2
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py --again 80

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from alternatives import describe_figures
-from chapters import ROOT, chapters, pages, read_receipt, receipt_of
+from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
 
 from dpfair_lib._files import held, write_whole
 
@@ -27,8 +27,8 @@ UNWANTED = re.compile(
 )
 
 
-def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
-    """Return what the book's source folder should hold: name in it → content.
+def wanted_files(root: Path, executed: Path, page: str | None = None) -> dict[str, bytes]:
+    """Return what the book's source folder should hold, or that of one page: name in it → content.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
             if path.is_file() and not path.name.startswith("."):
                 paths[path.relative_to(root).as_posix()] = path
     known = chapters(root)
-    for name in known:
+    for name in [page] if page else known:
         path = executed / f"{name}.ipynb"
         if not path.exists():
             raise FileNotFoundError(
@@ -60,7 +60,7 @@ def wanted_files(root: Path, executed: Path) -> dict[str, bytes]:
                 files[name] = (describe_figures(text) if name.endswith(".ipynb") else text).encode()
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(damaged(paths[name], f"cannot be read ({error})", executed)) from None
-    return files
+    return one_page(files, page) if page else files
 
 
 def damaged(path: Path, found: str, executed: Path) -> str:
@@ -106,16 +106,32 @@ def synchronise(files: dict[str, bytes], folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in gone]
 
 
-def build(source: Path, into: Path, holds: int) -> int:
-    """Run jupyter-book over the source folder; every warning counts as an error.
+def one_page(files: dict[str, bytes], name: str) -> dict[str, bytes]:
+    """Return the source folder of a book that has one chapter only.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the book has no such chapter.
+    """
+    if f"{name}.ipynb" not in files:
+        known = ", ".join(sorted(file.removesuffix(".ipynb") for file in files if file.endswith(".ipynb")))
+        raise FileNotFoundError(f"--page: found {name}, expected one of {known}")
+    kept = {file: text for file, text in files.items() if not file.endswith((".md", ".ipynb"))}
+    contents = f"format: jb-book\nroot: {name}\n"
+    return kept | {f"{name}.ipynb": files[f"{name}.ipynb"], "_toc.yml": contents.encode()}
+
+
+def build(source: Path, into: Path, holds: int, *, strict: bool = True) -> int:
+    """Run jupyter-book over the source folder; every warning counts as an error if `strict`.
 
     It holds the build too, since it goes on if this process is killed.
     """
     program = Path(sys.executable).with_name("jupyter-book")
     command = [str(program), "build", str(source), "--path-output", str(into.parent)]
     done = subprocess.run(
-        [*command, "-W", "-n", "--keep-going", "-q"], check=False, stdout=subprocess.PIPE, text=True,
-        pass_fds=[holds],
+        [*command, *(["-W", "-n", "--keep-going"] if strict else []), "-q"], check=False,
+        stdout=subprocess.PIPE, stderr=None if strict else subprocess.DEVNULL, text=True, pass_fds=[holds],
     )  # fmt: skip
     if done.returncode:
         print(done.stdout)
@@ -150,32 +166,36 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--into", type=Path, required=True, help=f"build folder, called {BUILD}; pages in html/"
     )
+    parser.add_argument(
+        "--page", metavar="NAME", help="build this chapter alone; links to other pages lead nowhere"
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: this one)")
     said = parser.parse_args(arguments)
     root, into = said.root.resolve(), said.into.resolve()
     if into.name != BUILD:
         parser.error(f"--into: the folder must be called {BUILD}, a name that jupyter-book gives itself")
     try:
-        return render(root, said.executed.resolve(), into)
+        return render(root, said.executed.resolve(), into, said.page)
     except (FileNotFoundError, ValueError) as error:
         parser.error(str(error))
     except OSError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
 
 
-def render(root: Path, executed: Path, into: Path) -> int:
+def render(root: Path, executed: Path, into: Path, page: str | None = None) -> int:
     """Assemble and build; whatever cuts it off, the next build takes nothing half-made for whole."""
     start = time.perf_counter()
-    files = wanted_files(root, executed)
+    files = wanted_files(root, executed, page and f"{FOLDER}/{page.removeprefix(f'{FOLDER}/')}")
     whole = False
     with held(into / ".rendering", "the book is being built", left=lambda _: forget(into)) as holds:
         try:
             for name in synchronise(files, into / "source"):
                 (into / "html" / name).with_suffix(".html").unlink(missing_ok=True)
-            status = build(into / "source", into, holds)
+            status = build(into / "source", into, holds, strict=page is None)
             if not status:
                 finish(into / "html")
-                print(f"built {len(pages(root))} pages  {time.perf_counter() - start:.1f} s")
+                built = f"the page {page}" if page else f"{len(pages(root))} pages"
+                print(f"built {built}  {time.perf_counter() - start:.1f} s")
             whole = not status
         finally:
             if not whole:

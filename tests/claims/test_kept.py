@@ -217,7 +217,7 @@ def test_a_changed_source_is_judged_again_and_a_planted_contradiction_fails(copy
     first = [copy.start(CLAIM.id) for _ in range(2)]  # at the same time
     assert [process.communicate()[1] for process in first] == ["", ""]
     assert [process.returncode for process in first] == [0, 0]
-    change(copy.file("claims/isit.py"), "With rates of 1s", "Given rates of 1s")
+    change(copy.file("claims/isit/alg_1.py"), "With rates of 1s", "Given rates of 1s")
     change(copy.file("claims/isit/thm_2.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "kept" in shown) == (0, True), "what other claims say and check is nothing to this one"

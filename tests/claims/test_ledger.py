@@ -3,6 +3,7 @@ import functools
 import importlib
 import inspect
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from dpfair_lib.claims import CLAIMS, Claim, judge
 from dpfair_lib.claims import claim as entry
 from dpfair_lib.claims.display import card, errata_table, ledger_table, source
 from dpfair_lib.claims.ledger import NOT_EXAMINED, SOURCES, FaultRun
+from dpfair_lib.claims.new import UNWRITTEN, new_claim
 from dpfair_lib.claims.report import as_row, as_table, layers, plain, plain_number
 from dpfair_lib.claims.rooms import module_of
 
@@ -30,10 +32,14 @@ def outcome_of(claim_id):
 @pytest.mark.parametrize("claim_id", EXAMINED)
 def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fault(claim_id):
     outcome = outcome_of(claim_id)
-    assert outcome.status == CLAIMS[claim_id].verdict
-    assert outcome.missed == ()
-    assert len(outcome.faults) >= 2
-    assert outcome.evidence.cases >= 100_000 or outcome.evidence.universe
+    assert outcome.status == CLAIMS[claim_id].verdict, (
+        "the check finds another verdict than its CLAIM records"
+    )
+    assert outcome.missed == (), "faults that the check does not notice: sharpen the check, not the fault"
+    assert len(outcome.faults) >= 2, "FAULTS: plant at least two wrong versions"
+    assert outcome.evidence.cases >= 100_000 or outcome.evidence.universe, (
+        "go through a small universe and say so with search.exhausts, or judge 100,000 cases"
+    )
     if (
         outcome.evidence.reproduced is not None
     ):  # one number that differs would do: some part has to see the fault
@@ -46,14 +52,15 @@ def test_everything_that_a_check_examines_is_planted_with_a_fault(claim_id):
     claim = CLAIMS[claim_id]
     examined = set(inspect.signature(claim.check).parameters) - {"search"}
     planted = {name for wrong in claim.faults.values() for name in wrong}
-    assert planted == examined
+    assert planted == examined, "FAULTS: replace each of the check's arguments in one fault at least"
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
 def test_an_examined_claim_has_a_chapter_and_a_finding(claim_id):
     claim = CLAIMS[claim_id]
-    assert claim.finding
-    assert (ROOT / "notebooks" / f"{claim.chapter}.md").exists()
+    assert claim.finding, "CLAIM: say in one line what survived"
+    chapter = ROOT / "notebooks" / f"{claim.chapter}.md"
+    assert chapter.exists(), "CLAIM: name the chapter that treats it, a file of notebooks/"
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -76,6 +83,10 @@ def test_every_entry_is_filled_in():
         assert claim.where, claim.id
         assert claim.statement, claim.id
         assert "\n" not in claim.statement, claim.id
+        module = Path(inspect.getfile(claim.check)) if claim.check else None
+        chapter = ROOT / "notebooks" / f"{claim.chapter}.md"
+        for path in filter(None, (module, chapter if claim.chapter else None)):
+            assert UNWRITTEN not in path.read_text(encoding="utf-8"), f"{path.name}: {UNWRITTEN} is left"
 
 
 def test_dependencies_are_entered_and_free_of_circles():
@@ -208,3 +219,47 @@ def test_shell_exit_status(capsys, monkeypatch):
     monkeypatch.setattr("dpfair_lib.claims.cli.CLAIMS", {"isit.alg-1": wrong})
     assert command_line.main(["claims", "--only", "isit.alg-1"]) == 1
     assert "recorded as 'holds', the run found 'corrected'" in capsys.readouterr().err
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """The places that a new claim is entered in, copied."""
+    for name in ("_toc.yml", "dpfair_lib/claims/isit/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    return tmp_path
+
+
+def test_a_new_claim_runs_at_once_and_says_where_to_write(repository):
+    said = new_claim(repository, "isit.prop-9", after="isit.alg-2")
+    assert said[0] == "wrote dpfair_lib/claims/isit/prop_9.py"
+    scope = {}
+    exec(compile((repository / "dpfair_lib/claims/isit/prop_9.py").read_text(), "prop_9", "exec"), scope)
+    outcome = judge(scope["CLAIM"], faults=True)
+    assert outcome.sound
+    assert len(outcome.faults) == 2
+    assert UNWRITTEN in scope["CLAIM"].statement
+    order = (repository / "dpfair_lib/claims/isit/__init__.py").read_text()
+    assert '    "alg-2",\n    "prop-9",\n' in order
+    contents = (repository / "_toc.yml").read_text()
+    assert f"notebooks/{CLAIMS['isit.alg-2'].chapter}\n      - file: notebooks/isit-prop-9\n" in contents
+    assert UNWRITTEN in (repository / "notebooks/isit-prop-9.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "options", "found"),
+    [
+        ("other.prop-9", {}, "found 'other.prop-9', expected SOURCE.NAME"),
+        ("isit.Prop 9", {}, "expected SOURCE.NAME"),
+        ("isit.prop-9", {"after": "sk.alg-1"}, "--after: found 'sk.alg-1'"),
+    ],
+)
+def test_a_new_claim_that_cannot_be_entered_writes_nothing(repository, claim_id, options, found):
+    before = {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match=re.escape(found)):
+        new_claim(repository, claim_id, **options)
+    (repository / "dpfair_lib/claims/isit/prop_1.py").write_text("")
+    with pytest.raises(ValueError, match="found the module"):
+        new_claim(repository, "isit.prop-1")
+    (repository / "dpfair_lib/claims/isit/prop_1.py").unlink()
+    assert {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()} == before

@@ -1,0 +1,216 @@
+"""``python -m dpfair_lib claims new``: the first form of a claim's module and of its chapter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dpfair_lib._files import write_whole
+from dpfair_lib.claims.ledger import SOURCES
+from dpfair_lib.claims.rooms import CLAIMS, module_of
+
+UNWRITTEN = "<write>"
+"""What stands in a new claim where its author has to write; the tests refuse it."""
+
+MODULE = '''"""{UNWRITTEN}: what the check goes through, and how it judges a case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from dpfair_lib.central.bounds import change_lower_bound
+from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.search import Evidence, Search
+
+TWELFTHS = [Fraction(i, 12) for i in range(13)]
+
+
+# What is examined comes in by name, the library's own function by default, so that a fault can take its place.
+def check(*, search: Search, bound: Callable[..., Any] = change_lower_bound) -> Evidence:
+    """{UNWRITTEN}: the statement that is judged."""
+    for case in search.grid(alpha=TWELFTHS, beta=TWELFTHS, gamma=TWELFTHS):
+        search.equal(bound(**case), abs(case["alpha"] - case["beta"]) - case["gamma"], case)
+    search.exhausts("all rates and gaps in twelfths", cases=13**3)
+    return search.evidence()
+
+
+# At least two wrong versions; between them they replace everything that the check examines.
+FAULTS: dict[str, dict[str, Any]] = {{
+    "the gap counted twice": {{"bound": lambda alpha, beta, gamma: abs(alpha - beta) - 2 * gamma}},
+    "no absolute value": {{"bound": lambda alpha, beta, gamma: alpha - beta - gamma}},
+}}
+
+
+CLAIM = Claim(
+    id="{claim_id}",
+    where="{UNWRITTEN}: the place in the source",
+    statement="{UNWRITTEN}: what it says, in one line of our own words",
+    verdict="holds",
+    finding="{UNWRITTEN}: what survived, in one line",
+    chapter="{chapter}",
+    check=check,
+    faults=FAULTS,
+)
+'''
+
+CHAPTER = """---
+jupytext:
+  formats: ipynb,md:myst
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+# {UNWRITTEN}: the result, as a title
+
+A claim chapter: it needs no data.
+
+```{{code-cell}} ipython3
+:tags: [parameters]
+
+alpha, beta = "3/4", "1/4"  # what a reader may change
+```
+
+```{{code-cell}} ipython3
+:tags: [hide-input]
+
+from fractions import Fraction
+
+from dpfair_lib.central.bounds import change_lower_bound
+from dpfair_lib.claims import claim, judge
+from dpfair_lib.claims.display import badge, card, source
+
+outcome = judge(claim("{claim_id}"), faults=True).require()
+```
+
+## Question
+
+{UNWRITTEN}: one sentence.
+
+## Setting
+
+{UNWRITTEN}: the notation that this chapter adds, and an example with numbers.
+
+## Claim
+
+{UNWRITTEN}: the statement in our words, with its place.
+
+```{{code-cell}} ipython3
+:tags: [remove-input]
+
+badge(outcome)
+```
+
+## Derivation
+
+{UNWRITTEN}: complete; where the printed proof breaks, the break, then the repair.
+
+## Algorithm
+
+```{{code-cell}} ipython3
+source(change_lower_bound)
+```
+
+## Check
+
+```{{code-cell}} ipython3
+:tags: [remove-input]
+
+card(outcome)
+```
+
+## How tight
+
+```{{code-cell}} ipython3
+change_lower_bound(Fraction(alpha), Fraction(beta), 0)
+```
+
+## What can go wrong
+
+{UNWRITTEN}: an assumption broken on purpose, and what happens.
+
+## Source against us
+
+{UNWRITTEN}: printed numbers beside ours; misprints.
+
+## Try it
+
+{UNWRITTEN}: three exercises.
+"""
+
+
+def new_claim(
+    root: Path, claim_id: str, *, after: str | None = None, chapter: str | None = None
+) -> list[str]:
+    """Write the stub of a claim's module and, unless it is there, of its chapter; enter both where they belong.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the repository.
+    claim_id : str
+        ``source.name``, the name in small letters, digits, hyphens and dots.
+    after : str, optional
+        Id of the claim of the same source that it comes after; by default the last one.
+    chapter : str, optional
+        Name of the chapter; by default the id, with hyphens.
+
+    Returns
+    -------
+    list of str
+        What was written, and what to do next, a line each.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be met. Then nothing is written.
+    """
+    source, _, name = claim_id.partition(".")
+    if source not in SOURCES or not re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", name):
+        raise ValueError(
+            f"ID: found {claim_id!r}, expected SOURCE.NAME with a source of {', '.join(SOURCES)} "
+            "and a name such as prop-9 or table-1"
+        )
+    own = [known for known in CLAIMS if known.startswith(f"{source}.")]
+    before = after or own[-1]
+    if before not in own:
+        raise ValueError(f"--after: found {before!r}, expected one of {', '.join(own)}")
+    room = root / "dpfair_lib" / "claims" / source
+    module = room / f"{module_of(claim_id).rpartition('.')[2]}.py"
+    if module.exists():
+        raise ValueError(
+            f"ID: found the module {module.relative_to(root)}, expected a claim that is not there"
+        )
+    chapter = chapter or claim_id.replace(".", "-")
+    order, contents = room / "__init__.py", root / "_toc.yml"
+    page = root / "notebooks" / f"{chapter}.md"
+    if not contents.exists():
+        raise ValueError(f"found no {contents}, expected the folder of the repository: run this there")
+
+    texts = {module: MODULE.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)}
+    texts[order] = _after(order, f'    "{before.partition(".")[2]}",', f'    "{name}",')
+    if not page.exists():
+        texts[page] = CHAPTER.format(claim_id=claim_id, UNWRITTEN=UNWRITTEN)
+        last = f"- file: notebooks/{CLAIMS[before].chapter}"
+        (line,) = (line for line in contents.read_text().splitlines() if line.strip() == last)
+        texts[contents] = _after(contents, line, line.replace(last, f"- file: notebooks/{chapter}"))
+    for path, text in texts.items():
+        write_whole(path, text)
+    return [
+        *(f"wrote {path.relative_to(root)}" for path in texts),
+        f"Now write what stands as {UNWRITTEN}, in the module and in the chapter.",
+        f"make check CLAIM={claim_id}   judges the claim, its faults and its entry",
+        f"make chapter NAME={chapter}   runs the chapter and builds its page",
+    ]
+
+
+def _after(path: Path, line: str, more: str) -> str:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines.insert(lines.index(line) + 1, more)
+    return "\n".join(lines) + "\n"
