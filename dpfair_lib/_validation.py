@@ -5,6 +5,7 @@ Each raises `ValueError` that says which argument, what was found, and what was 
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -164,3 +165,11 @@ def as_single_rate(value: Any, name: str) -> Any:
     if isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}: found {value}, expected a number in [0, 1]")
     return as_rate(value, name)
+
+
+def renamed(old: str, given: Any, new: str, value: Any) -> Any:
+    """Return what was given under a parameter's old name, with a warning, or else the new one's value."""
+    if given is None:
+        return value
+    warnings.warn(f"{old}= is now called {new}=", DeprecationWarning, stacklevel=3)
+    return given

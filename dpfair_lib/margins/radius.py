@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib._validation import as_numbers
+from dpfair_lib._validation import as_numbers, renamed
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
@@ -86,7 +86,7 @@ def noise_norm_squared_bound(p: int, zeta: float, kind: RadiusKind) -> float:
 
 def output_perturbation_radius(
     p: int, *, lipschitz: float, strong_convexity: float, n: int, epsilon: float, delta: float, zeta: float,
-    kind: RadiusKind = "lemma-4.1", noise: NoiseKind = "classical",
+    kind: RadiusKind = "lemma-4.1", noise_kind: NoiseKind = "classical", noise: NoiseKind | None = None,
 ) -> float:  # fmt: skip
     """Return r with P(‖h_priv − h*‖ > r) ≤ ζ for output perturbation.
 
@@ -106,8 +106,10 @@ def output_perturbation_radius(
         ζ in (0, 1): failure probability over the noise.
     kind : {"lemma-4.1", "laurent-massart", "exact"}
         The bound on the norm of the noise, each smaller than the one before it.
-    noise : {"classical", "analytic"}
+    noise_kind : {"classical", "analytic"}
         The standard deviation: Δ√(2 ln(1.25/δ))/ε, or the smallest that is (ε, δ)-private.
+    noise
+        The old name of `noise_kind`; deprecated.
 
     Returns
     -------
@@ -121,10 +123,11 @@ def output_perturbation_radius(
 
     References
     ----------
-    MPBT, Lemma 4.1, which is ``kind="lemma-4.1", noise="classical"``.
+    MPBT, Lemma 4.1, which is ``kind="lemma-4.1", noise_kind="classical"``.
     """
     sensitivity = output_perturbation_sensitivity(lipschitz=lipschitz, strong_convexity=strong_convexity, n=n)
-    if one_of(noise, "noise", ("classical", "analytic")) == "classical":
+    noise_kind = renamed("noise", noise, "noise_kind", noise_kind)
+    if one_of(noise_kind, "noise_kind", ("classical", "analytic")) == "classical":
         sigma = classical_sigma_formula(epsilon, delta, sensitivity)
     else:
         sigma = gaussian_sigma(epsilon, delta, sensitivity, "analytic")

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
-from dpfair_lib._validation import as_generator, as_groups, as_vector, check_lengths
+from dpfair_lib._validation import as_generator, as_groups, as_vector, check_lengths, renamed
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.statements import PrivacyStatement
 
-Noise = Literal["coordinate", "vector"]
+NoiseKind = Literal["coordinate", "vector"]
 NOTE = (
     "printed, and refuted: how many support vectors there are and their labels are released without noise, see "
     "sk.alg-1-privacy"
@@ -34,12 +34,14 @@ class SupportVectorPerturbation(BaseEstimator):
         Fitted, on two classes and dense features, with a kernel that scikit-learn knows by name.
     epsilon : float
         ε of the printed scales 2/(kε) and 2/(mε).
-    noise : {"coordinate", "vector"}
+    noise_kind : {"coordinate", "vector"}
         A number of its own for every coordinate, or one number per support vector, added to all of its coordinates;
         "sample W for all x_i" can be read either way.
     classifier : {"perturbed", "retrained"}
         Put the noisy vectors into the trained classifier, with its dual coefficients and intercept; or fit another SVC
         of the same settings on the noisy vectors and their labels.
+    noise
+        The old name of `noise_kind`; deprecated.
 
     Attributes
     ----------
@@ -58,13 +60,14 @@ class SupportVectorPerturbation(BaseEstimator):
     """
 
     def __init__(
-        self, svc: SVC, *, epsilon: float, noise: Noise = "coordinate",
-        classifier: Literal["perturbed", "retrained"] = "perturbed",
+        self, svc: SVC, *, epsilon: float, noise_kind: NoiseKind = "coordinate",
+        classifier: Literal["perturbed", "retrained"] = "perturbed", noise: NoiseKind | None = None,
     ) -> None:  # fmt: skip
         self.svc = svc
         self.epsilon = epsilon
-        self.noise = noise
+        self.noise_kind = noise_kind
         self.classifier = classifier
+        self.noise = noise
 
     def perturb(self, rng: np.random.Generator) -> Self:
         """Draw the noise on the support vectors, and build the classifier.
@@ -86,7 +89,8 @@ class SupportVectorPerturbation(BaseEstimator):
             evaluated at support vectors.
         """
         one_of(self.classifier, "classifier", ("perturbed", "retrained"))
-        noisy = noisy_support_vectors(self.svc, self.epsilon, 1, rng, noise=self.noise)[0]
+        noise_kind = renamed("noise", self.noise, "noise_kind", self.noise_kind)
+        noisy = noisy_support_vectors(self.svc, self.epsilon, 1, rng, noise_kind=noise_kind)[0]
         self.support_vectors_ = noisy
         self.scale_ = printed_scale(len(noisy), self.epsilon)
         if self.classifier == "perturbed":
@@ -192,13 +196,13 @@ def joint_counts(
 
 
 def noisy_support_vectors(
-    svc: SVC, epsilon: float, size: int, rng: np.random.Generator, *, noise: Noise = "coordinate"
+    svc: SVC, epsilon: float, size: int, rng: np.random.Generator, *, noise_kind: NoiseKind = "coordinate"
 ) -> np.ndarray:
     """Return so many independent draws of the noisy support vectors of a fitted SVC.
 
     Parameters
     ----------
-    svc, epsilon, noise
+    svc, epsilon, noise_kind
         As for `SupportVectorPerturbation`.
     size : int
         Number of draws.
@@ -216,9 +220,13 @@ def noisy_support_vectors(
         As `SupportVectorPerturbation.perturb`.
     """
     vectors = _support_vectors(svc)
-    one_of(noise, "noise", ("coordinate", "vector"))
+    one_of(noise_kind, "noise_kind", ("coordinate", "vector"))
     scale = printed_scale(len(vectors), epsilon)
-    shape = (positive_integer(size, "size"), len(vectors), vectors.shape[1] if noise == "coordinate" else 1)
+    shape = (
+        positive_integer(size, "size"),
+        len(vectors),
+        vectors.shape[1] if noise_kind == "coordinate" else 1,
+    )
     return vectors + as_generator(rng, "rng").laplace(scale=scale, size=shape)
 
 

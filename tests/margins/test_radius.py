@@ -50,7 +50,9 @@ def test_the_bounds_are_ordered(p, zeta):
 
 def test_the_analytic_radius_is_smaller_and_scales_with_n():
     classical = dpf.output_perturbation_radius(10, **GOOD)
-    assert dpf.output_perturbation_radius(10, **GOOD, noise="analytic") < classical
+    assert dpf.output_perturbation_radius(10, **GOOD, noise_kind="analytic") < classical
+    with pytest.warns(DeprecationWarning, match="noise= is now called noise_kind="):
+        assert dpf.output_perturbation_radius(10, **GOOD, noise="analytic") < classical
     assert dpf.output_perturbation_radius(10, **(GOOD | {"n": 2000})) == pytest.approx(classical / 2)
 
 
@@ -59,7 +61,7 @@ def test_the_analytic_radius_is_smaller_and_scales_with_n():
     [
         ("zeta", 0), ("zeta", 1), ("delta", 0.0), ("delta", 1), ("epsilon", 0), ("n", 0), ("n", 2.5),
         ("strong_convexity", 0), ("strong_convexity", math.inf), ("lipschitz", -1),
-        ("kind", "tight"), ("noise", "laplace"),
+        ("kind", "tight"), ("noise_kind", "laplace"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_named(name, value):

@@ -39,7 +39,10 @@ def test_the_noise_has_the_printed_scale(data):
     k = len(svc.support_vectors_)
     drawn = noisy_support_vectors(svc, 0.5, 4000, np.random.default_rng(2)) - svc.support_vectors_
     assert abs(drawn).mean() == pytest.approx(4 / k, rel=0.02)
-    one = noisy_support_vectors(svc, 0.5, 2, np.random.default_rng(2), noise="vector") - svc.support_vectors_
+    one = (
+        noisy_support_vectors(svc, 0.5, 2, np.random.default_rng(2), noise_kind="vector")
+        - svc.support_vectors_
+    )
     assert np.ptp(one, axis=2).max() < 1e-12
     assert np.ptp(one[:, :, 0], axis=1).min() > 0
 
@@ -108,7 +111,7 @@ def test_bad_arguments(data):
     svc, rng = SVC(kernel="linear").fit(X, y), np.random.default_rng(0)
     for keywords, message in (
         ({"epsilon": 0}, "epsilon"),
-        ({"epsilon": 1.0, "noise": "one"}, "noise"),
+        ({"epsilon": 1.0, "noise_kind": "one"}, "noise_kind: found"),
         ({"epsilon": 1.0, "classifier": "new"}, "classifier"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -130,5 +133,5 @@ def test_bad_arguments(data):
 
 
 def test_sklearn_can_clone_it():
-    method = dpf.SupportVectorPerturbation(SVC(), epsilon=2.0, noise="vector")
-    assert clone(method).get_params()["noise"] == "vector"
+    method = dpf.SupportVectorPerturbation(SVC(), epsilon=2.0, noise_kind="vector")
+    assert clone(method).get_params()["noise_kind"] == "vector"

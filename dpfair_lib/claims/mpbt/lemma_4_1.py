@@ -82,7 +82,7 @@ def _radii(radius: Callable[..., float], search: Search) -> None:
             32 * p * lipschitz**2 * math.log(1.25 / delta) * math.log(2 / zeta) / (modulus * n * epsilon) ** 2
         )
         search.equal(radius(p, **common) ** 2 / printed, 1.0, case, tolerance=1e-13)
-        exact = radius(p, **common, kind="exact", noise="analytic")
+        exact = radius(p, **common, kind="exact", noise_kind="analytic")
         search.observe(1 - exact / radius(p, **common, kind="exact"), case)
 
 

@@ -117,7 +117,7 @@ def _coverage(radius: Callable[..., float], search: Search) -> None:
     levels = list(itertools.product((0.05, 0.3, 0.9), (1e-10, 1e-3, 0.3), (1e-6, 0.01, 0.3, 0.9)))
     for ((p, lipschitz, modulus, n), noise), (epsilon, delta, zeta) in itertools.product(problems, levels):
         moved = 2 * lipschitz / (modulus * n)
-        problem = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n, "noise": noise}
+        problem = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n, "noise_kind": noise}
         case = {"p": p, **problem, "epsilon": epsilon, "delta": delta, "zeta": zeta}
         if noise == "classical":
             sigma = moved * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
@@ -153,8 +153,8 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "n forgotten": {"radius": lambda p, *, n, **rest: output_perturbation_radius(p, n=40 + 0 * n, **rest)},
     "the classical radius for the analytic noise": {
-        "radius": lambda p, *, noise, **rest: output_perturbation_radius(
-            p, noise=noise and "classical", **rest
+        "radius": lambda p, *, noise_kind, **rest: output_perturbation_radius(
+            p, noise_kind=noise_kind and "classical", **rest
         )
     },
     "squared distance": {"bound": lambda chi, distance: chi * distance**2},
