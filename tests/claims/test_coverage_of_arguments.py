@@ -102,8 +102,6 @@ NOT_YET_VARIED = {
     ("cgkm.ftpl-regret", "bound"): "norm",
     ("cgkm.lemma-5", "bound"): "norm spread",
     ("cgkm.lemma-5", "repaired"): "epsilon log_delta",
-    ("cgkm.alg-3", "game"): "members n",
-    ("cgkm.alg-3", "dynamics"): "dual_bound private rounds samples tolerance",
     ("cgkm.which-pairs", "accuracy_chain"): "zeta",
     ("cgkm.remarks", "soften"): "alpha",
     ("mpbt.thm-3.2", "certificate"): "counts radius slack",
