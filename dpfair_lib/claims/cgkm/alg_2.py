@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -17,6 +18,16 @@ from dpfair_lib.compat.perturbed_leader import follow_the_leader, noisy_totals, 
 
 RATIOS = (Fraction(1, 2), Fraction(2, 3), Fraction(9, 10))
 CUBE = np.array(list(itertools.product((0, 1), repeat=2)))
+PAIRS = ((0.0, 0.0), (1.0, -0.5), (3.0, 0.2))
+CLASSES: dict[str, tuple[np.ndarray, tuple[tuple[float, ...], ...]]] = {
+    "cube": (CUBE, PAIRS),
+    "both or none": (np.array([[1, 1], [0, 0]]), PAIRS[1:]),
+    "experts": (np.eye(3, dtype=int), ((1.0, -0.5, 0.2), (0.0, 3.0, 0.5))),
+}
+"""What may be played, and the total costs at which it is."""
+DRAWS = 2000
+LOSSES = ((1.0, -2.0, 0.5), (0.0, 0.0, 0.0), (-300.0, 40.0, 7.0))
+PEOPLE = 20_000
 
 
 def check(
@@ -69,43 +80,60 @@ def _law_as_drawn(
         tail = (1 + epsilon * abs(total) / 2) * float(ratio) ** abs(total) / 2
         search.equal(below, tail if total >= 0 else 1 - tail, case, tolerance=1e-12)
     search.part("as drawn")
-    draws = 2000
-    for start, epsilon in itertools.product(([0.0, 0.0], [1.0, -0.5], [3.0, 0.2]), (0.5, 2.0)):
-        one = law(np.array(start), epsilon)
-        expected = np.where(CUBE == 1, one, 1 - one).prod(axis=1)
-        hits = np.zeros(4)
-        for _ in range(draws):
-            hits[step(start, CUBE, 1 / epsilon, search.rng)] += 1
+    for (name, start, epsilon), hits in _hits(step, int(search.rng.integers(2**63))).items():
+        expected = _chances(law, np.array(start), epsilon, name)
         # six standard deviations and one draw
-        spread = 6 * np.sqrt(draws * expected * (1 - expected)) + 1
-        at: dict[str, Any] = {"total": start, "epsilon": epsilon}
-        search.observe(spread - abs(hits - draws * expected), at)
+        spread = 6 * np.sqrt(DRAWS * expected * (1 - expected)) + 1
+        at: dict[str, Any] = {"total": start, "epsilon": epsilon, "class": name}
+        search.observe(spread - abs(hits - DRAWS * expected), at)
+
+
+@functools.cache  # by what is examined, and a seed that nothing examined enters
+def _hits(step: Callable[..., int], seed: int) -> dict[tuple[str, tuple[float, ...], float], np.ndarray]:
+    """Return how often each hypothesis was played, by class, total costs and ε."""
+    rng, found = np.random.default_rng(seed), {}
+    for name, (rows, starts) in CLASSES.items():
+        for start, epsilon in itertools.product(starts, (0.5, 2.0)):
+            played = [step(list(start), rows, 1 / epsilon, rng) for _ in range(DRAWS)]
+            found[name, start, epsilon] = np.bincount(played, minlength=len(rows))
+    return found
+
+
+def _chances(law: Callable[..., np.ndarray], total: np.ndarray, epsilon: float, name: str) -> np.ndarray:
+    """Return the chance of each hypothesis of a class, in closed form."""
+    if name == "experts":
+        return expert_law(total, epsilon)
+    if name == "both or none":  # both cost the sum, with a noise that is the difference of two experts'
+        return expert_law([total.sum(), 0.0], epsilon)
+    one = law(total, epsilon)
+    return np.where(CUBE == 1, one, 1 - one).prod(axis=1)
 
 
 def _what_is_noised(totals: Callable[..., np.ndarray], search: Search) -> None:
     """Noise of round t: of variance 2b² and independent of the round before, or a growing sum, of 2tb²."""
     search.part("what is noised")
-    losses, scale, people = np.array([[1.0], [-2.0], [0.5]]), 1.5, 20_000
-    wide = np.repeat(losses, people, axis=1)
-    for noised, noisy, stepped in (("sum", (1, 1, 1), 2), ("losses", (1, 2, 3), 1)):
-        noise = totals(wide, scale, search.rng, noised=noised) - np.cumsum(wide, axis=0)
-        changes = noise[1] - noise[0]
-        for values, parts in (
-            (noise[0], noisy[0]),
-            (noise[1], noisy[1]),
-            (noise[2], noisy[2]),
-            (changes, stepped),
-        ):
-            square = float((values**2).mean()) / (2 * scale**2)
+    for (noised, parts), rows, scale in itertools.product(
+        (("sum", (1, 1, 1, 2)), ("losses", (1, 2, 3, 1))), LOSSES, (1.5, 0.2, 8.0)
+    ):
+        wide = np.repeat(np.array(rows)[:, None], PEOPLE, axis=1)
+        noise = (totals(wide, scale, search.rng, noised=noised) - np.cumsum(wide, axis=0)) / scale
+        case = {"noised": noised, "losses": rows, "scale": scale}
+        # what round 2 adds has the noise of two sums, or of one loss
+        for values, k in zip((*noise, noise[1] - noise[0]), parts, strict=True):
             # the square of a sum of k Laplace variables has the variance (2k² + 3k)(2b²)²
-            spread = 6 * math.sqrt((2 * parts**2 + 3 * parts) / people)
-            search.observe(spread - abs(square - parts), {"noised": noised, "parts": parts})
+            spread = 6 * math.sqrt((2 * k**2 + 3 * k) / PEOPLE)
+            search.observe(spread - abs(float((values**2).mean()) / 2 - k), case | {"parts": k})
+            # one noise that all coordinates share would not average out
+            search.observe(6 * math.sqrt(2 * k / PEOPLE) - abs(float(values.mean())), case | {"parts": k})
+        within = float((abs(noise[0]) < 1).mean())
+        chance = 1 - math.exp(-1)
+        search.observe(6 * math.sqrt(chance * (1 - chance) / PEOPLE) - abs(within - chance), case)
 
 
 def _leak_of_a_release(chance: Callable[..., Any], search: Search) -> None:
     """Totals that differ by t: the chance of a play moves by at most e^(tε), and does; one noisy loss allows e^ε."""
     search.part("leak of a release")
-    cases, times = 0, 0
+    times = 0
     for ratio, moved in itertools.product(RATIOS, range(1, 9)):
         ratios = []
         for total in range(-10, 11):
@@ -114,12 +142,13 @@ def _leak_of_a_release(chance: Callable[..., Any], search: Search) -> None:
             factor = max(here / there, (1 - there) / (1 - here))
             search.observe(ratio**-moved - factor, case)
             ratios.append(factor)
-            cases += 1
             if moved <= 3:
                 search.against(printed_slack(**case), case, verify=printed_slack)
         search.equal(max(ratios), ratio**-moved, {"ratio": ratio, "rounds": moved})
         times = next((k for k in range(10) if ratio**-k >= max(ratios)), 10)
-    search.exhausts("totals from −10 to 10 with up to eight losses that all move by one", cases=cases)
+    search.exhausts(
+        "totals from −10 to 10 with up to eight losses that all move by one", cases=len(RATIOS) * 8 * 21
+    )
     search.fact("loss of release 8, in units of that of one noisy loss", times)
 
 
@@ -140,6 +169,12 @@ def _one_noise(losses: Any, scale: float, rng: np.random.Generator, *, noised: s
     return rows + rng.laplace(scale=scale, size=rows.shape[1])
 
 
+def _gaussian(losses: Any, scale: float, rng: np.random.Generator, *, noised: str) -> np.ndarray:
+    rows = np.asarray(losses, dtype=float)
+    noise = rng.normal(scale=math.sqrt(2) * scale, size=rows.shape)
+    return np.cumsum(rows, axis=0) + (noise if noised == "sum" else np.cumsum(noise, axis=0))
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "follows the worst": {"plain": lambda losses, rows: follow_the_leader(-losses, rows)},
     "follows the last loss only": {
@@ -149,7 +184,36 @@ FAULTS: dict[str, dict[str, Any]] = {
     "one noise for all coordinates": {
         "step": lambda total, rows, b, rng: int(np.argmin(rows @ (np.asarray(total) + rng.laplace(scale=b))))
     },
+    "the class from its end": {
+        "step": lambda total, rows, b, rng: perturbed_leader(total, rows[::-1], b, rng)
+    },
+    "the first two of the class only": {
+        "step": lambda total, rows, b, rng: perturbed_leader(total, rows[:2], b, rng)
+    },
+    "every class taken for experts": {
+        "step": lambda total, rows, b, rng: perturbed_leader(
+            np.resize(total, len(rows)), np.eye(len(rows)), b, rng
+        )
+    },
     "one noise for all rounds": {"totals": _one_noise},
+    "scale forgotten": {
+        "totals": lambda losses, b, rng, **chosen: noisy_totals(losses, 1.5 + 0 * b, rng, **chosen)
+    },
+    "scale squared": {"totals": lambda losses, b, rng, **chosen: noisy_totals(losses, b**2, rng, **chosen)},
+    "noise in proportion to the losses": {
+        "totals": lambda losses, b, rng, **chosen: noisy_totals(
+            losses, b * (1 + abs(np.asarray(losses)).mean()), rng, **chosen
+        )
+    },
+    "losses cut to ±100": {
+        "totals": lambda losses, b, rng, **chosen: noisy_totals(np.clip(losses, -100, 100), b, rng, **chosen)
+    },
+    "Gaussian noise of the same variance": {"totals": _gaussian},
+    "one noise for all people": {
+        "totals": lambda losses, b, rng, **chosen: (
+            np.cumsum(losses, axis=0) + noisy_totals(0 * losses[:, :1], b, rng, **chosen)
+        )
+    },
     "losses noised although the sum is asked for": {
         "totals": lambda losses, b, rng, **_: noisy_totals(losses, b, rng, noised="losses")
     },

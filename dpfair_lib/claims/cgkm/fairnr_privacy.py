@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -11,16 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.cgkm.fairnr_privacy_draws import judge_counts, judge_rounds
+from dpfair_lib.claims.cgkm.fairnr_privacy_records import BOUND, judge_many, judge_small
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.small_records import (
-    MEMBERS,
-    RECORDS,
-    data_sets,
-    loss_change,
-    table_of,
-)
+from dpfair_lib.claims.shared.round_draws import judge_counts, judge_losses, judge_rounds
 from dpfair_lib.compat.fair_dynamics import (
     RoundNoise,
     best_response,
@@ -37,11 +32,13 @@ from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts
 from dpfair_lib.privacy import zcdp_delta
 from dpfair_lib.privacy.finite_laws import hockey_stick, smallest_epsilon
 
-BOUND = 10  # the dual bound C
-CLASSIFIERS = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
-RECORD_ROWS = np.array(RECORDS)
 FLIP = {"size": 1, "rounds": 20}
 PROMISED = {"epsilon": 1.0, "delta": 1e-6}
+PLAYS = tuple(
+    {"dual_bound": bound, "epsilon": epsilon, "delta": delta}
+    for bound, epsilon, delta in ((10.0, 1.0, 1e-6), (1.0, 1.0, 1e-6), (10.0, 0.3, 1e-6), (10.0, 1.0, 1e-2))
+)
+STEPS = (np.arange(2000) + 0.5) / 2000  # the middles of small steps from 0 to 1
 
 
 def check(
@@ -52,95 +49,16 @@ def check(
     dynamics: Callable[..., np.ndarray] = no_regret_dynamics, search: Search,
 ) -> Evidence:  # fmt: skip
     """Judge the printed sensitivity and privacy on exact pairs of neighbours, and defend the repair's."""
-    _sensitivities(game, vector_bound, search)
-    _many_records(game, vector_bound, search)
+    judge_rounds(dynamics, search)  # first, so that its seed is the same whatever else is examined
+    judge_small(game, vector_bound, search)
+    judge_many(game, vector_bound, search)
     _auditor(search)
     _features(leak, search)
     _output(law, search)
     _repair(budget, rho, search)
     judge_counts(counts, search)
-    judge_rounds(dynamics, search)
+    judge_losses(dynamics, (RoundNoise(sigma=1e-6, audit_scale=1e-6, rho=1.0),), search)
     return search.evidence()
-
-
-def _sensitivities(
-    game: Callable[..., SubgroupGame], vector_bound: Callable[..., float], search: Search
-) -> None:
-    """All neighbouring pairs of at most four records: violations move by at most 1/n, losses by what we say.
-
-    Shares of at most four negatives are multiples of 1/12, so that 12n times everything is a whole number.
-    """
-    search.part("small neighbours")
-    members = MEMBERS.astype(float)
-    one, two = np.triu_indices(len(RECORDS), 1)
-    inside, label = (np.array([record[at] for record in RECORDS]) for at in (1, 2))
-    largest: tuple[int, Any] = (0, None)
-    for size in range(4):
-        n, unit = size + 1, 12 * (size + 1)
-        allowed = math.floor(Fraction(vector_bound(BOUND, n)) ** 2 * unit**2)
-        for rest in data_sets(size):
-            case = {"rest": rest, "first": RECORD_ROWS[one], "second": RECORD_ROWS[two]}
-            played = [game(table_of((*rest, record)).astype(float), members) for record in RECORDS]
-            found = _whole([each.violations(CLASSIFIERS)[:, 0] for each in played], unit, case, search)
-            negatives = sum(y == 0 for _, _, y in rest)
-            # n times the change is at most N/(N + 1), N being the other negatives
-            moved = abs(found[one] - found[two]).max(axis=1)
-            search.observe(12 * negatives - (negatives + 1) * moved, case)
-            for weight in (BOUND, -BOUND):
-                costs = _whole([each.costs(np.array([weight])) for each in played], unit, case, search)
-                search.observe(
-                    allowed - ((costs[one] - costs[two]) ** 2).sum(axis=1), case | {"weight": weight}
-                )
-                # the newcomer's share of the costs, and that of each other negative
-                among = sum(group for _, group, y in rest if y == 0) + inside * (label == 0)
-                share = 12 * among // np.maximum(negatives + (label == 0), 1)
-                own = 12 * (1 - 2 * label) + weight * (share - 12 * inside) * (label == 0)
-                change = abs(own[one] - own[two]) + negatives * BOUND * abs(share[one] - share[two])
-                search.observe(12 * (2 + 2 * BOUND) - change, case | {"weight": weight})
-                at = int(np.argmax(change))
-                if change[at] > largest[0]:
-                    largest = int(change[at]), (rest, RECORDS[one[at]], RECORDS[two[at]], Fraction(weight))
-    search.exhausts(
-        "all pairs of data sets of at most four records that differ in one: two cells, in or out of one subgroup, two "
-        "labels; all classifiers on the two cells; both signs of the auditor's weight",
-        cases=2 * 28 * sum(math.comb(size + 7, 7) for size in range(4)),
-    )
-    by_definition = loss_change(*largest[1]) * (len(largest[1][0]) + 1)
-    search.equal(by_definition, Fraction(largest[0], 12), {"pair": largest[1]})
-    search.agree(by_definition > 2 + BOUND, True, {"pair": largest[1]})
-    search.fact("largest change of the loss vector found, times n", float(by_definition))
-    search.fact("printed (2 + C), at C = 10", 2 + BOUND)
-
-
-def _many_records(
-    game: Callable[..., SubgroupGame], vector_bound: Callable[..., float], search: Search
-) -> None:
-    """Many negatives in the second cell, none in the subgroup; the record that is replaced lives in the first.
-
-    A positive in the subgroup becomes a negative. Its cell's cost moves by 2 and by C times nearly 1, the other cell's
-    by C times nearly 1: together by nearly √((2 + C)² + C²), which four records are too few to show.
-    """
-    search.part("many neighbours")
-    for others, bound in itertools.product((10, 1000), (1, BOUND, 40)):
-        n = others + 1
-        tables = [table_of(()) for _ in range(2)]
-        for table, label in zip(tables, (1, 0), strict=True):
-            table[1, 0, 0], table[0, 1, label] = Fraction(others), Fraction(1)
-        one, two = (game(table, MEMBERS).costs(np.array([Fraction(-bound)])) for table in tables)
-        moved = sum(((one - two) * n) ** 2)
-        case = {"others": others, "bound": bound}
-        far = Fraction(others, n) * bound
-        search.equal(moved, (2 + far) ** 2 + far**2, case)
-        search.observe((Fraction(vector_bound(bound, n)) * n) ** 2 - moved, case)
-
-
-def _whole(values: Any, unit: int, case: Any, search: Search) -> np.ndarray:
-    """Return values as multiples of 1/unit, after seeing that they are."""
-    scaled = np.array(values, dtype=float) * unit
-    search.sanity(
-        1e-9 - float(abs(scaled - np.rint(scaled)).max()), {"rest": case["rest"], "claim": "multiples"}
-    )
-    return np.rint(scaled).astype(np.int64)
 
 
 def _auditor(search: Search) -> None:
@@ -166,17 +84,17 @@ def _auditor(search: Search) -> None:
 def _features(leak: Callable[..., float], search: Search) -> None:
     """A record alone in its cell: the printed promise fails at every T and m, in fractions."""
     search.part("features")
-    for epsilon, delta, rounds, samples in itertools.product(
-        (0.1, 1.0), (1e-9, 1e-2), (1, 20, 10**6), (1, 10**4)
+    for epsilon, delta, rounds, samples, bound in itertools.product(
+        (0.1, 1.0), (1e-9, 1e-2), (1, 20, 10**6), (1, 10**4), (1.0, 10.0, 40.0)
     ):
-        chosen = {"delta": delta, "dual_bound": 10.0, "rounds": rounds, "samples": samples}
+        chosen = {"delta": delta, "dual_bound": bound, "rounds": rounds, "samples": samples}
         case = chosen | {"epsilon": epsilon}
         found = leak(epsilon, **chosen)
         n = 50
-        scale = printed_scale(epsilon, delta, n, dual_bound=10.0, rounds=rounds, samples=samples)
-        # P(Lap < 1/n), the integral of the density from 0 by the midpoint rule
-        steps = (np.arange(2000) + 0.5) / 2000 / n
-        search.equal(found, 0.5 + np.exp(-steps / scale).mean() / (2 * scale * n), case, tolerance=1e-9)
+        scale = printed_scale(epsilon, n=n, **chosen)
+        # P(0 < Lap < 1/n), the integral of the density by the midpoint rule
+        above = np.exp(-STEPS / (n * scale)).mean() / (2 * scale * n)
+        search.equal((found - 0.5) / above, 1.0, case, tolerance=1e-6)
         search.observe(found - 0.5, case)
         search.against(
             feature_slack(delta, 1001), {"delta": delta, "classifiers": 1001}, verify=feature_slack
@@ -197,18 +115,16 @@ def feature_slack(delta: float, classifiers: int) -> Fraction:
 def _output(law: Callable[..., np.ndarray], search: Search) -> None:
     """The exact law of the printed output where features are the same and one label differs."""
     search.part("output")
-    for size, rounds in ((1, 3), (2, 6)):
-        for neighbour in (False, True):
-            found = law(size, neighbour=neighbour, dual_bound=BOUND, rounds=rounds, **PROMISED)
-            by_paths = paths_law(size, neighbour, rounds)
-            for played in range(rounds + 1):
-                case = {"size": size, "neighbour": neighbour, "rounds": rounds, "played": played}
-                search.equal(float(found[played]), float(by_paths[played]), case, tolerance=1e-7)
+    for (size, rounds), neighbour, chosen in itertools.product(((1, 3), (2, 6)), (False, True), PLAYS):
+        found = _found(law, size, neighbour, rounds, **chosen)
+        by_paths = paths_law(size, neighbour, rounds, **chosen)
+        case = {"size": size, "neighbour": neighbour, "rounds": rounds, **chosen}
+        search.observe(-abs(found - by_paths), case | {"played": np.arange(rounds + 1)}, tolerance=1e-7)
     size, chosen = FLIP["size"], {"dual_bound": BOUND, **PROMISED}
-    one, two = (law(size, neighbour=which, rounds=6, **chosen) for which in (False, True))
+    one, two = (_found(law, size, which, 6, **chosen) for which in (False, True))
     excess = PROMISED["delta"] - float(hockey_stick(one, two, math.e))
     search.against(excess, {"rounds": 6}, verify=output_slack, tolerance=1e-6)
-    one, two = (law(size, neighbour=which, rounds=FLIP["rounds"], **chosen) for which in (False, True))
+    one, two = (_found(law, size, which, FLIP["rounds"], **chosen) for which in (False, True))
     search.fact("real δ at ε = 1", float(hockey_stick(one, two, math.e)))
     search.fact("real ε at δ = 10⁻⁶", max(smallest_epsilon(one, two, 1e-6), smallest_epsilon(two, one, 1e-6)))
     # whoever sees a single draw from the mixture sees classifier 2 with these chances
@@ -220,19 +136,32 @@ def _output(law: Callable[..., np.ndarray], search: Search) -> None:
     search.fact("records, rounds of that pair", (600 * FLIP["size"], FLIP["rounds"]))
 
 
+@functools.cache
+def _found(
+    law: Callable[..., np.ndarray], size: int, neighbour: bool, rounds: int, **chosen: float
+) -> np.ndarray:
+    return law(size, neighbour=neighbour, rounds=rounds, **chosen)
+
+
 def output_slack(rounds: int) -> float:
     """Return δ less the real δ at ε = 1, by all paths of so few rounds and by numerical integration."""
-    one, two = (paths_law(FLIP["size"], neighbour, rounds) for neighbour in (False, True))
+    one, two = (
+        paths_law(FLIP["size"], neighbour, rounds, dual_bound=BOUND, **PROMISED)
+        for neighbour in (False, True)
+    )
     return PROMISED["delta"] - float(hockey_stick(one, two, math.e))
 
 
-def paths_law(size: int, neighbour: bool, rounds: int) -> np.ndarray:
+@functools.cache
+def paths_law(
+    size: int, neighbour: bool, rounds: int, *, dual_bound: float, epsilon: float, delta: float
+) -> np.ndarray:
     """Return the law of how often classifier 2 is played, over all 2ᵀ paths, record by record in the sums."""
     counts = flip_counts(size, neighbour=neighbour)[:, :, 0].astype(float)  # negatives by cell and profile
     n, inside = 600.0 * size, FLIP_MEMBERS.T @ counts.T
     shares = inside.sum(axis=1) / counts.sum()
     table = (shares[:, None] * counts.sum(axis=1) - inside)[:, :2] / n  # subgroups × classifiers
-    scale = (2 + BOUND) * math.sqrt(rounds * math.log(1 / PROMISED["delta"])) / (n * PROMISED["epsilon"])
+    scale = (2 + dual_bound) * math.sqrt(rounds * math.log(1 / delta)) / (n * epsilon)
     law = np.zeros(rounds + 1)
     tails: dict[float, float] = {}
     for path in itertools.product((0, 1), repeat=rounds):
@@ -243,7 +172,7 @@ def paths_law(size: int, neighbour: bool, rounds: int) -> np.ndarray:
                 tails[gap] = _below(200 * size, gap)
             chance *= tails[gap] if play else 1 - tails[gap]
             worst = int(np.argmax(abs(table[:, play])))
-            weights[worst] += BOUND * np.sign(table[worst, play])
+            weights[worst] += dual_bound * np.sign(table[worst, play])
         law[sum(path)] += chance
     return law
 
@@ -285,8 +214,18 @@ def _rounds_forgotten(epsilon: float, delta: float, n: int, *, rounds: int, dual
     return round_noise(epsilon, delta, n, rounds=1 + 0 * rounds, dual_bound=dual_bound)
 
 
+def _first_subgroup_for_all(counts: np.ndarray, members: np.ndarray, n: Any = None) -> SubgroupGame:
+    return game_from_counts(counts, np.repeat(members[:, :1], members.shape[1], axis=1), n)
+
+
 def _counts_as_they_are(counts: np.ndarray, *_: Any, **__: Any) -> np.ndarray:
     return counts.copy()
+
+
+def _one_noise_for_all(
+    counts: np.ndarray, rho: float, *, rng: np.random.Generator, **chosen: Any
+) -> np.ndarray:
+    return counts + noisy_counts(np.zeros((1, 1, 2)), rho, rng=rng, **chosen)[0, 0, 0]
 
 
 def _with_noise(**changes: float) -> Callable[..., np.ndarray]:
@@ -306,6 +245,10 @@ FAULTS: dict[str, dict[str, Any]] = {
             *(lambda g: (g.base, g.error, 2 * g.violation))(game_from_counts(counts, members, n))
         )
     },
+    "divided by the counts' sum whatever n is": {
+        "game": lambda counts, members, n=None: game_from_counts(counts, members, n and None)
+    },
+    "the first subgroup in the place of all": {"game": _first_subgroup_for_all},
     "the printed (2 + C)/n": {"vector_bound": lambda bound, n: (2 + bound) / n},
     "the error moved by √2 only": {"vector_bound": lambda bound, n: math.sqrt(2) * (1 + bound) / n},
     "rounds forgotten": {"budget": _rounds_forgotten},
@@ -314,11 +257,50 @@ FAULTS: dict[str, dict[str, Any]] = {
     "counts noised for one record added": {
         "counts": lambda counts, rho, **chosen: noisy_counts(counts, 2 * rho, **chosen)
     },
+    "noise in proportion to the counts": {
+        "counts": lambda counts, rho, **chosen: (
+            counts * noisy_counts(np.ones(counts.shape), rho * counts.mean() ** 2 + rho, **chosen)
+        )
+    },
+    "one noise for all counts": {"counts": _one_noise_for_all},
+    "noisy counts cut off at 0": {
+        "counts": lambda counts, rho, **chosen: np.maximum(noisy_counts(counts, rho, **chosen), 0)
+    },
     "auditor not noised": {"dynamics": _with_noise(audit_scale=1e-12)},
     "auditor's noise halved": {"dynamics": _with_noise(audit_scale=0.5)},
     "auditor's noise a fifth too small": {"dynamics": _with_noise(audit_scale=0.8)},
     "losses not noised": {"dynamics": _with_noise(sigma=1e-12)},
     "losses' noise a tenth too small": {"dynamics": _with_noise(sigma=0.9)},
+    "tolerance forgotten": {
+        "dynamics": lambda game, *, tolerance, **chosen: no_regret_dynamics(
+            game, tolerance=0 * tolerance, **chosen
+        )
+    },
+    "tolerance doubled": {
+        "dynamics": lambda game, *, tolerance, **chosen: no_regret_dynamics(
+            game, tolerance=2 * tolerance, **chosen
+        )
+    },
+    "C forgotten in the loss": {
+        "dynamics": lambda game, *, dual_bound, **chosen: no_regret_dynamics(
+            game, dual_bound=1 + 0 * dual_bound, **chosen
+        )
+    },
+    "C and the tolerance exchanged": {
+        "dynamics": lambda game, *, dual_bound, tolerance, **chosen: no_regret_dynamics(
+            game, dual_bound=tolerance, tolerance=dual_bound, **chosen
+        )
+    },
+    "C for 2 + C in the leak": {
+        "leak": lambda epsilon, *, dual_bound, **chosen: feature_leak(
+            epsilon, dual_bound=dual_bound - 2, **chosen
+        )
+    },
+    "C forgotten in the leak": {
+        "leak": lambda epsilon, *, dual_bound, **chosen: feature_leak(
+            epsilon, dual_bound=10 + 0 * dual_bound, **chosen
+        )
+    },
     "the tail halved": {"leak": lambda epsilon, **chosen: 1 - (1 - feature_leak(epsilon, **chosen)) / 2},
     "the two data sets exchanged": {
         "law": lambda size, *, neighbour, **chosen: flip_law(size, neighbour=not neighbour, **chosen)
@@ -328,6 +310,14 @@ FAULTS: dict[str, dict[str, Any]] = {
             size, neighbour=neighbour, rounds=rounds, epsilon=epsilon * math.sqrt(rounds), **chosen
         )
     },
+    **{
+        f"the law at one value of {name}": {
+            "law": lambda size, name=name, value=value, **chosen: flip_law(size, **chosen | {name: value})
+        }
+        for name, value in PLAYS[0].items()
+    },
+    "the law at ε²": {"law": lambda size, *, epsilon, **chosen: flip_law(size, epsilon=epsilon**2, **chosen)},
+    "the law at δ²": {"law": lambda size, *, delta, **chosen: flip_law(size, delta=delta**2, **chosen)},
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
@@ -23,6 +25,18 @@ from dpfair_lib.compat.fairnr_sizes import (
 from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts, optimum
 
 BETA, DELTA = 0.05, 1e-6
+USUAL: dict[str, float] = {"beta": BETA, "delta": DELTA, "dimension": 1, "constant": 1}
+SETTINGS = (USUAL, *(USUAL | {name: value} for name, value in zip(USUAL, (0.2, 1e-12, 7, 0.3), strict=True)))
+NAMED = np.array([[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]], dtype=float).T
+"""Which of four profiles belong to which of three subgroups."""
+GRID: dict[str, float] = {
+    "sigma": 5.0,
+    "cells": 6,
+    "profiles": 4,
+    "subgroups": 3,
+    "n": 4800.0,
+    "failure": BETA,
+}
 
 
 def check(
@@ -35,6 +49,7 @@ def check(
     _sizes(condition, sample, search)
     _errors_once(sample, search)
     _noisy_counts(bound, solve, search)
+    _other_grids(bound, search)
     return search.evidence()
 
 
@@ -115,19 +130,39 @@ def optimum_slack(alpha: Any) -> Fraction:
 def _sizes(condition: Callable[..., float], sample: Callable[..., float], search: Search) -> None:
     """What (2) asks for, beside the line that it is drawn from, and from which n on it holds."""
     search.part("sizes")
-    for alpha, epsilon in itertools.product((0.5, 0.2, 0.1, 0.05), (0.1, 1.0)):
-        chosen = {"alpha": alpha, "beta": BETA, "delta": DELTA}
+    for alpha, epsilon, setting in itertools.product((0.5, 0.2, 0.1, 0.05), (0.1, 1.0), SETTINGS):
+        chosen = {"alpha": alpha, **setting}
         case = chosen | {"epsilon": epsilon}
-        n = sample(epsilon, **chosen)
-        search.observe(epsilon - condition(n, **chosen), case, tolerance=1e-6 * epsilon)
-        search.observe(condition(n * (1 - 1e-6), **chosen) - epsilon, case)
+        for derived in (False, True):
+            n = sample(epsilon, **chosen, derived=derived)
+            expected = least_epsilon(n, **chosen, derived=derived)
+            search.equal(condition(n, **chosen, derived=derived) / expected, 1, case, tolerance=1e-9)
+            search.observe(epsilon - expected, case | {"derived": derived}, tolerance=1e-6 * epsilon)
+            before = least_epsilon(n * (1 - 1e-6), **chosen, derived=derived)
+            search.observe(before - epsilon, case | {"derived": derived})
         # printed rule and derived one differ by √(1 + ln n)(2 + C)/(3(1 + C))
         ratio = condition(n, **chosen, derived=True) / condition(n, **chosen)
-        expected = math.sqrt(1 + math.log(n)) * (2 + 1 / alpha) / (3 * (1 + 1 / alpha))
-        search.equal(ratio, expected, case, tolerance=1e-9)
+        times = math.sqrt(1 + math.log(n)) * (2 + 1 / alpha) / (3 * (1 + 1 / alpha))
+        search.equal(ratio, times, case, tolerance=1e-9)
     n = sample(1.0, 0.1, BETA, DELTA)
     calls = printed_rounds(n, 0.1, BETA) * printed_samples(n, 0.1, BETA)
     search.fact("n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1", f"{n:.2g}, {calls:.2g}")
+
+
+def least_epsilon(
+    n: float, *, alpha: float, beta: float, delta: float, dimension: float, constant: float, derived: bool
+) -> float:
+    """Return the least ε that (2) allows, or the line before it, with T and m put in and what is common taken out.
+
+    m/T is ln(2T/β)·d·ln n·c₀/(√n·ln(2/β)) times (C/(1 + C))², and C is 1/α.
+    """
+    log_n, log_beta = math.log(n), math.log(2 / beta)
+    log_rounds = math.log(4 * log_beta) + log_n / 2 - 4 * math.log(alpha)
+    shared = (log_rounds + log_beta) * dimension * log_n * constant / (math.exp(log_n / 2) * log_beta)
+    private = math.sqrt(shared * math.log(1 / delta))
+    if derived:
+        return 8 * (1 + log_n) * (2 * alpha + 1) / (alpha**2 * (1 + alpha)) * private
+    return 24 * math.sqrt(1 + log_n) / alpha**2 * private
 
 
 def _errors_once(sample: Callable[..., float], search: Search) -> None:
@@ -155,32 +190,68 @@ def once_slack(alpha: float, n: float) -> float:
 def _noisy_counts(bound: Callable[..., float], solve: Callable[..., np.ndarray], search: Search) -> None:
     """Counts noised once: what moves is bounded, and the widened program is near the true optimum."""
     search.part("noisy counts")
-    cells, profiles = 6, 4
-    members = np.array([[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]], dtype=float).T
-    sigma, failure = 1 / math.sqrt(rho_for(1.0, DELTA)), BETA
+    shape = (6, 4, 2)
+    sigma = 1 / math.sqrt(rho_for(1.0, DELTA))
     worst = 0.0
     for _ in range(40 * search.effort):
-        counts = search.rng.integers(0, 400, size=(cells, profiles, 2)).astype(float)
-        n = counts.sum()
-        true = game_from_counts(counts, members)
-        noisy = game_from_counts(counts + search.rng.normal(scale=sigma, size=counts.shape), members, n)
-        moved, allowed = (
-            deviations(true, noisy),
-            bound(sigma, cells=cells, profiles=profiles, subgroups=members.shape[1], n=n, failure=failure),
-        )
+        counts = search.rng.integers(0, 400, size=shape).astype(float)
+        noise = search.rng.normal(scale=sigma, size=shape)
+        moved, over = _widened(solve, counts.tobytes(), noise.tobytes())
+        grid = GRID | {"sigma": sigma, "subgroups": NAMED.shape[1], "n": counts.sum()}
+        allowed = bound(**grid)
         case = {"counts": counts.tolist(), "moved": moved}
         search.observe(allowed - max(moved), case)
         worst = max(worst, max(moved) / allowed)
-        tolerance = 0.01
-        best, found = solve(true, tolerance), solve(noisy, tolerance + moved[1])
-        search.observe(float(true.errors(best) + 2 * moved[0] - true.errors(found)), case, tolerance=1e-8)
-        over = tolerance + 2 * moved[1] - abs(true.violations(found)).max()
-        search.observe(float(over), case, tolerance=1e-8)
+        search.observe(-over[0], case, tolerance=1e-8)
+        search.observe(-over[1], case, tolerance=1e-8)
     # the bound is a chance of failure: of its two parts, the tail and the sums, neither may be cut to a third
     search.observe(
         worst - 0.1, {"claim": "the bound is within a factor of ten of what happened", "worst": worst}
     )
     search.fact("largest share of the bound that was used", round(worst, 2))
+
+
+@functools.cache
+def _widened(
+    solve: Callable[..., np.ndarray], counts: bytes, noise: bytes
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return what the noise moves, and how far the widened program is beyond twice that, in error and fairness."""
+    exact, added = (np.frombuffer(array).reshape(6, 4, 2) for array in (counts, noise))
+    true = game_from_counts(exact, NAMED)
+    noisy = game_from_counts(exact + added, NAMED, exact.sum())
+    moved, tolerance = deviations(true, noisy), 0.01
+    best, found = solve(true, tolerance), solve(noisy, tolerance + moved[1])
+    error = float(true.errors(found) - true.errors(best)) - 2 * moved[0]
+    return moved, (error, float(abs(true.violations(found)).max()) - tolerance - 2 * moved[1])
+
+
+def _other_grids(bound: Callable[..., float], search: Search) -> None:
+    """On grids of all sizes: the sums' norms by their exact law, and draws."""
+    search.part("noisy counts of other grids")
+    for changed in ({}, {"sigma": 0.2}, {"cells": 1}, {"cells": 300}, {"profiles": 50}, {"subgroups": 10**6},
+                    {"n": 100.0}, {"failure": 1e-30}, {"cells": 40, "profiles": 1, "failure": 1e-3}):  # fmt: skip
+        grid = GRID | changed
+        # for each of the sums, of the subgroups, the negatives and the positives: σ√profiles times a chi variable
+        norm = float(chi(grid["cells"]).isf(grid["failure"] / (grid["subgroups"] + 2)))
+        allowed = 4 * math.sqrt(grid["cells"] * grid["profiles"]) * grid["sigma"] * norm / grid["n"]
+        found = bound(**grid)
+        search.observe(found / allowed - 1, grid, tolerance=1e-12)
+        search.observe(2 - found / allowed, grid | {"claim": "at most twice what the argument needs"})
+    for cells, profiles, subgroups in ((1, 1, 1), (2, 8, 5), (30, 2, 3)):
+        members = search.rng.integers(0, 2, size=(profiles, subgroups)).astype(float)
+        for sigma in (0.2, 20.0):
+            counts = search.rng.integers(0, 400, size=(cells, profiles, 2)).astype(float)
+            n = float(counts.sum())
+            noisy = counts + search.rng.normal(scale=sigma, size=counts.shape)
+            grid = GRID | {
+                "sigma": sigma,
+                "cells": cells,
+                "profiles": profiles,
+                "subgroups": subgroups,
+                "n": n,
+            }
+            moved = deviations(game_from_counts(counts, members), game_from_counts(noisy, members, n))
+            search.observe(bound(**grid) - max(moved), grid | {"counts": counts.tolist()})
 
 
 def deviations(true: SubgroupGame, noisy: SubgroupGame) -> tuple[float, float]:
@@ -203,6 +274,38 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "a tenth of the sample": {"sample": lambda *chosen, **more: smallest_sample(*chosen, **more) / 10},
     "ten times the sample": {"sample": lambda *chosen, **more: 10 * smallest_sample(*chosen, **more)},
+    **{
+        f"(2) at one value of {name}": {
+            "condition": lambda n, name=name, **chosen: side_condition(n, **chosen | {name: USUAL[name]})
+        }
+        for name in USUAL
+    },
+    **{
+        f"the sample at one value of {name}": {
+            "sample": lambda *given, name=name, **chosen: smallest_sample(
+                *given, **(chosen | {name: USUAL[name]} if name in chosen else chosen)
+            )
+        }
+        for name in USUAL
+    },
+    "the sample of the printed rule for the derived one": {
+        "sample": lambda *given, derived=False, **chosen: smallest_sample(
+            *given, **chosen, derived=derived and False
+        )
+    },
+    "d squared in (2)": {
+        "condition": lambda n, *, dimension=1, **chosen: side_condition(n, dimension=dimension**2, **chosen)
+    },
+    **{
+        f"noise bounded at one value of {name}": {
+            "bound": lambda name=name, **grid: count_noise_bound(**grid | {name: GRID[name]})
+        }
+        for name in GRID
+    },
+    "σ squared": {"bound": lambda sigma, **grid: count_noise_bound(sigma**2, **grid)},
+    "cells and profiles exchanged": {
+        "bound": lambda *, cells, profiles, **grid: count_noise_bound(cells=profiles, profiles=cells, **grid)
+    },
     "noise of one count for the whole": {
         "bound": lambda sigma, *, n, failure, **_: sigma * math.sqrt(2 * math.log(2 / failure)) / n
     },

@@ -43,6 +43,19 @@ def violation(records: tuple[Record, ...], selected: tuple[Fraction, ...]) -> Fr
     return Fraction(len(group), len(records)) * (overall - within)
 
 
+def grid_violations(
+    table: np.ndarray, members: np.ndarray, selected: np.ndarray, n: Fraction
+) -> list[Fraction]:
+    """Return A(g)·(FP(h) − FP(h, g)) of each subgroup by Definition 8, for a table of counts, out of n people."""
+    negatives, found = table[:, :, 0], []
+    overall = (selected @ negatives).sum() / negatives.sum()
+    for inside in members.T:
+        group = int((negatives @ inside).sum())
+        within = (selected @ negatives @ inside) / group if group else Fraction(0)
+        found.append(Fraction(group) / n * (overall - within))
+    return found
+
+
 def record_cost(records: tuple[Record, ...], at: int, weight: Fraction) -> Fraction:
     """Return what selecting one record costs: by how much the payoff of h and λ moves with h at this record alone."""
     _, inside, y = records[at]
