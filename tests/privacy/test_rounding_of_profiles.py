@@ -18,6 +18,7 @@ from dpfair_lib.local import Randomizer, generalized_randomized_response, subset
 from dpfair_lib.privacy import (
     GaussianMechanism,
     RandomizedResponse,
+    accounting,
     composed_zcdp,
     dp_sgd_epsilon,
     gaussian_delta,
@@ -305,17 +306,36 @@ def test_the_rounds_of_the_dynamics_cost_no_more_than_their_budget(epsilon, roun
         assert noise.rho <= rounds * (losses + audits) * (1 + 1e-14)
 
 
-@pytest.mark.parametrize("steps", [1, 20])
-@pytest.mark.parametrize("sigma", [0.7, 2.0, 20.0])
-def test_the_accountants_are_above_the_exact_epsilon_without_sampling(steps, sigma):
+@pytest.mark.parametrize(("sigma", "steps"), [(0.7, 1), (0.7, 20), (20.0, 3), (1.2018575450837652, 1000)])
+@pytest.mark.parametrize("accountant", ["pld", "rdp"])
+def test_the_accountants_are_above_the_exact_epsilon_without_sampling(sigma, steps, accountant, monkeypatch):
     # at rate 1 all steps together are one Gaussian release, of √T times the sensitivity
     for delta in (1e-3, 1e-6, 1e-10):
         exact = gaussian_epsilon(delta, sigma / math.sqrt(steps), 1.0)
-        for accountant in ("pld", "rdp"):
-            assert dp_sgd_epsilon(sigma, 1.0, steps, delta, accountant) >= exact
-    # that test can fail: half of the noise to the sum costs more
-    assert gaussian_epsilon(1e-6, sigma / math.sqrt(2 * steps), 1.0) > dp_sgd_epsilon(
-        sigma, 1.0, steps, 1e-6, "pld"
-    )
-    found = prv_interval(sigma, 1.0, steps, 1e-6)
-    assert found.lower <= gaussian_epsilon(1e-6, sigma / math.sqrt(steps), 1.0) <= found.upper
+        assert dp_sgd_epsilon(sigma, 1.0, steps, delta, accountant) >= exact
+    if (steps, accountant) == (1000, "pld"):  # convolutions alone under-claim here
+        monkeypatch.setattr(accounting, "convolution_error", lambda _: 0.0)
+        assert accounting._pld.__wrapped__(sigma, 1.0, steps, 1e-10, "add-remove", 1.0) < exact
+
+
+def test_the_convolution_of_very_many_steps_is_covered():
+    # the error of δ grows with the steps; that of a tail whose true δ is nothing is all that is seen there
+    from dp_accounting.pld import privacy_loss_distribution
+
+    for steps in (10_000, 300_000):
+        one = privacy_loss_distribution.from_gaussian_mechanism(
+            math.sqrt(steps), value_discretization_interval=1e-3
+        )
+        found = accounting._dense(one).self_compose(steps).get_delta_for_epsilon(np.linspace(9, 14, 6))
+        assert np.abs(
+            found - gaussian_delta(np.linspace(9, 14, 6), 1.0, 1.0)
+        ).max() < accounting.convolution_error(steps)
+    with pytest.raises(ValueError, match=r"do not resolve a delta below 1\.1e-09"):
+        dp_sgd_epsilon(1e4, 0.1, 5_000_000, 1e-9, "pld")
+
+
+@pytest.mark.parametrize(("sigma", "delta"), [(1.5, 1e-6), (30.0, 0.3)])
+def test_the_certified_interval_holds_the_exact_epsilon(sigma, delta):
+    found, exact = prv_interval(sigma, 1.0, 4, delta), gaussian_epsilon(delta, sigma / 2, 1.0)
+    assert 0 <= found.lower <= exact <= found.upper <= exact + 0.03
+    assert exact > 0 or found.upper < 0.03  # an upper end below 0 would be no bound
