@@ -89,3 +89,8 @@ def test_rooms_are_used_one_way():
                     )
                 )
                 assert not used & refused, f"{module}: uses {used & refused}"
+
+
+def test_figures_import_nothing_of_ours():
+    text = (Path(dpfair_lib.__file__).parent / "plots.py").read_text(encoding="utf-8")
+    assert not re.search(r"^\s*(?:from|import)\s+(?:dpfair_lib|\.)", text, re.M)

@@ -17,7 +17,7 @@ from dpfair_lib.privacy import (
     zcdp_delta,
     zcdp_from_pure,
 )
-from dpfair_lib.privacy.rounding import noise_scale, raised
+from dpfair_lib.privacy.rounding import lowered, noise_scale, product_above, raised
 from dpfair_lib.privacy.sampling import Noise
 
 
@@ -95,7 +95,7 @@ class RoundNoise:
     audit_scale : float
         Scale of the Laplace noise on every score of the auditor's noisy maximum.
     rho : float
-        Zero-concentrated cost of all rounds.
+        Zero-concentrated cost of all rounds, rounded up.
     """
 
     sigma: float
@@ -149,9 +149,10 @@ def round_noise(epsilon: float, delta: float, n: int, *, rounds: int, dual_bound
     """
     share = rho_for(epsilon, delta) / (2 * rounds)
     sigma = raised(loss_sensitivity(dual_bound, n) / math.sqrt(2 * share))
-    audit_epsilon = math.sqrt(2 * share)
+    audit_epsilon = lowered(math.sqrt(2 * share))
     spent = composed_zcdp(
-        rounds * (loss_sensitivity(dual_bound, n) / sigma) ** 2 / 2, rounds * zcdp_from_pure(audit_epsilon)
+        raised(rounds * (loss_sensitivity(dual_bound, n) / sigma) ** 2 / 2),
+        product_above(rounds, zcdp_from_pure(audit_epsilon)),
     )
     return RoundNoise(sigma, noise_scale(Fraction(2, n), audit_epsilon), spent)
 

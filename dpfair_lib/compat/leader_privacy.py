@@ -8,6 +8,7 @@ from typing import Literal
 from dpfair_lib.compat.perturbed_leader import Noised
 from dpfair_lib.privacy import mark_noise
 from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
+from dpfair_lib.privacy.rounding import lowered, product_above
 from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
 
 
@@ -27,7 +28,7 @@ def round_epsilons(epsilon: float, rounds: int, noised: Noised) -> list[float]:
     Returns
     -------
     list of float
-        In the order of the rounds.
+        In the order of the rounds, rounded up.
 
     Raises
     ------
@@ -41,7 +42,7 @@ def round_epsilons(epsilon: float, rounds: int, noised: Noised) -> list[float]:
     e, t = positive(epsilon, "epsilon"), positive_integer(rounds, "rounds")
     if one_of(noised, "noised", ("sum", "losses")) == "losses":
         return [e] * t
-    return [e * i for i in range(1, t + 1)]
+    return [product_above(e, i) for i in range(1, t + 1)]
 
 
 def loss_epsilon(
@@ -64,7 +65,7 @@ def loss_epsilon(
     Returns
     -------
     float
-        ε₀; the noise has the scale sensitivity/ε₀.
+        ε₀, rounded down; the noise has the scale sensitivity/ε₀.
 
     Raises
     ------
@@ -78,9 +79,10 @@ def loss_epsilon(
     epsilon, log_delta = positive(epsilon, "epsilon"), -math.log(inside_unit(delta, "delta"))
     if one_of(kind, "kind", ("printed", "proved")) == "printed":
         one_of(noised, "noised", ("sum", "losses"))
-        return epsilon / math.sqrt(positive_integer(rounds, "rounds") * log_delta)
-    squares = math.fsum(e * e for e in round_epsilons(1.0, rounds, noised))
-    return math.sqrt(2 / squares) * epsilon / (math.sqrt(log_delta + epsilon) + math.sqrt(log_delta))
+        return lowered(epsilon / math.sqrt(positive_integer(rounds, "rounds") * log_delta))
+    t = positive_integer(rounds, "rounds")
+    squares = t if one_of(noised, "noised", ("sum", "losses")) == "losses" else t * (t + 1) * (2 * t + 1) // 6
+    return lowered(math.sqrt(2 / squares) * epsilon / (math.sqrt(log_delta + epsilon) + math.sqrt(log_delta)))
 
 
 def leader_statement(

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib._validation import as_numbers, as_vector
 from dpfair_lib.local.words import as_source, words
-from dpfair_lib.privacy.rounding import log_above, raised
+from dpfair_lib.privacy.rounding import log_above
 from dpfair_lib.privacy.sampling import Noise, mark_noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 
@@ -88,16 +88,19 @@ class Randomizer:
 
     @property
     def epsilon(self) -> float:
-        """The least ε ≥ 0 for which the channel is ε-locally private, a few roundings up; inf where no ε is enough."""
-        ratio = self.likelihood_ratio
-        if isinstance(ratio, Fraction):
-            return log_above(ratio) if ratio > 1 else 0.0
+        """The least ε ≥ 0 for which the channel is ε-locally private, a few roundings up; inf where no ε is enough.
+
+        Of the entries as they are, which are exact numbers, floats too.
+        """
+        ratio = self._largest_ratio()
+        return log_above(ratio) if ratio > 1 else 0.0
+
+    def _largest_ratio(self) -> Any:
         high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
-        if math.isfinite(ratio):  # a quotient, which may have been rounded down
-            return log_above(math.nextafter(ratio, math.inf)) if (high != low).any() else 0.0
-        if self.exact or (low[high > 0] == 0).any():
+        pairs = set(zip(high[high > 0].tolist(), low[high > 0].tolist(), strict=True))
+        if any(b == 0 for _, b in pairs):
             return math.inf
-        return raised(float((np.log(high[high > 0]) - np.log(low[high > 0])).max()))
+        return max(Fraction(a) / Fraction(b) for a, b in pairs)
 
     def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return what the channel makes of a distribution of (A, Y), Y being left as it is.

@@ -12,7 +12,7 @@ from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_values
 from dpfair_lib.local.words import as_source
 from dpfair_lib.privacy._arguments import positive_integer
-from dpfair_lib.privacy.rounding import log_above
+from dpfair_lib.privacy.rounding import log_above, two_levels
 
 MOST_VALUES = 1 << 13
 """Their channel takes half a gigabyte."""
@@ -49,8 +49,17 @@ class GeneralizedRandomizedResponse(Randomizer):
     """Generalised randomised response with a fast `apply`; made by `generalized_randomized_response`."""
 
     def __init__(self, k: int, epsilon: float) -> None:
-        super().__init__(response_matrix(k, math.exp(-epsilon)))
+        truth, lie = two_levels(epsilon, 1, k - 1)
+        matrix = np.full((k, k), lie)
+        np.fill_diagonal(matrix, truth)
+        super().__init__(matrix)
+        self._epsilon = epsilon
         self._law = TwoLevels(epsilon, 1, k - 1)
+
+    @property
+    def epsilon(self) -> float:
+        """The least ε for which the channel is ε-locally private, a few roundings up, and never above the one given."""
+        return min(super().epsilon, self._epsilon)
 
     def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw a report for each person, from a channel of the same form with an ε′ ≤ ε, see `realized`.

@@ -15,7 +15,7 @@ from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 from dpfair_lib.local.response import BLOCK
 from dpfair_lib.local.words import Source, as_source, below
 from dpfair_lib.privacy._arguments import positive_integer
-from dpfair_lib.privacy.rounding import log_above
+from dpfair_lib.privacy.rounding import log_above, two_levels
 
 LARGEST_MATRIX = 1 << 20
 LARGEST_TABLE = 1 << 16
@@ -142,7 +142,9 @@ class SubsetSelection(Randomizer):
             raise ValueError(
                 f"k, size: found a channel of {found} entries, expected at most {LARGEST_MATRIX}"
             )
-        return as_channel(subset_matrix(self._k, self.size, math.exp(-self._epsilon)))
+        sets = math.comb(self._k - 1, self.size - 1), math.comb(self._k - 1, self.size)
+        high, low = two_levels(self._epsilon, *sets)
+        return as_channel(np.where(_members(self._k, self.size).T == 1, high, low))
 
     @property
     def exact(self) -> bool:

@@ -13,6 +13,7 @@ from dpfair_lib.privacy.accounting import (
     EpsilonInterval,
     check_accountant,
     checked_training,
+    convolution_error,
     dp_sgd_epsilon,
     grid_width,
 )
@@ -21,7 +22,7 @@ REACH = 12.0  # standard deviations on either side; what lies beyond is left out
 MOST_BINS = 100_000
 RARE = 1e-10  # bins of less probability may lose up to a bin's width by rounding down
 SLACK = 1e-5  # of a width, subtracted from every step's loss: more than the losses of bins can be wrong by
-ROUNDING = 1e-11  # added to δ: more than the Fourier transforms can be wrong by
+ROUNDING = 1e-11  # added to δ, with what the Fourier transforms can be wrong by
 
 
 def pld_interval(
@@ -104,7 +105,9 @@ def dp_sgd_epsilon_lower_bound(
     shift = max(float((nearest * width - losses)[chances > RARE].max(initial=0.0)), 0.0)
     cells = np.floor((losses + shift) / width + SLACK / 2).astype(int)
     shift += SLACK * width
-    return max(_composed(chances, cells, width, -shift, count, delta + ROUNDING), 0.0)
+    return max(
+        _composed(chances, cells, width, -shift, count, delta + ROUNDING + convolution_error(count)), 0.0
+    )
 
 
 def _binned_step(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Literal
@@ -145,7 +146,8 @@ def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: f
     Returns
     -------
     float
-        The total δ; no smaller one holds for all mechanisms.
+        The total δ, rounded up: by 4e-15 and 1e-15 for each release at most, relatively. No smaller one holds for
+        all mechanisms. Without δ it is 0 exactly from kε on.
 
     Raises
     ------
@@ -158,18 +160,42 @@ def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: f
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
     at = nonnegative(at, "at")
-    open_failure = -math.expm1(k * math.log1p(-delta))
-    lies = np.arange(k + 1)
-    gap = at - (k - 2 * lies) * epsilon  # negative where the loss of that many lies exceeds `at`
-    chance = _binomial_pmf(k, math.exp(-epsilon) / (1 + math.exp(-epsilon)))
-    pure = float(chance @ -np.expm1(np.minimum(gap, 0)))
-    return open_failure + (1 - open_failure) * pure
+    failing = delta if k == 1 else -math.expm1(k * math.log1p(-delta))
+    failing = raised(failing) if k > 1 and delta else failing
+    excess = _lies_above(epsilon, k, at)
+    return (
+        min(raised(failing + math.exp(k * math.log1p(-delta)) * excess), 1.0) if excess else min(failing, 1.0)
+    )
 
 
-def _binomial_pmf(n: int, p: float) -> np.ndarray:
-    from scipy.stats import binom
+def _lies_above(epsilon: float, k: int, at: float) -> float:
+    """Return Σ_l P(l lies) [1 − e^(at − (k − 2l)ε)]₊ of k answers, rounded up; 0 exactly from kε on."""
+    if at == math.inf:
+        return 0.0
+    # The last number of lies whose loss exceeds `at`, and by how much: exact, since the two may nearly cancel.
+    room = k * Fraction(epsilon) - Fraction(at)
+    if room <= 0:
+        return 0.0
+    last = min(math.ceil(room / (2 * Fraction(epsilon))) - 1, k)
+    least = float(room - 2 * last * Fraction(epsilon))
+    lies = np.arange(last + 1)
+    over = least + 2 * epsilon * (last - lies)
+    terms = _binomial_above(k, epsilon)[: last + 1] * -np.expm1(-over)
+    return raised(math.fsum(terms.tolist()))
 
-    return binom.pmf(np.arange(n + 1), n, p)
+
+@functools.lru_cache(maxsize=1)  # the search for a total ε asks for one law again and again
+def _binomial_above(k: int, epsilon: float) -> np.ndarray:
+    """Return P(l of k answers are lies) for l = 0, …, k, a lie being e^ε times as rare as the truth, rounded up."""
+    lies, mode = np.arange(k + 1), min(int((k + 1) / (1 + math.exp(epsilon))) if epsilon < 700 else 0, k)
+    # over the likeliest number of lies, from which on they fall on either side
+    up = np.cumprod((k - lies[mode:-1]) / lies[mode + 1 :] * math.exp(-epsilon))
+    down = np.cumprod((lies[1 : mode + 1] / (k - lies[:mode]))[::-1] * math.exp(min(epsilon, 700.0)))[::-1]
+    weights = np.concatenate([down, [1.0], up])
+    # each step of the products rounds at most six times; what has fallen below all ordinary floats is set to them
+    error = abs(lies - mode) * 6 * 2.0**-53
+    least = math.fsum(np.maximum(weights * (1 - error), 0).tolist())
+    return np.maximum(weights * (1 + error), 2.0**-1021) / least
 
 
 def optimal_composition_delta_from_odds(
@@ -227,7 +253,7 @@ def optimal_composition_epsilon(epsilon: float, delta: float, releases: int, tot
     Returns
     -------
     float
-        The total ε, at which `optimal_composition_delta` is at most the total δ as computed.
+        The total ε, rounded up: at this very number the exact δ is at most the total δ.
 
     Raises
     ------
@@ -240,10 +266,10 @@ def optimal_composition_epsilon(epsilon: float, delta: float, releases: int, tot
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
     target = inside_unit(total_delta, "total_delta")
-    least = optimal_composition_delta(epsilon, delta, k, k * epsilon)
+    low, high = 0.0, product_above(k, epsilon)
+    least = optimal_composition_delta(epsilon, delta, k, high)
     if target < least:
         raise ValueError(f"total_delta: found {total_delta}, expected at least 1 - (1 - delta)^k = {least}")
-    low, high = 0.0, k * epsilon
     if optimal_composition_delta(epsilon, delta, k, low) <= target:
         return 0.0
     while (middle := (low + high) / 2) not in (low, high):  # bisection down to neighbouring floats

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, Literal
 
 from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive
+from dpfair_lib.privacy.rounding import above, exp_above, log_below, raised, sum_above
 
 
 def zcdp_from_pure(epsilon: float) -> float:
@@ -19,7 +21,7 @@ def zcdp_from_pure(epsilon: float) -> float:
     Returns
     -------
     float
-        ρ; several ρ add up under adaptive composition, and Gaussian noise has ρ = Δ²/(2σ²)
+        ρ, rounded up; several ρ add up under adaptive composition, and Gaussian noise has ρ = Δ²/(2σ²)
         (`GaussianMechanism.rho`).
 
     Raises
@@ -31,7 +33,7 @@ def zcdp_from_pure(epsilon: float) -> float:
     ----------
     Bun and Steinke (2016), Proposition 1.4.
     """
-    return positive(epsilon, "epsilon") ** 2 / 2
+    return above(Fraction(positive(epsilon, "epsilon")) ** 2 / 2)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -49,7 +51,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     Returns
     -------
     float
-        δ; sound at whichever order the search stops.
+        δ, rounded up; sound at whichever order the search stops. It is 0 at ε = ∞ only.
 
     Raises
     ------
@@ -61,10 +63,11 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     Canonne, Kamath and Steinke (2020), Proposition 12 and Corollary 13.
     """
     rho, epsilon = positive(rho, "rho"), nonnegative(epsilon, "epsilon")
-    return min(1.0, math.exp(_zcdp_log_delta(rho, epsilon)))
+    return min(1.0, exp_above(_zcdp_log_delta(rho, epsilon)))
 
 
 def _zcdp_log_delta(rho: float, epsilon: float) -> float:
+    """Return the logarithm of that δ, rounded up."""
     if epsilon == math.inf:
         return -math.inf
     # The logarithm has the derivative (2α − 1)ρ − ε + ln(1 − 1/α), increasing in α. In x = α − 1 its root is
@@ -82,7 +85,10 @@ def _zcdp_log_delta(rho: float, epsilon: float) -> float:
     while slope(high) < 0 and high < 600:
         high += 1
     x = math.exp(brentq(slope, -600.0, high, maxiter=1000) if slope(high) > 0 else high)
-    return x * ((x + 1) * rho - epsilon) - math.log(x) - (x + 1) * math.log1p(1 / x)
+    # The first term cancels and is exact; the others, written so that both are negative, do not.
+    first = Fraction(x) * ((Fraction(x) + 1) * Fraction(rho) - Fraction(epsilon))
+    a, b = (x * math.log(x), math.log1p(x)) if x < 1 else (-math.log(x), math.log1p(1 / x))
+    return above(first + Fraction(raised(a - (1 + x) * b)))
 
 
 def zcdp_epsilon(rho: float, delta: float, kind: Literal["printed", "tight"]) -> float:
@@ -100,7 +106,7 @@ def zcdp_epsilon(rho: float, delta: float, kind: Literal["printed", "tight"]) ->
     Returns
     -------
     float
-        ε ≥ 0.
+        ε ≥ 0, rounded up.
 
     Raises
     ------
@@ -111,8 +117,8 @@ def zcdp_epsilon(rho: float, delta: float, kind: Literal["printed", "tight"]) ->
     ----------
     Bun and Steinke (2016), Proposition 1.3; Canonne, Kamath and Steinke (2020), Proposition 12.
     """
-    rho, target = positive(rho, "rho"), math.log(inside_unit(delta, "delta"))
-    printed = rho + 2 * math.sqrt(-rho * target)
+    rho, target = positive(rho, "rho"), log_below(inside_unit(delta, "delta"))
+    printed = raised(rho + 2 * math.sqrt(rho) * math.sqrt(-target))  # one root of the product could underflow
     if one_of(kind, "kind", ("printed", "tight")) == "printed":
         return printed
     # the tight δ is at most the printed one, so that the upper end of the bracket is sound
@@ -136,7 +142,7 @@ def composed_zcdp(*rhos: Any) -> float:
     Returns
     -------
     float
-        Their sum.
+        Their sum, rounded up.
 
     Raises
     ------
@@ -149,4 +155,4 @@ def composed_zcdp(*rhos: Any) -> float:
     """
     if not rhos:
         raise ValueError("rhos: found none, expected at least one")
-    return math.fsum(positive(rho, "rhos") for rho in rhos)
+    return sum_above(positive(rho, "rhos") for rho in rhos)

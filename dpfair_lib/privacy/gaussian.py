@@ -12,13 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib.privacy._arguments import elementwise, inside_unit, one_of, positive, positive_integer
-from dpfair_lib.privacy.rounding import raised
+from dpfair_lib.privacy.rounding import above, exp_above, log_below, raised
+
+_BEYOND = -4e299  # above every logarithm that is not computed, because a float could not hold it
 
 
 def gaussian_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
     """Return the smallest δ for which Gaussian noise is (ε, δ)-DP.
 
-    With μ = Δ/σ it is Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), to about 13 digits also where it is tiny.
+    With μ = Δ/σ it is Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), to about 12 digits also where it is tiny.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ def gaussian_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
     Returns
     -------
     float or ndarray
-        δ(ε), 0 where it is below the smallest positive float.
+        δ(ε), rounded up; 0 at ε = ∞ only.
 
     Raises
     ------
@@ -44,7 +46,7 @@ def gaussian_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
     Balle and Wang (2018), Theorem 8.
     """
     sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
-    return elementwise(lambda e: math.exp(_log_delta(e, sigma, sensitivity)), epsilon, "epsilon")
+    return elementwise(lambda e: min(exp_above(_log_delta(e, sigma, sensitivity)), 1.0), epsilon, "epsilon")
 
 
 def gaussian_log_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
@@ -58,7 +60,7 @@ def gaussian_log_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
     Returns
     -------
     float or ndarray
-        ln δ(ε).
+        ln δ(ε), rounded up; −∞ at ε = ∞ only.
 
     Raises
     ------
@@ -70,6 +72,13 @@ def gaussian_log_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
 
 
 def _log_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
+    """Return a float that is at least ln δ, and at most 0."""
+    near = _near_log_delta(epsilon, sigma, sensitivity)
+    # It is rounded three times as a sum, and SciPy's functions err: ten roundings of 1 are the most that was seen.
+    return near if near <= _BEYOND else min(near + 2.0**-51 * (abs(near) + 5), 0.0)
+
+
+def _near_log_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
     # With a = ε/μ − μ/2 and b = a + μ the densities satisfy φ(a) = e^ε φ(b), so δ = φ(a) [R(a) − R(b)],
     # R(x) = Φ(−x)/φ(x) being Mills' ratio: no e^ε is left, and the magnitude sits in φ(a) alone.
     from scipy.special import erfcx, ndtr
@@ -78,16 +87,16 @@ def _log_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
         return -math.inf
     mu = sensitivity / sigma
     ratio = Fraction(sensitivity) / Fraction(sigma)
+    # exact, since ε/μ and μ/2 may be nearly equal and a² is then exponentiated
+    exact = Fraction(epsilon) / ratio - ratio / 2
     try:
-        # exact, since ε/μ and μ/2 may be nearly equal and a² is then exponentiated
-        a = float(Fraction(epsilon) / ratio - ratio / 2)
-        b = float(Fraction(epsilon) / ratio + ratio / 2)
+        a, b = float(exact), float(exact + ratio)
     except OverflowError:
-        return -math.inf if Fraction(epsilon) > ratio * ratio / 2 else 0.0
+        return _BEYOND if Fraction(epsilon) > ratio * ratio / 2 else 0.0
+    if abs(a) > 1e150:  # a² could be beyond all floats
+        return _BEYOND if a > 0 else 0.0
     root = math.sqrt(math.pi / 2)
-    log_density = -a * a / 2 - math.log(2 * math.pi) / 2
-    if a > 1e150:  # a² is beyond all floats
-        return -math.inf
+    log_density = -float(exact * exact) / 2 - math.log(2 * math.pi) / 2
     if a < -1:  # δ is then at least a half, and what is subtracted at most 0.16
         return math.log(float(ndtr(-a)) - math.exp(log_density) * root * float(erfcx(b / math.sqrt(2))))
     reach = 90 / (a + math.sqrt(a * a + 90))  # where as + s²/2 = 45
@@ -125,7 +134,7 @@ def gaussian_sigma(
     Returns
     -------
     float
-        σ; for "analytic" ``gaussian_log_delta(epsilon, sigma, sensitivity) <= log(delta)`` as computed.
+        σ, rounded up: at this very number the exact profile is at most δ.
 
     Raises
     ------
@@ -152,10 +161,11 @@ def gaussian_sigma(
     level = math.sqrt(-2 * math.log(delta))
     enough = (level + math.sqrt(level * level + 2 * epsilon)) / (2 * epsilon)
     too_small = enough / 2
-    while _log_delta(epsilon, too_small, 1.0) <= math.log(delta):
+    target = log_below(delta)
+    while _log_delta(epsilon, too_small, 1.0) <= target:
         too_small /= 2
     return _smallest(
-        lambda x: _log_delta(epsilon, x, sensitivity), math.log(delta),
+        lambda x: _log_delta(epsilon, x, sensitivity), target,
         sensitivity * too_small, sensitivity * enough, margin=2e-15,
     )  # fmt: skip
 
@@ -199,7 +209,7 @@ def gaussian_epsilon(delta: float, sigma: float, sensitivity: float) -> float:
     Returns
     -------
     float
-        ε, with ``gaussian_log_delta(epsilon, sigma, sensitivity) <= log(delta)`` as computed.
+        ε, rounded up: at this very number the exact profile is at most δ.
 
     Raises
     ------
@@ -212,7 +222,7 @@ def gaussian_epsilon(delta: float, sigma: float, sensitivity: float) -> float:
     """
     delta, sigma = inside_unit(delta, "delta"), positive(sigma, "sigma")
     sensitivity = positive(sensitivity, "sensitivity")
-    target = math.log(delta)
+    target = log_below(delta)
     if _log_delta(0.0, sigma, sensitivity) <= target:
         return 0.0
     mu = sensitivity / sigma
@@ -274,8 +284,8 @@ class GaussianMechanism:
 
     @property
     def rho(self) -> float:
-        """The zero-concentrated parameter, Δ²/(2σ²)."""
-        return (self.sensitivity / self.sigma) ** 2 / 2
+        """The zero-concentrated parameter, Δ²/(2σ²), rounded up."""
+        return above((Fraction(self.sensitivity) / Fraction(self.sigma)) ** 2 / 2)
 
     def cdf(self, x: Any) -> Any:
         """Return P(error ≤ x) in one coordinate."""

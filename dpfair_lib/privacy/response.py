@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.privacy._arguments import elementwise, inside_unit, positive, positive_integer
+from dpfair_lib.privacy.rounding import raised, two_levels
 
 
 def pure_profile(epsilon: float, at: Any) -> Any:
@@ -69,13 +70,13 @@ class RandomizedResponse:
 
     @property
     def truth_probability(self) -> float:
-        """The probability of reporting one's own value."""
-        return 1 / (1 + (self.k - 1) * math.exp(-self.epsilon))
+        """The probability of reporting one's own value, rounded down."""
+        return two_levels(self.epsilon, 1, self.k - 1)[0]
 
     @property
     def lie_probability(self) -> float:
-        """The probability of reporting any one of the other values."""
-        return math.exp(-self.epsilon) * self.truth_probability
+        """The probability of reporting any one of the other values, rounded up: by e^ε the rarer, or by less."""
+        return two_levels(self.epsilon, 1, self.k - 1)[1]
 
     def matrix(self) -> np.ndarray:
         """Return the k × k matrix of P(report = column | value = row)."""
@@ -97,18 +98,19 @@ class RandomizedResponse:
         Returns
         -------
         float or ndarray
-            The hockey-stick divergence between any two values.
+            The hockey-stick divergence between any two values, rounded up.
 
         Raises
         ------
         ValueError
             If ε′ is negative or not a number.
         """
-        return elementwise(
-            lambda e: 0.0 if e >= self.epsilon else -math.expm1(e - self.epsilon) * self.truth_probability,
-            epsilon,
-            "epsilon",
-        )
+        truth = 1 / (1 + (self.k - 1) * math.exp(-self.epsilon))
+
+        def at(e: float) -> float:
+            return 0.0 if e >= self.epsilon else min(raised(-math.expm1(e - self.epsilon) * truth), 1.0)
+
+        return elementwise(at, epsilon, "epsilon")
 
     def error_pmf(self, n: int) -> np.ndarray:
         """Return the exact law of the number of wrong reports among n people: entry j is P(j wrong)."""

@@ -91,10 +91,15 @@ def log_above(ratio: Any) -> float:
     return _up(math.log(near)) if near < math.inf else _up(_up(math.log(math.ceil(ratio))))
 
 
+def log_below(probability: float) -> float:
+    """Return a float that is at most the logarithm of a positive number of at most 1, by four roundings or fewer."""
+    return -log_above(1 / Fraction(probability))
+
+
 def exp_above(exponent: float) -> float:
     """Return a float that is at least e to a power; infinity where no finite float is."""
-    if exponent == 0:
-        return 1.0
+    if exponent in (0, -math.inf):
+        return 0.0 if exponent else 1.0
     try:
         return _up(math.exp(exponent))
     except OverflowError:
@@ -109,6 +114,27 @@ def exp_below(exponent: float) -> float:
         return max(math.nextafter(math.nextafter(math.exp(exponent), -math.inf), -math.inf), 0.0)
     except OverflowError:
         return math.nextafter(math.inf, 0)
+
+
+def two_levels(epsilon: float, favoured: int, others: int) -> tuple[float, float]:
+    """Return the probabilities of outcomes of two kinds, whose ratio as floats is at most e^ε, exactly.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε ≥ 0; infinity gives the others the probability 0.
+    favoured, others : int
+        How many outcomes are e^ε times as likely as the others, and how many others there are.
+
+    Returns
+    -------
+    float, float
+        e^ε / (f·e^ε + o) rounded down and 1 / (f·e^ε + o) rounded up; the nearest of both where ε is too small for
+        floats to tell them apart. Together they sum to 1 up to rounding.
+    """
+    x = Fraction(exp_above(-epsilon))
+    high, low = below(1 / (favoured + x * others)), above(x / (favoured + x * others))
+    return (high, low) if low < high else (1 / (favoured + others),) * 2
 
 
 def raised(value: float, size: float = 0.0) -> float:

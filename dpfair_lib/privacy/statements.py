@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
@@ -134,13 +135,12 @@ def check_unit(unit: Any) -> None:
         raise ValueError(f"unit: found {unit!r}, expected a name of what one record stands for")
 
 
+_SIX_DIGITS_UP = decimal.Context(prec=6, rounding=decimal.ROUND_CEILING)
+
+
 def _rounded_up(value: float) -> str:
-    # six digits, never below the value: a printed bound must still be a bound
-    shown = f"{value:.6g}"
-    if math.isfinite(value) and float(shown) < value * (1 - 1e-12):
-        step = 10.0 ** (math.floor(math.log10(value)) - 5)
-        shown = f"{float(shown) + step:.6g}"
-    return shown
+    # six digits, which read as a float are never below the value: a printed bound must still be a bound
+    return f"{float(_SIX_DIGITS_UP.create_decimal(repr(value))):.6g}"
 
 
 def _kept(statement: PrivacyStatement) -> tuple[float, float]:

@@ -132,7 +132,8 @@ def test_concentrated_epsilon_between_gaussian_and_printed(rho, delta):
 
 def test_formulas_at_the_ends_of_the_floats():
     assert zcdp_delta(1000, 0) == 1  # the least is then a limit, at order 1
-    assert zcdp_delta(1e-300, 1e300) == 0
+    assert 0 < zcdp_delta(1e-300, 1e300) < 1e-322  # below all floats, but not 0
+    assert zcdp_delta(1, math.inf) == 0
     assert zcdp_epsilon(1000, 1e-5, "tight") == pytest.approx(
         1000 + 2 * math.sqrt(1000 * math.log(1e5)), rel=2e-2
     )
