@@ -8,7 +8,7 @@ from typing import Any
 from dpfair_lib.claims.checks import printed_means
 from dpfair_lib.claims.checks.printed_means import judge_tables, weight_delta
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.experiments.table_summary import beside_printed, chance_gap, chance_share
+from dpfair_lib.experiments.isit.twelve_tables_summary import beside_printed, chance_gap, chance_share
 
 FAULTS = printed_means.FAULTS
 

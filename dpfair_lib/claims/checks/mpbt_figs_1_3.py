@@ -15,7 +15,7 @@ from dpfair_lib.claims.checks.impact_records import (
     recorded,
 )
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.experiments.bounded_impact import (
+from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
     MODELS,
@@ -26,7 +26,7 @@ from dpfair_lib.experiments.bounded_impact import (
     noise_scale,
     radius_of,
 )
-from dpfair_lib.experiments.bounded_impact_summary import (
+from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     COUNTS,
     GROUPINGS,

@@ -19,7 +19,7 @@ from dpfair_lib.claims.checks.impact_records import (
     table_of,
 )
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.experiments.bounded_impact import (
+from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
     FITS,
@@ -29,7 +29,7 @@ from dpfair_lib.experiments.bounded_impact import (
     noise_scale,
     searched_bound,
 )
-from dpfair_lib.experiments.bounded_impact_summary import (
+from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     GROUPINGS,
     cell_table,

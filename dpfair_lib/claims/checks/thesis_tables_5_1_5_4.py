@@ -30,7 +30,7 @@ from dpfair_lib.claims.checks.projection_records import (
 )
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.experiments.printed import printed_projections
-from dpfair_lib.experiments.projection_summary import (
+from dpfair_lib.experiments.thesis.projection_tables_summary import (
     GAPS,
     OPT,
     ROUNDING,
