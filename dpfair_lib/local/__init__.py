@@ -3,6 +3,7 @@
 from dpfair_lib.local.binary import binary_optimum
 from dpfair_lib.local.fair_projection import FairProjection
 from dpfair_lib.local.files import CutOffWarning, SecondReportWarning, randomize_file
+from dpfair_lib.local.frames import LabelError, randomize_frame
 from dpfair_lib.local.optimal import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
 from dpfair_lib.local.optimal_easy import smallest_error
@@ -10,7 +11,6 @@ from dpfair_lib.local.optimal_fair import FairError, fair_error_bounds, smallest
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
-from dpfair_lib.local.tables import LabelError, randomize_frame
 
 __all__ = [
     "Certificate",

@@ -10,8 +10,7 @@ import numpy as np
 
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.subsets import SubsetSelection
-from dpfair_lib.privacy._arguments import one_of
-from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.sampling import Noise, checked_generator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,7 +105,7 @@ def randomize_frame(
         If the column is not there, once, or is of another type, or does not go with the labels, or the labels with
         the randomiser; if the reports are neither labels nor sets of them; if rng does not go with the noise.
     """
-    source = _source(noise, rng)
+    source = checked_generator(noise, rng)
     listed = as_labels(labels, randomizer)
     if not isinstance(randomizer, SubsetSelection) and randomizer.matrix.shape[1] != randomizer.k:
         raise ValueError(
@@ -119,18 +118,6 @@ def randomize_frame(
     raise ValueError(
         f"frame: found {type(frame).__name__}, expected a pandas DataFrame, an Arrow table or batch"
     )
-
-
-def _source(noise: Noise, rng: Any) -> np.random.Generator | None:
-    if one_of(noise, "noise", ("secure", "study")) == "secure":
-        if rng is not None:
-            raise ValueError(
-                "rng: found a generator beside noise='secure', expected None: it must not be seeded"
-            )
-        return None
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng: found {rng!r}, expected a numpy.random.Generator for noise='study'")
-    return rng
 
 
 def _reports(
