@@ -24,8 +24,8 @@ from dpfair_lib.experiments.thesis.randomised_training_summary import (
     contrast,
 )
 from dpfair_lib.local.binary import binary_matrix
-from dpfair_lib.local.optimal_certificate import verify_certificate
-from dpfair_lib.local.optimal_easy import perfect_truth, smallest_error
+from dpfair_lib.local.optimal.certificate import verify_certificate
+from dpfair_lib.local.optimal.closed_forms import perfect_truth, smallest_error
 from dpfair_lib.local.randomizer import Randomizer
 
 AGREEMENT = 1e-9

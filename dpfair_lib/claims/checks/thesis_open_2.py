@@ -16,10 +16,10 @@ from dpfair_lib.claims.checks.surds import Surd, solve
 from dpfair_lib.claims.checks.thesis_program_5_5_9 import as_fractions, exact_program, printed_objective
 from dpfair_lib.claims.checks.thesis_reduction_5_5_7 import all_channels
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound, priced
-from dpfair_lib.local.optimal_easy import perfect_channel
-from dpfair_lib.local.optimal_lp import completed
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
+from dpfair_lib.local.optimal.closed_forms import perfect_channel
+from dpfair_lib.local.optimal.linear_program import completed
+from dpfair_lib.local.optimal.program import Program
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
 X = Fraction(1, 2)

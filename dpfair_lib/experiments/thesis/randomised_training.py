@@ -149,8 +149,8 @@ def _binary(p: np.ndarray, p1: np.ndarray, epsilon: float) -> dict[str, Randomiz
 
 def _larger(p: np.ndarray, p1: np.ndarray, epsilon: float, solve: Any) -> dict[str, Randomizer]:
     from dpfair_lib.local import smallest_error
-    from dpfair_lib.local.optimal_easy import perfect_channel
-    from dpfair_lib.local.optimal_program import as_program
+    from dpfair_lib.local.optimal.closed_forms import perfect_channel
+    from dpfair_lib.local.optimal.program import as_program
 
     least = smallest_error(p, epsilon)
     found = {"OPT": solve(p, p1, epsilon)}

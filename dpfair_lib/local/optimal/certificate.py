@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib.local.optimal_program import Objective, Program, as_program
+from dpfair_lib.local.optimal.program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 
 Ended = Literal["closed", "time", "rounding"]

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib.local.optimal_branching import by_branching
-from dpfair_lib.local.optimal_certificate import Multipliers, certify, lower_bound
-from dpfair_lib.local.optimal_columns import by_columns
-from dpfair_lib.local.optimal_easy import first_channel, most_truthful_channel, north_west
-from dpfair_lib.local.optimal_interior import by_interior
-from dpfair_lib.local.optimal_levels import Found, by_levels, by_shares
-from dpfair_lib.local.optimal_program import Objective, Program, as_program
+from dpfair_lib.local.optimal.branching import by_branching
+from dpfair_lib.local.optimal.certificate import Multipliers, certify, lower_bound
+from dpfair_lib.local.optimal.closed_forms import first_channel, most_truthful_channel, north_west
+from dpfair_lib.local.optimal.columns import by_columns
+from dpfair_lib.local.optimal.interior_point import by_interior
+from dpfair_lib.local.optimal.level_programs import Found, by_levels, by_shares
+from dpfair_lib.local.optimal.program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.privacy._arguments import one_of, positive
 

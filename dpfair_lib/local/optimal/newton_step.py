@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.program import Program
 
 
 class Step(NamedTuple):

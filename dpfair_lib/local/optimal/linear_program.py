@@ -9,8 +9,8 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from dpfair_lib.local.optimal_certificate import Multipliers
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers
+from dpfair_lib.local.optimal.program import Program
 
 _INFINITY = highspy.kHighsInf
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.local.levels import as_epsilon
-from dpfair_lib.local.optimal_lp import completed
-from dpfair_lib.local.optimal_program import Program, as_group_shares, most_truthful, privacy_ratio
+from dpfair_lib.local.optimal.linear_program import completed
+from dpfair_lib.local.optimal.program import Program, as_group_shares, most_truthful, privacy_ratio
 
 
 def smallest_error(p: Any, epsilon: Any) -> float:

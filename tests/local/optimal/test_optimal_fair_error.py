@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 
 from dpfair_lib import optimal_randomizer
 from dpfair_lib.local import fair_error_bounds, smallest_error, smallest_fair_error
-from dpfair_lib.local.optimal_certificate import lagrangian_bound
-from dpfair_lib.local.optimal_easy import perfect_truth
-from dpfair_lib.local.optimal_program import Program, as_program
+from dpfair_lib.local.optimal.certificate import lagrangian_bound
+from dpfair_lib.local.optimal.closed_forms import perfect_truth
+from dpfair_lib.local.optimal.program import Program, as_program
 
 P, P1 = [0.5, 0.3, 0.15, 0.05], [0.2, 0.6, 0.35, 0.9]
 

@@ -17,8 +17,8 @@ from dpfair_lib import (
     smallest_error,
 )
 from dpfair_lib.local import Randomizer, verify_certificate
-from dpfair_lib.local.optimal_easy import perfect_channel, perfect_truth
-from dpfair_lib.local.optimal_program import as_program
+from dpfair_lib.local.optimal.closed_forms import perfect_channel, perfect_truth
+from dpfair_lib.local.optimal.program import as_program
 
 P, P1 = [0.5, 0.3, 0.15, 0.05], [0.2, 0.6, 0.35, 0.9]
 

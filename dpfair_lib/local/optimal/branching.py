@@ -1,7 +1,7 @@
 """The optimum as the thesis finds it: branch and bound over boxes of the ratios (Jiao and Li, 2022).
 
 The historical baseline. It treats the k ratios N_j/D_j as independent unknowns, which the structure of the problem
-does not ask for: see `dpfair_lib.local.optimal_levels`.
+does not ask for: see `dpfair_lib.local.optimal.level_programs`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import time
 import numpy as np
 from scipy import sparse
 
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
-from dpfair_lib.local.optimal_levels import Found, level, optimal
-from dpfair_lib.local.optimal_lp import assemble, everything, feasible_channel, solver
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
+from dpfair_lib.local.optimal.level_programs import Found, level, optimal
+from dpfair_lib.local.optimal.linear_program import assemble, everything, feasible_channel, solver
+from dpfair_lib.local.optimal.program import Program
 
 # a lower bound, the order of arrival, both ends of the ratios' ranges, and where to bisect them
 Box = tuple[float, int, np.ndarray, np.ndarray, int | None]
@@ -33,7 +33,7 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
     Parameters
     ----------
     program, start, tol, deadline
-        As of `dpfair_lib.local.optimal_levels.by_levels`.
+        As of `dpfair_lib.local.optimal.level_programs.by_levels`.
 
     Returns
     -------

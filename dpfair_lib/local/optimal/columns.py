@@ -7,10 +7,10 @@ import time
 import highspy
 import numpy as np
 
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound, priced
-from dpfair_lib.local.optimal_levels import Found, optimal
-from dpfair_lib.local.optimal_lp import Layout, Solution, assemble, feasible_channel, read, solver
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
+from dpfair_lib.local.optimal.level_programs import Found, optimal
+from dpfair_lib.local.optimal.linear_program import Layout, Solution, assemble, feasible_channel, read, solver
+from dpfair_lib.local.optimal.program import Program
 
 _NOTHING = 1e-11  # reduced costs above minus this, and violations of a cap below it, are rounding
 _LAX = 1e-8  # tolerance of the solver where its usual one is too strict
@@ -53,7 +53,7 @@ def by_columns(
     Returns
     -------
     matrix, multipliers, rounds
-        As of `dpfair_lib.local.optimal_levels.by_levels`.
+        As of `dpfair_lib.local.optimal.level_programs.by_levels`.
     """
     grown = _Restricted(program, couples)
     best, high = start, program.ratio(start)

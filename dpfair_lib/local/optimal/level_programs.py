@@ -9,9 +9,16 @@ import time
 import highspy
 import numpy as np
 
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
-from dpfair_lib.local.optimal_lp import Solution, assemble, everything, feasible_channel, read, solver
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
+from dpfair_lib.local.optimal.linear_program import (
+    Solution,
+    assemble,
+    everything,
+    feasible_channel,
+    read,
+    solver,
+)
+from dpfair_lib.local.optimal.program import Program
 
 # a lower bound, the order of arrival, both ends of a range of shares, and what proves the bound
 Cell = tuple[float, int, float, float, Multipliers | None]

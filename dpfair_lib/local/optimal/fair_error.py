@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.local.optimal_certificate import Multipliers, lagrangian_bound
-from dpfair_lib.local.optimal_easy import most_truthful_channel, perfect_channel, smallest_error
-from dpfair_lib.local.optimal_interior import Progress, fair_inside
-from dpfair_lib.local.optimal_lp import feasible_channel
-from dpfair_lib.local.optimal_program import Program, as_program
+from dpfair_lib.local.optimal.certificate import Multipliers, lagrangian_bound
+from dpfair_lib.local.optimal.closed_forms import most_truthful_channel, perfect_channel, smallest_error
+from dpfair_lib.local.optimal.interior_point import Progress, fair_inside
+from dpfair_lib.local.optimal.linear_program import feasible_channel
+from dpfair_lib.local.optimal.program import Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.privacy._arguments import positive
 

@@ -14,13 +14,13 @@ from scipy.optimize import linprog
 
 from dpfair_lib import optimal_randomizer, smallest_error
 from dpfair_lib.local import Randomizer, verify_certificate
-from dpfair_lib.local import optimal_certificate as certificates
-from dpfair_lib.local import optimal_columns as columns
-from dpfair_lib.local import optimal_interior as interior
-from dpfair_lib.local import optimal_levels as levels
-from dpfair_lib.local.optimal_certificate import Multipliers, lagrangian_bound, lower_bound
-from dpfair_lib.local.optimal_easy import first_channel
-from dpfair_lib.local.optimal_program import Program, as_program
+from dpfair_lib.local.optimal import certificate as certificates
+from dpfair_lib.local.optimal import columns as columns
+from dpfair_lib.local.optimal import interior_point as interior
+from dpfair_lib.local.optimal import level_programs as levels
+from dpfair_lib.local.optimal.certificate import Multipliers, lagrangian_bound, lower_bound
+from dpfair_lib.local.optimal.closed_forms import first_channel
+from dpfair_lib.local.optimal.program import Program, as_program
 
 METHODS = ("interior", "columns", "dinkelbach", "bisection")
 
@@ -71,7 +71,7 @@ def test_a_wrong_value_or_bound_is_noticed():
 
 def test_epsilon_would_be_exceeded_by_rounding_alone(monkeypatch):
     """With e^(−ε) as floats have it, a quarter of the channels are less private than asked, by 1e-16."""
-    monkeypatch.setattr("dpfair_lib.local.optimal_program.privacy_ratio", lambda epsilon: math.exp(-epsilon))
+    monkeypatch.setattr("dpfair_lib.local.optimal.program.privacy_ratio", lambda epsilon: math.exp(-epsilon))
     found = []
     for seed in range(40):
         p, p1, epsilon = draw(seed, k=5)
@@ -198,8 +198,8 @@ def test_no_step_begins_after_the_time_limit(method, monkeypatch):
     free = optimal_randomizer(p, p1, 3.0, error=error, method=method, tol=1e-9, time_limit=math.inf)
     assert free.certificate.ended == "closed"
     clock = Clock()
-    for module in ("optimal", "optimal_interior", "optimal_columns", "optimal_levels", "optimal_branching"):
-        monkeypatch.setattr(f"dpfair_lib.local.{module}.time", clock)
+    for module in ("search", "interior_point", "columns", "level_programs", "branching"):
+        monkeypatch.setattr(f"dpfair_lib.local.optimal.{module}.time", clock)
     channel = optimal_randomizer(p, p1, 3.0, error=error, method=method, tol=1e-9, time_limit=3.5)
     assert clock.now <= 12
     assert channel.certificate.gap > free.certificate.gap

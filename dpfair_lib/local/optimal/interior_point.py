@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
-from dpfair_lib.local.optimal_easy import most_truthful_channel
-from dpfair_lib.local.optimal_levels import Found
-from dpfair_lib.local.optimal_lp import feasible_channel
-from dpfair_lib.local.optimal_newton import Newton, State, Step
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
+from dpfair_lib.local.optimal.closed_forms import most_truthful_channel
+from dpfair_lib.local.optimal.level_programs import Found
+from dpfair_lib.local.optimal.linear_program import feasible_channel
+from dpfair_lib.local.optimal.newton_step import Newton, State, Step
+from dpfair_lib.local.optimal.program import Program
 
 _MOST = 300  # steps; 10 to 130 are usual
 _PATIENCE = (
@@ -75,7 +75,7 @@ def by_interior(program: Program, start: np.ndarray, *, tol: float, deadline: fl
     Returns
     -------
     matrix, multipliers, rounds
-        As of `dpfair_lib.local.optimal_levels.by_levels`; a round is a step.
+        As of `dpfair_lib.local.optimal.level_programs.by_levels`; a round is a step.
     """
     best, high = start, program.ratio(start)
     low, proof, rounds = 0.0, None, 0
