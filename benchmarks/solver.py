@@ -9,7 +9,7 @@ from benchmarks.solver_grid import instance
 from benchmarks.timing import Contender
 from dpfair_lib import optimal_randomizer, smallest_error
 from dpfair_lib.local import smallest_fair_error
-from dpfair_lib.local.optimal import Method
+from dpfair_lib.local.optimal.search import Method
 
 INSTANCES = 3  # of each size, one of each kind of shares
 TITLE = "one optimal channel for k groups, ε = ln k + 1, half-way between the least error and that of no unfairness"

@@ -35,7 +35,7 @@ TOLERANCE = 1e-8
 LIMIT = 60.0  # seconds of the clock for each channel and each least fair error: the default of both
 ALLOWED = {50: 2.0, 100: 10.0}  # processor seconds that the worst channel may take
 REHEARSAL = {"GROUPS": (3, 8), "INSTANCES": 3}
-CODE = ("dpfair_lib/local/optimal*.py", "dpfair_lib/local/randomizer.py", "benchmarks/solver_grid.py")
+CODE = ("dpfair_lib/local/optimal/*.py", "dpfair_lib/local/randomizer.py", "benchmarks/solver_grid.py")
 
 
 class Solved(NamedTuple):

@@ -220,7 +220,7 @@ def trace(path: Path, rooms: list[str]) -> Callable[[Path], Any]:
     """Make the task that finds which statements of the rooms each test of a file runs, and how long it takes."""
 
     def task(_: Path) -> dict[str, Any]:
-        files = sorted(file for room in rooms for file in (LIBRARY / room).glob("*.py"))
+        files = sorted(file for room in rooms for file in (LIBRARY / room).rglob("*.py"))
         tracer = Tracer()
         replace_source({file: marked(str(file.relative_to(LIBRARY)), file.read_text()) for file in files})
         sys.modules["builtins"].__dict__["__mark__"] = tracer.seen.add

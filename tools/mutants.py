@@ -114,8 +114,8 @@ def main() -> int:
 
 def population(room: str) -> list[Mutant]:
     """List every mutant of a room."""
-    files = sorted((LIBRARY / room).glob("*.py"))
-    return [mutant for file in files for mutant in mutants(f"{room}/{file.name}", file.read_text())]
+    files = sorted((LIBRARY / room).rglob("*.py"))
+    return [m for file in files for m in mutants(file.relative_to(LIBRARY).as_posix(), file.read_text())]
 
 
 def drawn(everything: Iterable[Mutant], size: int, seed: int) -> list[Mutant]:
@@ -131,7 +131,7 @@ def drawn(everything: Iterable[Mutant], size: int, seed: int) -> list[Mutant]:
 
 def traced(folders: list[str] | None, jobs: int) -> dict[str, Any]:
     """Return, for each file of tests, which statements its tests run; trace those that changed since."""
-    paths = sorted(p for p in (ROOT / "tests").rglob("test_*.py") if p.parent.name not in NOT_TRACED)
+    paths = sorted(p for p in (ROOT / "tests").rglob("test_*.py") if _folder(p) not in NOT_TRACED)
     paths = [p for p in [*paths, Path(__file__).with_name("ledger_verdicts.py")] if _wanted(p, folders)]
     TRACES.mkdir(parents=True, exist_ok=True)
     found, due = {}, []
@@ -157,7 +157,13 @@ def traced(folders: list[str] | None, jobs: int) -> dict[str, Any]:
 
 
 def _wanted(path: Path, folders: list[str] | None) -> bool:
-    return folders is None or (path.parent.name if path.parent.name != "tools" else "ledger") in folders
+    return folders is None or ("ledger" if path.parent.name == "tools" else _folder(path)) in folders
+
+
+def _folder(path: Path) -> str:
+    """Return the folder in tests/ that a file of tests is in, however deep; "tests" if it is in none."""
+    parts = path.relative_to(ROOT).parts
+    return parts[1] if len(parts) > 2 else parts[0]
 
 
 def _own(path: Path) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from dpfair_lib.datasets.pins import pinned
 
 if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
@@ -41,21 +43,35 @@ def _dataset(source: Source) -> Dataset:
 
 
 def on_data(
-    function: Callable[..., Iterable[dict[str, Any]]], task: Mapping[str, Any]
+    function: Callable[..., Iterable[dict[str, Any]]], *, source: Source, **arguments: Any
 ) -> list[dict[str, Any]]:
-    """Run a function of a data set and further arguments as a task: the arguments and the data's ``source``.
+    """Call a function of a data set in a task, which names the data.
 
     Parameters
     ----------
     function : callable
-        Takes a data set, and the task's other entries by name; gives rows.
-    task : mapping
-        ``source`` and the arguments.
+        Takes a data set, and further arguments by name; gives rows.
+    source : Source
+        Which data.
+    **arguments
+        The further arguments.
 
     Returns
     -------
     list of dict
         The rows.
     """
-    arguments = dict(task)
-    return list(function(arguments.pop("source").dataset(), **arguments))
+    return list(function(source.dataset(), **arguments))
+
+
+def describe_dataset(name: str) -> dict[str, Any]:
+    """Return name, checksum, number of rows and group sizes of a data set, which is loaded for that."""
+    dataset = Source(name).dataset()
+    groups = dataset.sensitive_features.value_counts().sort_index().to_dict()
+    return {"name": name, "checksum": dataset.card.checksum, "rows": len(dataset.y), "groups": groups}
+
+
+def describe_table(name: str) -> dict[str, Any]:
+    """Return name, checksum and number of rows of a data set's table, as pinned; nothing is loaded."""
+    pins = pinned()[name]
+    return {"name": name, "checksum": pins.table, "rows": pins.rows}

@@ -16,21 +16,19 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from dpfair_lib._processes import end_with
 from dpfair_lib.experiments.cluster import as_finished, connect
+from dpfair_lib.experiments.experiment import Rows, Task
 from dpfair_lib.experiments.provenance import code, versions
-
-Task = TypeVar("Task")
-Rows = list[dict[str, Any]]
 
 SCHEDULER = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def run_tasks(
-    function: Callable[[Task], Rows],
+    function: Callable[..., Rows],
     tasks: Sequence[Task],
     *,
     finished: Callable[[int, Rows], None] | None = None,
@@ -44,10 +42,10 @@ def run_tasks(
     Parameters
     ----------
     function : callable
-        Takes a task and returns its rows. Defined at the top level of a module of the library, so that a
-        worker can import it.
-    tasks : sequence
-        Small descriptions, such as frozen dataclasses. Data are named, not carried.
+        Takes the entries of a task as keyword arguments and returns its rows. Defined at the top level of a module
+        of the library, so that a worker can import it.
+    tasks : sequence of mapping
+        The keyword arguments of each call: small values, seeds among them. Data are named, not carried.
     finished : callable, optional
         Called with a task's position and its rows as soon as they are there, in the order in which tasks finish.
 
@@ -92,7 +90,7 @@ def _workers() -> int:
 
 
 def _in_order(
-    function: Callable[[Task], Rows], tasks: list[Task], scheduler: str | None, workers: int,
+    function: Callable[..., Rows], tasks: list[Task], scheduler: str | None, workers: int,
     finished: Callable[[int, Rows], None] | None,
 ) -> Iterator[Rows]:  # fmt: skip
     sender = {"code": code(), "versions": versions()}
@@ -140,7 +138,7 @@ def _closed(found: Generator[Any]) -> Generator[Any]:
 
 
 def _run(
-    function: Callable[[Task], Rows], task: Task, at: int, count: int, sender: dict[str, Any]
+    function: Callable[..., Rows], task: Task, at: int, count: int, sender: dict[str, Any]
 ) -> tuple[int, Rows]:
     """Run one task on one thread, in whatever process, and return its position and its rows."""
     import joblib
@@ -154,7 +152,7 @@ def _run(
             )
     try:
         with one_thread(), joblib.parallel_config(backend="sequential", n_jobs=1):
-            return at, function(task)
+            return at, function(**task)
     except Exception as error:
         raise RuntimeError(f"{name}: {type(error).__name__}: {error}") from error
 
@@ -165,7 +163,7 @@ def _run_apart(parent: int, *call: Any) -> tuple[int, Rows]:
     return _run(*call)
 
 
-def _name(task: Any, at: int, count: int) -> str:
+def _name(task: Task, at: int, count: int) -> str:
     return f"task {at + 1} of {count}, {task!r}"
 
 

@@ -3,14 +3,14 @@
 from dpfair_lib.local.binary import binary_optimum
 from dpfair_lib.local.fair_projection import FairProjection
 from dpfair_lib.local.files import CutOffWarning, SecondReportWarning, randomize_file
-from dpfair_lib.local.optimal import optimal_randomizer
-from dpfair_lib.local.optimal_certificate import Certificate, Multipliers, verify_certificate
-from dpfair_lib.local.optimal_easy import smallest_error
-from dpfair_lib.local.optimal_fair import FairError, fair_error_bounds, smallest_fair_error
+from dpfair_lib.local.frames import LabelError, randomize_frame
+from dpfair_lib.local.optimal.certificate import Certificate, Multipliers, verify_certificate
+from dpfair_lib.local.optimal.closed_forms import smallest_error
+from dpfair_lib.local.optimal.fair_error import FairError, fair_error_bounds, smallest_fair_error
+from dpfair_lib.local.optimal.search import optimal_randomizer
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
-from dpfair_lib.local.tables import LabelError, randomize_frame
 
 __all__ = [
     "Certificate",

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpfair_lib._files import sync, whole_file
 from dpfair_lib.local import files_csv, files_parquet
+from dpfair_lib.local.frames import LabelError, as_labels, randomize_frame
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.releases import (
     KEY,
@@ -24,7 +25,6 @@ from dpfair_lib.local.releases import (
     statement_path,
 )  # fmt: skip
 from dpfair_lib.local.subsets import SubsetSelection
-from dpfair_lib.local.tables import LabelError, as_labels, randomize_frame
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from dpfair_lib.local.tables import uncounted
+from dpfair_lib.local.frames import uncounted
 
 ROWS, BYTES = 1 << 19, 1 << 25
 """A piece has at most so many rows, and so many bytes by what the file says of its other columns."""

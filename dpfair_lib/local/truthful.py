@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.local.optimal_program import most_truthful
+from dpfair_lib.local.optimal.program import most_truthful
 
 
 def private_by_pairs(matrices: np.ndarray, x: Any) -> np.ndarray:

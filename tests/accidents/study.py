@@ -8,9 +8,10 @@ from pathlib import Path
 import joblib  # noqa: F401 (where a disk is full it cannot be imported any more)
 import numpy as np
 
-from dpfair_lib.experiments import recording, sweeps
+from dpfair_lib.experiments import resumable_runs, sweeps
 
 TASKS = 8
+TASK_LIST = [{"at": at} for at in range(TASKS)]
 
 
 def of_a_test(*_):
@@ -19,7 +20,7 @@ def of_a_test(*_):
 
 
 if "pytest" not in sys.modules:  # in the program and in its workers
-    recording.code_of = sweeps.code = of_a_test
+    resumable_runs.code_of = sweeps.code = of_a_test
 
 
 def begin(folder, seconds):
@@ -49,13 +50,14 @@ def draw_held_up(at):
 def main(arguments):
     """Run the command that records, for this experiment alone."""
     from dpfair_lib.experiments import __main__ as command
-    from dpfair_lib.experiments.recording import Experiment, record
+    from dpfair_lib.experiments.experiment import Experiment
+    from dpfair_lib.experiments.resumable_runs import run_and_record
 
     folder = Path(os.environ["STUDY"])
     command.EXPERIMENTS = {
-        "study": lambda _: Experiment("study", {"name": "none"}, {"seed": 0}, draw, list(range(TASKS)))
+        "study": lambda _: Experiment("study", {"name": "none"}, {"seed": 0}, draw, TASK_LIST)
     }
-    command.record = lambda experiment, force: record(
+    command.run_and_record = lambda experiment, force: run_and_record(
         experiment, force=force, results=folder / "results", parts=folder / "parts"
     )
     command.main(arguments)

@@ -12,10 +12,11 @@ import study
 from accidents import ROOT, start, wait_until
 from distributed import Client
 
-from dpfair_lib.experiments import cluster, recording, run_tasks, sweeps
-from dpfair_lib.experiments.recording import Experiment, record
+from dpfair_lib.experiments import cluster, resumable_runs, run_tasks, sweeps
+from dpfair_lib.experiments.experiment import Experiment
+from dpfair_lib.experiments.resumable_runs import run_and_record
 
-TASKS = list(range(study.TASKS))
+TASKS = study.TASK_LIST
 
 
 class Cluster:
@@ -60,7 +61,7 @@ class Cluster:
 @pytest.fixture
 def hired(tmp_path, monkeypatch):
     """Return a function that makes a cluster with some workers, and sends the tasks there."""
-    monkeypatch.setattr(recording, "code_of", study.of_a_test)
+    monkeypatch.setattr(resumable_runs, "code_of", study.of_a_test)
     monkeypatch.setattr(sweeps, "code", study.of_a_test)
     monkeypatch.setattr(cluster, "LOOK", 0.2)
     made = []
@@ -101,7 +102,7 @@ def test_what_a_killed_worker_had_under_way_is_done_by_another(hired):
 
     found = list(run_tasks(study.draw_held_up, TASKS, finished=kill))
     assert [worker.poll() is None for worker in local.workers].count(False) == 1
-    assert found == [[study_row(at)] for at in TASKS]
+    assert found == [[study_row(**task)] for task in TASKS]
 
 
 def test_the_last_worker_is_missed_at_once_and_another_one_goes_on(hired):
@@ -114,7 +115,7 @@ def test_the_last_worker_is_missed_at_once_and_another_one_goes_on(hired):
         RuntimeWarning, match=r"the last worker at 'tcp://.*' is gone, [1-9] of 8 tasks have finished"
     ):
         rest = _while_one_is_hired(local, results)
-    assert [first, *rest] == [[study_row(at)] for at in TASKS]
+    assert [first, *rest] == [[study_row(**task)] for task in TASKS]
     assert time.monotonic() - killed < cluster.LOST
 
 
@@ -141,7 +142,7 @@ def test_without_a_worker_the_record_ends_with_an_error_and_goes_on_later(hired,
         if " 3 of 8 tasks, " in line:
             local.workers[0].kill()
 
-    monkeypatch.setattr(recording, "say", say)
+    monkeypatch.setattr(resumable_runs, "say", say)
     experiment = Experiment("study", {}, {}, study.draw, TASKS)
     folders = {"results": local.folder / "results", "parts": local.folder / "parts"}
     with (
@@ -151,14 +152,14 @@ def test_without_a_worker_the_record_ends_with_an_error_and_goes_on_later(hired,
             match=r"found no worker at 'tcp://.*' for 2 s after the last one was lost, expected one",
         ) as caught,
     ):
-        record(experiment, **folders)
+        run_and_record(experiment, **folders)
     kept = len(list(folders["parts"].rglob("[0-9]*.json")))
     assert kept >= 3
     assert f"; {kept} of 8 tasks have finished" in str(caught.value)
     local.hire()
     study.begin(local.folder, 0)
     (local.folder / "begun").unlink()
-    record(experiment, **folders)
+    run_and_record(experiment, **folders)
     assert len(set(begun(local))) == len(TASKS) - kept
     assert f"study: {kept} of 8 tasks are there from before" in said
 
@@ -183,5 +184,7 @@ def test_a_task_that_ends_its_workers_is_named(hired):
         local.workers[0].kill()
 
     Thread(target=kill).start()
-    with pytest.raises(RuntimeError, match=r"task [12] of 2, [01]: every worker that began it was lost"):
+    with pytest.raises(
+        RuntimeError, match=r"task [12] of 2, \{'at': [01]\}: every worker that began it was lost"
+    ):
         list(results)

@@ -13,8 +13,8 @@ from dpfair_lib import _files
 from dpfair_lib._files import held, whole_file, write_whole
 from dpfair_lib.claims import Evidence
 from dpfair_lib.claims.kept import Found, Place
-from dpfair_lib.experiments.recording import _write_part
 from dpfair_lib.experiments.records import read_record, write_record
+from dpfair_lib.experiments.resumable_runs import _write_part
 
 OLD, NEW = "old\n" * 100, "new\n" * 100_000
 

@@ -10,14 +10,14 @@ import pytest
 import study
 from accidents import full_disk, names_in, obey_modes, processes, read_only, run, start, wait_until
 
-from dpfair_lib.experiments import recording, sweeps
+from dpfair_lib.experiments import resumable_runs, sweeps
 
 PROGRAM = study.__file__
 
 
 @pytest.fixture(autouse=True)
 def _digests_that_are_quick(monkeypatch):
-    monkeypatch.setattr(recording, "code_of", study.of_a_test)
+    monkeypatch.setattr(resumable_runs, "code_of", study.of_a_test)
     monkeypatch.setattr(sweeps, "code", study.of_a_test)
 
 

@@ -124,7 +124,7 @@ def test_page_of_the_book_has_the_recorded_figures(card):
 
 
 def test_lsac_coded_as_in_the_figures_is_the_published_reduction(real_data):
-    from dpfair_lib.experiments.randomised_training import coded_table
+    from dpfair_lib.experiments.thesis.randomised_training import coded_table
 
     reduced = real_data("lsac") / "db_LSAC.csv"
     if not reduced.is_file():

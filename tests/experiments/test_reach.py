@@ -5,9 +5,9 @@ import pytest
 
 from dpfair_lib.experiments import provenance
 from dpfair_lib.experiments.__main__ import EXPERIMENTS
-from dpfair_lib.experiments.private_svms import run_trial
 from dpfair_lib.experiments.provenance import LIBRARY, code, code_digest, code_of
 from dpfair_lib.experiments.reach import modules_of, reached_files
+from dpfair_lib.experiments.sk.private_svms import run_trial
 from dpfair_lib.experiments.sources import on_data
 
 SMALL = {
@@ -142,7 +142,7 @@ def test_packages_only_pass_names_on():
 
 def test_the_parts_of_a_partial_count():
     task = functools.partial(on_data, run_trial)
-    assert modules_of(task) == {"dpfair_lib.experiments.sources", "dpfair_lib.experiments.private_svms"}
+    assert modules_of(task) == {"dpfair_lib.experiments.sources", "dpfair_lib.experiments.sk.private_svms"}
     assert modules_of(functools.partial(task, kind=EXPERIMENTS)) == modules_of(task)
     reached = {path.relative_to(LIBRARY).parts[0] for path in reached_files(modules_of(task), LIBRARY)}
     assert {"svm", "learners", "privacy", "datasets", "experiments"} <= reached
@@ -152,6 +152,6 @@ def test_the_parts_of_a_partial_count():
 def test_functions_of_the_library_have_digests_of_their_own():
     assert len({code(), code_of(run_trial), code_of(on_data)}) == 3
     assert code_of(functools.partial(on_data, run_trial)) == code_digest(
-        reached_files(["dpfair_lib.experiments.sources", "dpfair_lib.experiments.private_svms"], LIBRARY)
+        reached_files(["dpfair_lib.experiments.sources", "dpfair_lib.experiments.sk.private_svms"], LIBRARY)
     )
-    assert provenance.code_of(lambda task: task) not in {code_of(run_trial), code_of(on_data)}
+    assert provenance.code_of(lambda **task: [task]) not in {code_of(run_trial), code_of(on_data)}

@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from dpfair_lib.experiments import cluster, preparation, run_tasks, sweeps
+from dpfair_lib.experiments import cluster, run_tasks, sweeps
+from dpfair_lib.experiments.isit import preparation
 from dpfair_lib.experiments.provenance import code, versions
 from dpfair_lib.experiments.sources import Source, on_data
 
@@ -24,7 +25,7 @@ def _plain_settings(monkeypatch):
 
 @pytest.fixture(scope="module")
 def serial():
-    return [TRAINING(task) for task in TRIALS]
+    return [TRAINING(**task) for task in TRIALS]
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,8 @@ def local_cluster():
 def with_process(function):
     """The same, with the process that ran it; a function made here travels by value."""
 
-    def run(task):
-        return [{**row, "process": os.getpid()} for row in function(task)]
+    def run(**task):
+        return [{**row, "process": os.getpid()} for row in function(**task)]
 
     return run
 
@@ -71,13 +72,14 @@ def test_a_cluster_of_two_processes_gives_the_serial_results(monkeypatch, serial
 
 
 def test_results_come_in_order_and_are_announced_as_they_finish(monkeypatch):
-    def nap(task):
-        time.sleep(task)
-        return [{"slept": task}]
+    def nap(seconds):
+        time.sleep(seconds)
+        return [{"slept": seconds}]
 
     monkeypatch.setenv("DPFAIR_WORKERS", "2")
     naps, seen = [1.0, 0.0, 0.0, 0.0], []
-    results = run_tasks(nap, naps, finished=lambda at, rows: seen.append((at, rows)))
+    tasks = [{"seconds": seconds} for seconds in naps]
+    results = run_tasks(nap, tasks, finished=lambda at, rows: seen.append((at, rows)))
     assert list(results) == [[{"slept": nap}] for nap in naps]
     assert sorted(at for at, _ in seen) == [0, 1, 2, 3]
     assert seen[0][0] == 1  # the first task takes longest
@@ -85,10 +87,10 @@ def test_results_come_in_order_and_are_announced_as_they_finish(monkeypatch):
 
 
 def test_a_failing_task_is_named_wherever_it_runs(monkeypatch, local_cluster):
-    def fail(task):
-        if task["at"] == 2:
+    def fail(*, at):
+        if at == 2:
             raise ValueError("rate: found 3, expected at most 1")
-        return [task]
+        return [{"at": at}]
 
     tasks = [{"at": at} for at in range(4)]
     message = r"task 3 of 4, \{'at': 2\}: ValueError: rate: found 3, expected at most 1"
@@ -105,7 +107,7 @@ def test_a_failing_task_is_named_wherever_it_runs(monkeypatch, local_cluster):
 def test_a_run_may_be_left_early(monkeypatch, local_cluster):
     for name, value in (("DPFAIR_WORKERS", "2"), ("DPFAIR_DASK", local_cluster.scheduler_address)):
         monkeypatch.setenv(name, value)
-        results = run_tasks(lambda task: [{"task": task}], list(range(20)))
+        results = run_tasks(lambda at: [{"task": at}], [{"at": at} for at in range(20)])
         assert next(results) == [{"task": 0}]
         results.close()
 
@@ -118,14 +120,14 @@ def test_no_task_is_no_result(monkeypatch):
 def test_every_task_has_one_thread():
     from threadpoolctl import threadpool_info
 
-    def threads(_):
+    def threads():
         return [{"threads": max(pool["num_threads"] for pool in threadpool_info())}]
 
     rng = np.random.default_rng(0)
     rng.normal(size=(50, 50)) @ rng.normal(size=(50, 50))
-    before, variables = threads(None), dict(os.environ)
-    assert list(run_tasks(threads, [0])) == [[{"threads": 1}]]
-    assert threads(None) == before
+    before, variables = threads(), dict(os.environ)
+    assert list(run_tasks(threads, [{}])) == [[{"threads": 1}]]
+    assert threads() == before
     assert dict(os.environ) == variables
 
 
@@ -134,7 +136,7 @@ def test_torch_has_one_thread_too():
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        assert list(run_tasks(lambda _: [{"threads": torch.get_num_threads()}], [0])) == [[{"threads": 1}]]
+        assert list(run_tasks(lambda: [{"threads": torch.get_num_threads()}], [{}])) == [[{"threads": 1}]]
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib import optimal_randomizer, smallest_error
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.program import Program
 from dpfair_lib.local.truthful import (
     binary_front,
     private_by_pairs,

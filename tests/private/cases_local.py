@@ -16,9 +16,9 @@ from cases import Case, Data, Pairs
 
 import dpfair_lib as dpf
 from dpfair_lib.local.files import randomize_file
+from dpfair_lib.local.frames import randomize_frame
 from dpfair_lib.local.response import GeneralizedRandomizedResponse
 from dpfair_lib.local.subsets import SubsetSelection
-from dpfair_lib.local.tables import randomize_frame
 
 # labels that need quotes in a CSV file, sort before others, or are longer than all others
 LABELS = ["b", 'a "quoted", longer one', " c"]

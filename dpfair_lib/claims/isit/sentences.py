@@ -21,9 +21,13 @@ from dpfair_lib.claims.shared.table_records import (
     strengths,
     trials,
 )
+from dpfair_lib.experiments.isit.twelve_tables import LENGTHS, published_budgets
+from dpfair_lib.experiments.isit.twelve_tables_summary import (
+    EqualAccuracy,
+    at_equal_accuracy,
+    paired_difference,
+)
 from dpfair_lib.experiments.printed import printed_tables
-from dpfair_lib.experiments.table_summary import EqualAccuracy, at_equal_accuracy, paired_difference
-from dpfair_lib.experiments.tables import LENGTHS, published_budgets
 
 ROUNDING = 1e-9
 ACCOUNTANTS = ("PRV", "moments", "GDP")

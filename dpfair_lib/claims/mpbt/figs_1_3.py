@@ -16,7 +16,7 @@ from dpfair_lib.claims.shared.bounded_impact_records import (
     points,
     recorded,
 )
-from dpfair_lib.experiments.bounded_impact import (
+from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
     MODELS,
@@ -27,7 +27,7 @@ from dpfair_lib.experiments.bounded_impact import (
     noise_scale,
     radius_of,
 )
-from dpfair_lib.experiments.bounded_impact_summary import (
+from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     COUNTS,
     GROUPINGS,

@@ -25,14 +25,14 @@ from dpfair_lib.claims.shared.bounded_impact_records import (
     points,
     recorded,
 )
-from dpfair_lib.experiments.bounded_impact import BOUND, PROBLEMS, STATED_MODULUS
-from dpfair_lib.experiments.bounded_impact_sentences import (
+from dpfair_lib.experiments.mpbt.bounded_impact import BOUND, PROBLEMS, STATED_MODULUS
+from dpfair_lib.experiments.mpbt.bounded_impact_sentences import (
     PRINTED_MOST,
     Judged,
     judged,
     log_slope,
 )
-from dpfair_lib.experiments.bounded_impact_summary import (
+from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     guaranteed_epsilon,
     pair_epsilon,

@@ -20,7 +20,7 @@ from dpfair_lib.claims.shared.bounded_impact_records import (
     recorded,
     table_of,
 )
-from dpfair_lib.experiments.bounded_impact import (
+from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
     FITS,
@@ -30,7 +30,7 @@ from dpfair_lib.experiments.bounded_impact import (
     noise_scale,
     searched_bound,
 )
-from dpfair_lib.experiments.bounded_impact_summary import (
+from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     GROUPINGS,
     cell_table,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.experiments.bounded_impact import SLACK
-from dpfair_lib.experiments.bounded_impact_summary import FigurePoint, figure_points
+from dpfair_lib.experiments.mpbt.bounded_impact import SLACK
+from dpfair_lib.experiments.mpbt.bounded_impact_summary import FigurePoint, figure_points
 from dpfair_lib.experiments.records import RESULTS, read_record
 
 Cells = dict[tuple[str, str], Fraction]  # label and group

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.local.optimal_certificate import Multipliers
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers
+from dpfair_lib.local.optimal.program import Program
 
 EXACT = np.vectorize(lambda number: Fraction(int(number)), otypes=[object])
 LEVELS = (Fraction(1, 2), Fraction(1), Fraction(5, 4), Fraction(3, 4))

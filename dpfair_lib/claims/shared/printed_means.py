@@ -27,8 +27,14 @@ from dpfair_lib.claims.shared.table_records import (
     test_sizes,
     trials,
 )
+from dpfair_lib.experiments.isit.twelve_tables_summary import (
+    MEASURES,
+    beside_printed,
+    chance_gap,
+    chance_share,
+    select,
+)
 from dpfair_lib.experiments.printed import DELTA, printed_tables
-from dpfair_lib.experiments.table_summary import MEASURES, beside_printed, chance_gap, chance_share, select
 from dpfair_lib.learners.fermi_leak import law_delta, released_path_delta, released_weight_delta, weight_law
 from dpfair_lib.learners.fermi_training import printed_noise
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.experiments.projection_summary import OPT
 from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.thesis.projection_tables_summary import OPT
 
 DATA = ("compas", "adult")
 PUBLISHED = 10  # splits 0–9 are the published ones

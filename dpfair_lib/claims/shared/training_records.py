@@ -11,10 +11,16 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from dpfair_lib.experiments.randomised_training import SIGNED
 from dpfair_lib.experiments.records import read_record
-from dpfair_lib.experiments.training_sentences import Sentence
-from dpfair_lib.experiments.training_summary import Configuration, Contrast, Terms, Trials, by_configuration
+from dpfair_lib.experiments.thesis.randomised_training import SIGNED
+from dpfair_lib.experiments.thesis.randomised_training_sentences import Sentence
+from dpfair_lib.experiments.thesis.randomised_training_summary import (
+    Configuration,
+    Contrast,
+    Terms,
+    Trials,
+    by_configuration,
+)
 
 DATA = ("adult", "lsac")
 KEY = ["setting", "seed", "method", "epsilon"]

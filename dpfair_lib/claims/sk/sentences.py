@@ -29,9 +29,9 @@ from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within
 from dpfair_lib.compat.feasibility import is_contradiction, keeps_promises, pure_dp_feasible
 from dpfair_lib.compat.learner_law import learner_delta
 from dpfair_lib.compat.learner_release import release_delta
-from dpfair_lib.experiments.private_svms import EPSILONS
-from dpfair_lib.experiments.private_svms_summary import OVERLAP, Cell, difference, interval, with_gap
 from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.sk.private_svms import EPSILONS
+from dpfair_lib.experiments.sk.private_svms_summary import OVERLAP, Cell, difference, interval, with_gap
 from dpfair_lib.svm.linf_bounds import svm_at_most_generic
 
 OPPORTUNITY, ODDS, PARITY = (fair_within(notion) for notion in ("opportunity", "odds", "parity"))

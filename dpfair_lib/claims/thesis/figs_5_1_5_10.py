@@ -13,9 +13,9 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.training_records import collected, exact_contrast, trials
-from dpfair_lib.experiments.randomised_training import LEVELS, ROUNDED, SEEDS, SETTINGS, mechanisms
-from dpfair_lib.experiments.training_sentences import BINARY, LARGER, POINTS
-from dpfair_lib.experiments.training_summary import (
+from dpfair_lib.experiments.thesis.randomised_training import LEVELS, ROUNDED, SEEDS, SETTINGS, mechanisms
+from dpfair_lib.experiments.thesis.randomised_training_sentences import BINARY, LARGER, POINTS
+from dpfair_lib.experiments.thesis.randomised_training_summary import (
     GAPS,
     MEASURES,
     Configuration,
@@ -25,8 +25,8 @@ from dpfair_lib.experiments.training_summary import (
     contrast,
 )
 from dpfair_lib.local.binary import binary_matrix
-from dpfair_lib.local.optimal_certificate import verify_certificate
-from dpfair_lib.local.optimal_easy import perfect_truth, smallest_error
+from dpfair_lib.local.optimal.certificate import verify_certificate
+from dpfair_lib.local.optimal.closed_forms import perfect_truth, smallest_error
 from dpfair_lib.local.randomizer import Randomizer
 
 AGREEMENT = 1e-9

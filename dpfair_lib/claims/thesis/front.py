@@ -14,12 +14,12 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.thesis.program_5_5_9 import in_floats
-from dpfair_lib.local.optimal import optimal_randomizer
-from dpfair_lib.local.optimal_certificate import lower_bound
-from dpfair_lib.local.optimal_easy import perfect_channel, perfect_truth, smallest_error
-from dpfair_lib.local.optimal_fair import smallest_fair_error
-from dpfair_lib.local.optimal_levels import by_levels
-from dpfair_lib.local.optimal_program import Program, most_truthful
+from dpfair_lib.local.optimal.certificate import lower_bound
+from dpfair_lib.local.optimal.closed_forms import perfect_channel, perfect_truth, smallest_error
+from dpfair_lib.local.optimal.fair_error import smallest_fair_error
+from dpfair_lib.local.optimal.level_programs import by_levels
+from dpfair_lib.local.optimal.program import Program, most_truthful
+from dpfair_lib.local.optimal.search import optimal_randomizer
 from dpfair_lib.local.truthful import binary_front
 
 STEPS = 24

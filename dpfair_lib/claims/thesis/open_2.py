@@ -17,10 +17,10 @@ from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
 from dpfair_lib.claims.thesis.open_2_surds import Surd, solve
 from dpfair_lib.claims.thesis.program_5_5_9 import as_fractions, exact_program, printed_objective
 from dpfair_lib.claims.thesis.reduction_5_5_7 import all_channels
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound, priced
-from dpfair_lib.local.optimal_easy import perfect_channel
-from dpfair_lib.local.optimal_lp import completed
-from dpfair_lib.local.optimal_program import Program
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
+from dpfair_lib.local.optimal.closed_forms import perfect_channel
+from dpfair_lib.local.optimal.linear_program import completed
+from dpfair_lib.local.optimal.program import Program
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
 X = Fraction(1, 2)

@@ -15,10 +15,10 @@ from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
 from dpfair_lib.claims.thesis.reduction_5_5_7 import all_channels
-from dpfair_lib.local.optimal_certificate import Multipliers, lower_bound
-from dpfair_lib.local.optimal_columns import by_columns
-from dpfair_lib.local.optimal_easy import first_channel, north_west, perfect_truth
-from dpfair_lib.local.optimal_program import Program, most_truthful
+from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
+from dpfair_lib.local.optimal.closed_forms import first_channel, north_west, perfect_truth
+from dpfair_lib.local.optimal.columns import by_columns
+from dpfair_lib.local.optimal.program import Program, most_truthful
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
 Optimum = tuple[np.ndarray, Multipliers | None]

@@ -18,10 +18,19 @@ from dpfair_lib.claims.shared.projection_records import trials as projection_tri
 from dpfair_lib.claims.shared.training_records import collected, exact_outcome
 from dpfair_lib.claims.thesis.sentences_means import written_means
 from dpfair_lib.experiments.printed import printed_projections
-from dpfair_lib.experiments.projection_summary import Matched, at_equal_gap, change_beside_printed
-from dpfair_lib.experiments.randomised_training import LEVELS, TUNED_LEVELS
-from dpfair_lib.experiments.training_sentences import Judged, Sentence, judge_sentence, sentences
-from dpfair_lib.experiments.training_summary import Contrast, Terms, contrast
+from dpfair_lib.experiments.thesis.projection_tables_summary import (
+    Matched,
+    at_equal_gap,
+    change_beside_printed,
+)
+from dpfair_lib.experiments.thesis.randomised_training import LEVELS, TUNED_LEVELS
+from dpfair_lib.experiments.thesis.randomised_training_sentences import (
+    Judged,
+    Sentence,
+    judge_sentence,
+    sentences,
+)
+from dpfair_lib.experiments.thesis.randomised_training_summary import Contrast, Terms, contrast
 
 AGREEMENT = 1e-9
 FALLS = {"demographic_parity": 0.03, "mean_equalized_odds": 0.04}

@@ -31,7 +31,7 @@ from dpfair_lib.claims.shared.projection_records import (
     variance,
 )
 from dpfair_lib.experiments.printed import printed_projections
-from dpfair_lib.experiments.projection_summary import (
+from dpfair_lib.experiments.thesis.projection_tables_summary import (
     GAPS,
     OPT,
     ROUNDING,

@@ -13,8 +13,8 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.thesis.reduction_5_5_7 import all_channels
-from dpfair_lib.local.optimal_lp import completed
-from dpfair_lib.local.optimal_program import Program, most_truthful
+from dpfair_lib.local.optimal.linear_program import completed
+from dpfair_lib.local.optimal.program import Program, most_truthful
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
 RATIOS = (Fraction(0), Fraction(1, 8), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(1))

@@ -1,0 +1,1 @@
+"""Experiments with the learners of CGKM, which prints none."""

@@ -1,0 +1,1 @@
+"""Experiments of no source: what this library releases, audited."""

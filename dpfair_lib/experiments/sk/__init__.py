@@ -1,0 +1,1 @@
+"""Experiments with the methods of SK, which prints none."""

@@ -1,0 +1,241 @@
+"""One column of a table replaced by reports: pandas frames and Arrow tables, whole, or piece by piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from dpfair_lib.local.randomizer import Randomizer
+from dpfair_lib.local.subsets import SubsetSelection
+from dpfair_lib.privacy.sampling import Noise, checked_generator
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Frame = TypeVar("Frame")
+PANDAS = b"pandas"
+"""The key under which Arrow keeps, in JSON, what pandas knows of the columns."""
+
+
+class LabelError(ValueError):
+    """A value that cannot be reported: missing, or none of the labels.
+
+    Parameters
+    ----------
+    column : str
+        Where it was found.
+    row : int
+        Its row, the first being 1.
+    found : object
+        The value, or None.
+    labels : sequence
+        What was expected.
+    """
+
+    def __init__(self, column: str, row: int, found: Any, labels: Sequence[Any]) -> None:
+        self.column, self.row, self.found, self.labels = column, row, found, labels
+        what = "a missing value" if found is None else repr(found)
+        expected = ", ".join(map(repr, labels))
+        super().__init__(f"{column}: found {what} in row {row:,}, expected one of {expected}")
+
+    def after(self, rows: int) -> LabelError:
+        """Return the same error in a longer table, so many rows of which came before this piece."""
+        return LabelError(self.column, self.row + rows, self.found, self.labels)
+
+
+def as_labels(labels: Any, randomizer: Randomizer) -> list[Any]:
+    """Return the labels as a list: distinct, none missing, one for each value of the randomiser."""
+    listed = None if isinstance(labels, str) else list(labels)
+    if not listed or len(set(listed)) < len(listed) or any(label is None or label == "" for label in listed):
+        raise ValueError(f"labels: found {labels!r}, expected a list of distinct labels, none of them empty")
+    if len(listed) != randomizer.k:
+        raise ValueError(
+            f"labels: found {len(listed)}, expected {randomizer.k}: one for each value of {randomizer!r}"
+        )
+    return listed
+
+
+def randomize_frame(
+    frame: Frame,
+    column: str,
+    randomizer: Randomizer,
+    *,
+    labels: Sequence[Any],
+    noise: Noise = "secure",
+    rng: np.random.Generator | None = None,
+) -> Frame:
+    """Return the table with one column replaced by a report for each row; all else stays as it is.
+
+    Nothing is kept between calls, so that a large table may be handed over in pieces, on several machines too:
+    ``ddf.map_partitions(randomize_frame, "race", randomizer, labels=labels, meta=ddf._meta)`` for a Dask frame.
+    **Compute that once, and store it**: whatever computes a lazy table a second time draws a second, independent
+    report of everybody, and two of ε are together one of 2ε.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, pyarrow.Table or pyarrow.RecordBatch
+        May have no rows. Arrow columns hold strings, whole numbers or booleans, or are dictionaries of these.
+    column : str
+        The column of the sensitive attribute.
+    randomizer : Randomizer
+        The channel; its values are numbered in the order of the labels.
+    labels : sequence
+        The possible values, all of them and in a public order: never a list made from the data, which would tell
+        who is in them. Reports are labels as well; those of subset selection are lists of labels.
+    noise : {"secure", "study"}
+        Randomness from the operating system, or from ``rng``.
+    rng : numpy.random.Generator, optional
+        Needed for study noise; refused for secure noise, which must not be reproducible.
+
+    Returns
+    -------
+    pandas.DataFrame, pyarrow.Table or pyarrow.RecordBatch
+        Of the kind given. The column keeps its type, except that sets are lists of it; a category or dictionary has
+        the labels, in their order.
+
+    Raises
+    ------
+    LabelError
+        A `ValueError`: if a value is missing or is none of the labels; with its row.
+    ValueError
+        If the column is not there, once, or is of another type, or does not go with the labels, or the labels with
+        the randomiser; if the reports are neither labels nor sets of them; if rng does not go with the noise.
+    """
+    source = checked_generator(noise, rng)
+    listed = as_labels(labels, randomizer)
+    if not isinstance(randomizer, SubsetSelection) and randomizer.matrix.shape[1] != randomizer.k:
+        raise ValueError(
+            f"randomizer: found reports of another kind than the {randomizer.k} values, expected as many reports"
+        )
+    if hasattr(frame, "iloc"):
+        return _pandas(frame, column, randomizer, listed, source)
+    if hasattr(frame, "schema"):
+        return _arrow(frame, column, randomizer, listed, source)
+    raise ValueError(
+        f"frame: found {type(frame).__name__}, expected a pandas DataFrame, an Arrow table or batch"
+    )
+
+
+def _reports(
+    codes: np.ndarray, found: Any, column: str, randomizer: Randomizer, labels: list[Any], source: Any
+) -> np.ndarray:
+    """Draw reports for values in numbers; ``found(row)`` is the value of a row whose number is −1."""
+    if len(codes) and codes.min() < 0:
+        row = int(np.argmax(codes < 0))
+        raise LabelError(column, row + 1, found(row), labels)
+    if not len(codes):
+        shape = (0, randomizer.k) if isinstance(randomizer, SubsetSelection) else 0
+        return np.empty(shape, dtype=np.uint8)
+    return randomizer.apply(codes.astype(np.uint8) if len(labels) <= 256 else codes, source)
+
+
+def _pandas(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], source: Any) -> Any:
+    import pandas as pd
+
+    if list(frame.columns).count(column) != 1:
+        raise ValueError(f"column: found no single {column!r}, expected one of {list(frame.columns)}")
+    old: pd.Series = frame[column]
+    known = pd.Index(labels)
+
+    def found(row: int) -> Any:
+        value = old.iloc[row]
+        return None if pd.isna(value) else value
+
+    # a missing value is no label, and has the number −1 as any other stranger
+    codes = known.get_indexer(old.astype(object) if old.dtype.kind == "b" else old)
+    reports = _reports(codes, found, column, randomizer, labels, source)
+    if reports.ndim == 2:
+        new = pd.Series(
+            [[labels[i] for i in np.flatnonzero(row)] for row in reports], old.index, dtype=object
+        )
+    elif isinstance(old.dtype, pd.CategoricalDtype):
+        kind = pd.CategoricalDtype(known, ordered=old.dtype.ordered)
+        new = pd.Series(pd.Categorical.from_codes(reports.astype(np.int64), dtype=kind), old.index)
+    else:
+        new = pd.Series(known.take(reports.astype(np.int64)), old.index).astype(old.dtype)
+    changed = frame.copy(deep=False)
+    changed[column] = new
+    return changed
+
+
+def labels_as(labels: list[Any], kind: pa.DataType, column: str) -> pa.Array:
+    """Return the labels as an array of the column's type; a dictionary's type is that of its entries."""
+    import pyarrow as pa
+
+    entries = kind.value_type if pa.types.is_dictionary(kind) else kind
+    known = pa.types.is_string(entries) or pa.types.is_large_string(entries) or pa.types.is_boolean(entries)
+    if not (known or pa.types.is_integer(entries)):
+        raise ValueError(
+            f"{column}: found the type {kind}, expected strings, whole numbers, booleans or a dictionary of these"
+        )
+    try:
+        # "1" becomes the number 1, as labels come from a command line as strings
+        array = pa.array(labels).cast(entries)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"labels: found {labels!r}, which cannot be of the type {entries} ({error})"
+        ) from None
+    if len(array.unique()) < len(array):
+        raise ValueError(f"labels: found {labels!r}, not distinct as {entries}")
+    return array
+
+
+def _arrow(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], source: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if frame.schema.names.count(column) != 1:
+        raise ValueError(f"column: found no single {column!r}, expected one of {frame.schema.names}")
+    at = frame.schema.get_field_index(column)
+    field, old = frame.schema.field(at), frame.column(at)
+    known = labels_as(labels, field.type, column)
+    if isinstance(old, pa.ChunkedArray):
+        old = old.combine_chunks() if old.num_chunks != 1 else old.chunk(0)
+    codes = _codes(old, known)
+    reports = _reports(
+        codes, lambda row: old[row].as_py(), column, randomizer, known.to_pylist(), source
+    )  # fmt: skip
+    if reports.ndim == 2:
+        ends = np.concatenate([[0], reports.sum(axis=1, dtype=np.int64).cumsum()]).astype(np.int32)
+        new: Any = pa.ListArray.from_arrays(pa.array(ends), known.take(pa.array(np.nonzero(reports)[1])))
+        field = field.with_type(new.type)
+    elif pa.types.is_dictionary(field.type):
+        places = pa.array(reports).cast(field.type.index_type)
+        new = pa.DictionaryArray.from_arrays(places, known, ordered=field.type.ordered)
+    else:
+        new = pc.take(known, pa.array(reports))
+    changed = frame.set_column(at, field, new)
+    return changed.replace_schema_metadata(uncounted(changed.schema.metadata, column) or None)
+
+
+def uncounted(metadata: Mapping[bytes, bytes] | None, column: str) -> dict[bytes, bytes]:
+    """Return the metadata without how many categories pandas counted in the column, which tells what values it had."""
+    kept = dict(metadata or {})
+    if PANDAS in kept:
+        said = json.loads(kept[PANDAS])
+        for about in said.get("columns", []):
+            if about.get("field_name", about.get("name")) == column:
+                (about.get("metadata") or {}).pop("num_categories", None)
+        kept[PANDAS] = json.dumps(said).encode()
+    return kept
+
+
+def _codes(old: pa.Array, known: pa.Array) -> np.ndarray:
+    """Return the place of each value among the labels; −1 where it is none, or missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(old.type):
+        return pc.fill_null(pc.index_in(old, value_set=known), -1).to_numpy(zero_copy_only=False)
+    entries = _codes(old.dictionary, known)
+    if len(known) <= 1 << 15:
+        entries = entries.astype(np.int16)  # a gather of small numbers is faster
+    if not old.indices.null_count:
+        return entries.take(old.indices.to_numpy())
+    # one more entry, for what is missing
+    places = pc.fill_null(old.indices.cast(pa.int64()), len(entries))
+    return np.append(entries, np.int16(-1)).take(places.to_numpy())
