@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths, check_row_labels
@@ -136,6 +136,7 @@ class ExponentialFairLearner(BaseEstimator):
     def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
         """Return the chances of the labels 0 and 1 under the chosen hypothesis, an array of shape (n, 2)."""
         check_is_fitted(self, "hypothesis_")
+        check_consistent_length(X, sensitive_features)  # the hypothesis may look at one of them alone
         chances = _values(self.hypothesis_, X, sensitive_features, self.index_)
         return np.column_stack([1 - chances, chances])
 

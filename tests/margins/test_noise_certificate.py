@@ -92,6 +92,7 @@ def test_exact_coverage_from_the_released_model(notion, distance):
             X @ middle[list(at)], y, X=X, sensitive_features=s, notion=notion, sigma=1.0, zeta=zeta,
             reach="markov", slack=slack,
         )  # fmt: skip
+        assert made.radius == reach  # which is paid for so many groups, and no more
         if (truth < made.lower - 1e-12).any() or (truth > made.upper + 1e-12).any():
             failed += mass[range(groups), at].prod()
     assert failed <= zeta
