@@ -263,3 +263,15 @@ def test_a_new_claim_that_cannot_be_entered_writes_nothing(repository, claim_id,
         new_claim(repository, "isit.prop-1")
     (repository / "dpfair_lib/claims/isit/prop_1.py").unlink()
     assert {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()} == before
+
+
+def test_no_claim_s_module_imports_another_s():
+    """What two claims need stands in ``claims/shared``; the parts of a long check are named after its claim."""
+    rooms = "|".join(SOURCES)
+    for path in sorted((ROOT / "dpfair_lib" / "claims").glob("*/*.py")):
+        text = path.read_text(encoding="utf-8")
+        for room, name in re.findall(
+            rf"^\s*from dpfair_lib\.claims\.({rooms})(?:\.(\w+))? import", text, re.M
+        ):
+            own = room == path.parent.name and name.startswith(f"{path.stem}_")
+            assert own, f"{path}: move what it takes from {room}.{name} to claims/shared"

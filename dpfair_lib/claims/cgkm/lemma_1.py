@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.cgkm.lemma_3 import tails
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.tails import tails
 from dpfair_lib.compat.loss_concentration import deviation_law, printed_utility_bound, utility_bound
 
 SIZES = (3, 8, 14)

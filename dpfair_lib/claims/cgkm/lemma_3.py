@@ -11,6 +11,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.tails import tails
 from dpfair_lib.compat.loss_concentration import (
     deviation_law,
     discrimination_bound,
@@ -38,13 +39,6 @@ def check(*, bound: Callable[..., Any] = discrimination_bound, search: Search) -
     _exact(bound, search)
     _conditional(search)
     return search.evidence()
-
-
-def tails(law: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return each deviation d that can occur and Pr[deviation ≥ d], the limit of Pr[> ρ] as ρ rises to d."""
-    deviations, weights = law
-    order = np.argsort(-deviations)
-    return deviations[order], np.cumsum(weights[order])
 
 
 def _judge(

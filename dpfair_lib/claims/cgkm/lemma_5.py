@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.cgkm.ftpl_regret import expected_costs, small_losses
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
 from dpfair_lib.compat.leader_bounds import learner_epsilon, learner_regret_bound, signed_leader_bound
 from dpfair_lib.compat.leader_costs import learner_costs, subgroup_payoff
 from dpfair_lib.compat.leader_laws import cube_law, expert_law

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.cgkm import remarks_all_three
+from dpfair_lib.claims.cgkm.remarks_all_three import FAULTS as ALL_THREE_FAULTS
+from dpfair_lib.claims.cgkm.remarks_all_three import judge_all_three
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
@@ -77,7 +78,7 @@ def check(
     _exact_with_delta(search)
     _chains_with_delta(ladder, least_delta, search)
     _threshold_with_delta(steps, ladder, search)
-    remarks_all_three.judge_all_three(usable, coins, opposite, nested, serves, ladder, search)
+    judge_all_three(usable, coins, opposite, nested, serves, ladder, search)
     _weights(level, weight_factor, search)
     return search.evidence()
 
@@ -336,7 +337,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nobody selected": {"level": lambda table, h: 0 * h * table[..., 0]},
     "weights stretch linearly": {"weight_factor": lambda fair, error: max(1, fair, error)},
     "sum of the weights": {"weight_factor": lambda fair, error: (fair + error) ** 2},
-    **remarks_all_three.FAULTS,
+    **ALL_THREE_FAULTS,
 }
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from dpfair_lib.claims.cgkm.thm_2_privacy import printed_loss, privacy_slack
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
 from dpfair_lib.compat.learner_accuracy import (
     choice_bound,
     printed_sample_size,

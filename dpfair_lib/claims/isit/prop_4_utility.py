@@ -12,14 +12,17 @@ import numpy as np
 from dpfair_lib.central.bounds import optimal_change
 from dpfair_lib.central.gap_law import excess_change, signed_gap
 from dpfair_lib.central.parity import expected_parity_bound
-from dpfair_lib.claims.isit.thm_3_utility import (
+from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.noisy_rates import (
+    SMALL,
     against_exact_parity,
+    epsilons,
+    fine_lattice,
+    gap_outcomes,
     gap_without_sign,
     void_bound_kept,
 )
-from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import SMALL, epsilons, fine_lattice, gap_outcomes
 
 
 def check(

@@ -16,12 +16,15 @@ from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_rates import (
     SMALL,
+    against_exact_parity,
     epsilons,
     fine_lattice,
     fractions_up_to,
     gap_outcomes,
+    gap_without_sign,
     has_thresholds,
     printed_changes,
+    void_bound_kept,
 )
 
 RATES = fractions_up_to(3)
@@ -129,21 +132,6 @@ def _one_group_only(alpha: Any, beta: Any, a: Any, b: Any) -> Any:
 
 def _thresholds_of_the_other_group(alpha: Any, beta: Any, a: Any, b: Any) -> Any:
     return summed_changes(beta, alpha, a, b)
-
-
-def void_bound_kept(alpha: Any, beta: Any, gap: Any) -> Any:
-    """The printed lower bound |α − β| − γ in place of err*, also where it is negative."""
-    return abs(alpha - beta - gap) - (abs(alpha - beta) - abs(gap))
-
-
-def against_exact_parity(alpha: Any, beta: Any, gap: Any) -> Any:
-    """The excess over the least change for gap 0."""
-    return abs(alpha - beta - gap) - abs(alpha - beta)
-
-
-def gap_without_sign(alpha: Any, beta: Any, gap: Any) -> Any:
-    """The excess as if the flips had never gone too far."""
-    return excess_change(alpha, beta, abs(gap))
 
 
 def _overshoot_only(cut: Any, *, rates: Any, **options: Any) -> Any:

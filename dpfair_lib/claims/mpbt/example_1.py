@@ -10,7 +10,13 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.linear_forms import accuracy, judge_form
+from dpfair_lib.claims.shared.linear_forms import (
+    accuracy,
+    against_the_others,
+    judge_form,
+    wrong_coefficients,
+    wrong_levels,
+)
 from dpfair_lib.fairness.linear_form import fairness_levels, form_coefficients
 
 
@@ -41,31 +47,6 @@ def _literal(table: np.ndarray, _: Any) -> list[Fraction]:
 def _mean_gap(table: np.ndarray, _: Any) -> Fraction:
     gaps = [abs(accuracy(table, [(y, 0)]) - accuracy(table, [(y, 1)])) for y in (0, 1)]
     return (gaps[0] + gaps[1]) / 2
-
-
-def wrong_coefficients(change: Callable[..., np.ndarray]) -> Callable[..., Any]:
-    """Return the coefficients with the matrix changed: ``change(matrix, joint)``."""
-
-    def coefficients(joint: np.ndarray, notion: str, desirable: Any) -> Any:
-        constant, matrix = form_coefficients(joint, notion, desirable)
-        return constant, change(matrix, joint)
-
-    return coefficients
-
-
-def wrong_levels(change: Callable[..., np.ndarray]) -> Callable[..., Any]:
-    """Return the levels changed: ``change(levels)``."""
-    return lambda table, notion, desirable: change(fairness_levels(table, notion, desirable))
-
-
-def against_the_others(joint: np.ndarray, notion: str, desirable: Any) -> Any:
-    """The group is compared with the others instead of with everyone: off by the factor 1 − P(S = r | y)."""
-    constant, matrix = form_coefficients(joint, notion, desirable)
-    size = matrix.shape[-1]
-    own = np.eye(size, dtype=int)
-    diagonal = (matrix * own).sum(-1, keepdims=True)
-    # one group alone has no others; it keeps its zeros
-    return constant, matrix / np.where(diagonal == 0, 1, diagonal)
 
 
 FAULTS: dict[str, dict[str, Any]] = {

@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.mpbt.example_1 import against_the_others, wrong_coefficients, wrong_levels
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.linear_forms import accuracy, judge_form
+from dpfair_lib.claims.shared.linear_forms import (
+    accuracy,
+    against_the_others,
+    judge_form,
+    wrong_coefficients,
+    wrong_levels,
+)
 from dpfair_lib.fairness.linear_form import fairness_levels, form_coefficients
 
 GROUPS = ([(0, 0), (1, 0)], [(0, 1), (1, 1)])

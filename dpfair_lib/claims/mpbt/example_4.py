@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.mpbt.example_1 import wrong_coefficients, wrong_levels
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.linear_forms import as_fractions, grouped_accuracies, judge_form
+from dpfair_lib.claims.shared.linear_forms import (
+    as_fractions,
+    grouped_accuracies,
+    judge_form,
+    wrong_coefficients,
+    wrong_levels,
+)
 from dpfair_lib.fairness.linear_form import fairness_levels, form_coefficients
 
 

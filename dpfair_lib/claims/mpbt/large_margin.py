@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.mpbt.thm_3_1 import correctness
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.certificate_samples import correctness
 from dpfair_lib.margins.margins import margins
 
 SCORES = range(4)

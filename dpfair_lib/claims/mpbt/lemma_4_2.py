@@ -12,13 +12,9 @@ from scipy.special import ndtr
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.printed_descent import printed_noise
 from dpfair_lib.margins.descent import full_batch_descent_bound, stochastic_descent_bound
 from dpfair_lib.privacy.gaussian import gaussian_delta
-
-
-def printed_noise(n: int, steps: int, epsilon: float, delta: float, power: int) -> float:
-    """Return the printed σ/Λ, with T to the power 2 as in the lemma or 1 as in the proof."""
-    return 8 * math.sqrt(steps**power * math.log(3 * steps / delta) * math.log(2 / delta)) / (n * epsilon)
 
 
 def last_iterate_slack(n: int, steps: int, epsilon: float, delta: float, power: int) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.certificate_samples import samples
 from dpfair_lib.margins.terms import chernoff_terms, exact_terms, markov_terms
 
 
@@ -65,17 +66,6 @@ def _cells_apart(chernoff: Any, exact: Any, search: Search) -> None:
                 if len(rows):
                     own = float(terms(rows, np.zeros(len(rows), dtype=int), 1, 1.0)[0])
                     search.equal(float(value), own, case, tolerance=1e-9)
-
-
-def samples(search: Search) -> list[np.ndarray]:
-    """Return relative margins in units of the radius: smooth, heavy near 0, on few values, with ties and rows of 0."""
-    rng = search.rng
-    drawn: list[np.ndarray] = []
-    for _ in range(40 * search.effort):
-        n, scale = int(rng.integers(1, 60)), float(rng.choice([0.3, 1.0, 3.0, 30.0]))
-        drawn += [scale * rng.normal(size=n), rng.choice([-2.0, -1.0, 0.5, 1.0, 1.5, 8.0], size=n)]
-        drawn += [np.where(rng.random(n) < 0.2, np.inf, scale * rng.random(n)), 1 + scale * rng.random(n)]
-    return [*drawn, np.array([1.0]), np.array([np.inf]), np.array([0.0, 5.0])]
 
 
 def curve(size: np.ndarray, radius: float, t: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.certificate_samples import correctness
 from dpfair_lib.margins.margins import margin_lipschitz, margins
 from dpfair_lib.margins.terms import exact_terms, markov_terms, relative_margins, signed_terms
 
@@ -30,12 +31,6 @@ def check(
         mean = float(np.mean(n / (np.arange(n) + 0.5)))
         search.fact(f"|ρ|/L uniform on (0, 1), {n:,} rows: mean of L/|ρ|", round(mean, 2))
     return search.evidence()
-
-
-def correctness(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return twelve times the chance that each row is judged right, ties broken at random; whole numbers."""
-    best = scores == scores.max(axis=1, keepdims=True)
-    return 12 // best.sum(axis=1) * best[np.arange(len(y)), y]
 
 
 def _all_score_vectors(exact: Any, signed: Any, markov: Any, search: Search) -> None:

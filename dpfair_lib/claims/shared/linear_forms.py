@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
+from dpfair_lib.fairness.linear_form import fairness_levels, form_coefficients
 
 Table = tuple[tuple[tuple[int, ...], ...], ...]  # people by label, group and prediction
 SIZES = (1, 2)
@@ -141,3 +142,28 @@ def _random_tables(
         defined = levels(tables, notion, chosen)
         error = -np.abs(made - defined).max(axis=1)
         search.observe(error, {"labels": labels, "groups": groups, "probabilities": tables}, tolerance=1e-11)
+
+
+def wrong_coefficients(change: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return the coefficients with the matrix changed: ``change(matrix, joint)``."""
+
+    def coefficients(joint: np.ndarray, notion: str, desirable: Any) -> Any:
+        constant, matrix = form_coefficients(joint, notion, desirable)
+        return constant, change(matrix, joint)
+
+    return coefficients
+
+
+def wrong_levels(change: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return the levels changed: ``change(levels)``."""
+    return lambda table, notion, desirable: change(fairness_levels(table, notion, desirable))
+
+
+def against_the_others(joint: np.ndarray, notion: str, desirable: Any) -> Any:
+    """The group is compared with the others instead of with everyone: off by the factor 1 − P(S = r | y)."""
+    constant, matrix = form_coefficients(joint, notion, desirable)
+    size = matrix.shape[-1]
+    own = np.eye(size, dtype=int)
+    diagonal = (matrix * own).sum(-1, keepdims=True)
+    # one group alone has no others; it keeps its zeros
+    return constant, matrix / np.where(diagonal == 0, 1, diagonal)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.central.gap_law import excess_change
+
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
@@ -104,3 +106,18 @@ def fine_lattice(rate: float, n: int, epsilon: float, steps: int) -> tuple[np.nd
     law[0] = counts @ decay ** (steps * np.arange(n + 1)) / (1 + decay)
     law[-1] = counts @ decay ** (steps * (n - np.arange(n + 1))) / (1 + decay)
     return at / (n * steps), law
+
+
+def void_bound_kept(alpha: Any, beta: Any, gap: Any) -> Any:
+    """The printed lower bound |α − β| − γ in place of err*, also where it is negative."""
+    return abs(alpha - beta - gap) - (abs(alpha - beta) - abs(gap))
+
+
+def against_exact_parity(alpha: Any, beta: Any, gap: Any) -> Any:
+    """The excess over the least change for gap 0."""
+    return abs(alpha - beta - gap) - abs(alpha - beta)
+
+
+def gap_without_sign(alpha: Any, beta: Any, gap: Any) -> Any:
+    """The excess as if the flips had never gone too far."""
+    return excess_change(alpha, beta, abs(gap))

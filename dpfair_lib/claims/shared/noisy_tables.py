@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.svm.equalized_odds_program import OddsProgram
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
 
 EXACT = np.vectorize(Fraction, otypes=[object])
 PAIR = ((0, 1),)
@@ -116,3 +116,30 @@ def excess_at_corners(groups: int) -> np.ndarray:
     rules = np.array(list(itertools.product((0, 1), repeat=2 * groups)))
     change = (rules[:, None, :] - rules[None, :, :]).reshape(-1, 2 * groups)
     return ((noise[:, :, 0] - noise[:, :, 1]) @ change.T).ravel()
+
+
+SHARP: dict[str, Any] = {
+    "counts": (((2, 20), (4, 0)), ((6, 0), (12, 20))),
+    "noise": (((-1, 0), (-1, 0)), ((1, 0), (1, 0))),
+    "rule": ((1, 0), (0, 1)),
+}
+"""False positive rates of ¾ on 8 and on 16 rows, and noise of size 1 that takes them to ⅞ and 13/16.
+
+The rule reverses group 0's predictions and keeps group 1's: it makes the fewest errors of all rules on either table.
+"""
+
+
+def differences(counts: np.ndarray, rule: np.ndarray) -> np.ndarray:
+    """Return group 1's rate minus group 0's: false positives, true positives."""
+    return OddsProgram(counts, ((1, 0),), np.zeros((2, 1))).differences(rule)[:, 0]
+
+
+def is_optimal(counts: np.ndarray, rule: np.ndarray, gamma: Fraction) -> bool:
+    """Return whether a rule solves the program for two groups, by exact multipliers guessed from the solver's."""
+    program = OddsProgram(counts, PAIR, np.full((2, 1), gamma, dtype=object))
+    guessed = solve(OddsProgram(counts.astype(float), PAIR, np.full((2, 1), float(gamma)))).multipliers
+    multipliers = np.vectorize(lambda x: Fraction(float(x)).limit_denominator(10**4), otypes=[object])(
+        guessed
+    )
+    feasible = (abs(program.differences(rule)) <= program.limits).all()
+    return bool(feasible and lower_bound(program, multipliers) == expected_errors(counts, rule))

@@ -13,9 +13,12 @@ from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_tables import (
     PAIR,
+    SHARP,
     TURNED,
     condition_kept,
+    differences,
     excess_at_corners,
+    is_optimal,
     kept,
     moved_tables,
     printed_tails,
@@ -23,8 +26,6 @@ from dpfair_lib.claims.shared.noisy_tables import (
     table_of,
     turned_around,
 )
-from dpfair_lib.claims.sk.lemma_a2_4 import SHARP, differences
-from dpfair_lib.claims.sk.lemma_a2_5 import is_optimal
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
 from dpfair_lib.svm.guarantees import excess_errors, gap_excess, slack
 

@@ -12,8 +12,10 @@ from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_tables import (
     PAIR,
+    SHARP,
     TURNED,
     condition_kept,
+    differences,
     every_pair,
     every_rule,
     kept,
@@ -23,29 +25,14 @@ from dpfair_lib.claims.shared.noisy_tables import (
     table_of,
     turned_around,
 )
-from dpfair_lib.svm.equalized_odds_program import OddsProgram, positive_rates
+from dpfair_lib.svm.equalized_odds_program import positive_rates
 from dpfair_lib.svm.guarantees import slack
-
-SHARP: dict[str, Any] = {
-    "counts": (((2, 20), (4, 0)), ((6, 0), (12, 20))),
-    "noise": (((-1, 0), (-1, 0)), ((1, 0), (1, 0))),
-    "rule": ((1, 0), (0, 1)),
-}
-"""False positive rates of ¾ on 8 and on 16 rows, and noise of size 1 that takes them to ⅞ and 13/16.
-
-The rule reverses group 0's predictions and keeps group 1's: it makes the fewest errors of all rules on either table.
-"""
 
 
 def factored(noisy: np.ndarray, exact: np.ndarray, rule: np.ndarray) -> Any:
     """Return noisy minus exact difference of group 1 and group 0, from their rates, as the proof's last line has it."""
     keep = rule[1] - rule[0]
     return keep[1] * (noisy[1] - exact[1]) - keep[0] * (noisy[0] - exact[0])
-
-
-def differences(counts: np.ndarray, rule: np.ndarray) -> np.ndarray:
-    """Return group 1's rate minus group 0's: false positives, true positives."""
-    return OddsProgram(counts, ((1, 0),), np.zeros((2, 1))).differences(rule)[:, 0]
 
 
 def check(

@@ -13,10 +13,13 @@ from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_tables import (
     EXACT,
     PAIR,
+    SHARP,
     TURNED,
     condition_kept,
+    differences,
     every_pair,
     every_rule,
+    is_optimal,
     kept,
     moved_tables,
     printed_tails,
@@ -25,8 +28,7 @@ from dpfair_lib.claims.shared.noisy_tables import (
     table_of,
     turned_around,
 )
-from dpfair_lib.claims.sk.lemma_a2_4 import SHARP, differences
-from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, solve
 from dpfair_lib.svm.guarantees import slack
 
 COUNTS = (((4, 2), (4, 0)), ((0, 2), (0, 4)))
@@ -80,17 +82,6 @@ def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
         TURNED["beta"] - slack_there,
     )
     return search.evidence()
-
-
-def is_optimal(counts: np.ndarray, rule: np.ndarray, gamma: Fraction) -> bool:
-    """Return whether a rule solves the program for two groups, by exact multipliers guessed from the solver's."""
-    program = OddsProgram(counts, PAIR, np.full((2, 1), gamma, dtype=object))
-    guessed = solve(OddsProgram(counts.astype(float), PAIR, np.full((2, 1), float(gamma)))).multipliers
-    multipliers = np.vectorize(lambda x: Fraction(float(x)).limit_denominator(10**4), otypes=[object])(
-        guessed
-    )
-    feasible = (abs(program.differences(rule)) <= program.limits).all()
-    return bool(feasible and lower_bound(program, multipliers) == expected_errors(counts, rule))
 
 
 def slack_of_gamma_alone(counts: Any, noise: Any, rule: Any) -> Fraction:

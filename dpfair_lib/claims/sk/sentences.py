@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from dpfair_lib.claims.cgkm.thm_2_privacy import shapes
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
@@ -23,6 +22,7 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     law_count,
     laws,
 )
+from dpfair_lib.claims.shared.learner_privacy import shapes
 from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid
 from dpfair_lib.compat.constructions import sign_pair
 from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within

@@ -13,12 +13,13 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.channels import all_channels
+from dpfair_lib.claims.shared.exact_programs import as_fractions, exact_program, in_floats, printed_objective
 from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
-from dpfair_lib.claims.thesis.reduction_5_5_7 import all_channels
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
-from dpfair_lib.local.optimal.closed_forms import first_channel, north_west, perfect_truth
+from dpfair_lib.local.optimal.closed_forms import first_channel, north_west
 from dpfair_lib.local.optimal.columns import by_columns
-from dpfair_lib.local.optimal.program import Program, most_truthful
+from dpfair_lib.local.optimal.program import Program
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
 Optimum = tuple[np.ndarray, Multipliers | None]
@@ -65,23 +66,6 @@ def check(
     return search.evidence()
 
 
-def exact_program(shares: tuple[int, ...], rates: tuple[Fraction, ...], x: Fraction) -> Program:
-    """Return a program in fractions, with half of the budget between the least error and none of the unfairness."""
-    p = np.array([Fraction(share, sum(shares)) for share in shares], dtype=object)
-    least, most = 1 - most_truthful(p, x)[0], 1 - perfect_truth(len(p), x)
-    return Program(p, np.array(rates, dtype=object), x, (least + most) / 2)
-
-
-def in_floats(program: Program) -> Program:
-    """Return the same program for the solver."""
-    return Program(program.p.astype(float), program.p1.astype(float), float(program.x), float(program.error))
-
-
-def as_fractions(channel: np.ndarray, parts: int) -> np.ndarray:
-    """Return a channel given in whole parts."""
-    return np.array([[Fraction(int(entry), parts) for entry in row] for row in channel], dtype=object)
-
-
 def in_fractions(m: Multipliers) -> Multipliers:
     """Return the solver's multipliers as the fractions that the floats are: any that are ≥ 0 prove something."""
 
@@ -111,19 +95,6 @@ def printed_constraints(channels: np.ndarray, parts: int, x: Fraction) -> np.nda
         kept &= x.numerator * truth[j] <= x.denominator * lie
         kept &= (truth[i] >= 0) & (lie >= 0) & (truth[i] >= lie) & (truth[j] >= lie)
     return kept
-
-
-def printed_objective(program: Program, channel: np.ndarray) -> Fraction:
-    """Return the objective of (5.5.9), term by term."""
-    p, p1, overall = program.p, program.p1, program.overall
-    worst = Fraction(0)
-    for a in range(program.k):
-        others = [j for j in range(program.k) if j != a]
-        truth = 1 - sum(channel[a, j] for j in others)
-        above = sum(p1[j] * p[j] * channel[j, a] for j in others) + p1[a] * p[a] * truth
-        below = sum(overall * p[j] * channel[j, a] for j in others) + overall * p[a] * truth
-        worst = max(worst, abs((above - below) / below))
-    return worst
 
 
 def _objective_and_optimum(

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.channels import all_channels
 from dpfair_lib.local.truthful import (
     private_by_pairs,
     private_by_truth,
@@ -64,13 +65,6 @@ def check(
                 search.equal(p @ rare[:, j], least[j], {"p": p, "x": x})  # and it is attained
     search.fact("channels not truthful by columns that keep (5.5.7) and break (5.5.1)", needed)
     return search.evidence()
-
-
-def all_channels(k: int, parts: int) -> np.ndarray:
-    """Return every k × k channel with entries in whole parts, in units of one part, shape (n, k, k)."""
-    rows = np.array([row for row in itertools.product(range(parts + 1), repeat=k) if sum(row) == parts])
-    chosen = np.indices((len(rows),) * k).reshape(k, -1).T
-    return rows[chosen]
 
 
 def rarely_reporting(j: int, k: int, x: Fraction) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.binary_levels import HALF, LEVELS, SHARES, TRUTHS, level
 from dpfair_lib.local.binary import (
     binary_matrix,
     binary_optimum,
@@ -21,11 +22,6 @@ from dpfair_lib.local.binary import (
     unfairness_ratio,
 )
 from dpfair_lib.local.randomizer import Randomizer
-
-HALF = Fraction(1, 2)
-SHARES = tuple(Fraction(i, 12) for i in range(1, 12))
-LEVELS = tuple(Fraction(i, 10) for i in range(10))  # e^(−ε): from infinite ε down to ε of about 0.1
-TRUTHS = tuple(Fraction(i, 20) for i in range(10, 21))
 
 
 def check(
@@ -64,14 +60,6 @@ def printed_slack(share_0: Fraction, x: Fraction) -> Fraction:
         )
         left.append(abs(rates[1] - rates[0]))
     return left[0] - left[1]
-
-
-def level(p: Fraction, q: Fraction) -> Any:
-    """Return e^ε of a channel, by its definition."""
-    pairs = ((p, 1 - q), (1 - p, q))
-    if any((one == 0) != (two == 0) for one, two in pairs):
-        return math.inf
-    return max(max(one / two, two / one) for one, two in pairs if two)
 
 
 def _formula(ratio: Callable[..., Any], search: Search) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.thesis.thm_14 import HALF, LEVELS, SHARES, TRUTHS, level
+from dpfair_lib.claims.shared.binary_levels import HALF, LEVELS, SHARES, TRUTHS, level
 from dpfair_lib.local.binary import (
     binary_matrix,
     least_ratio_anywhere,

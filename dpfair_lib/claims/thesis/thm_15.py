@@ -14,7 +14,8 @@ from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.exchange_fronts import front
 from dpfair_lib.claims.shared.labelled_data_sets import World, persons_apart, shared_cells, world
-from dpfair_lib.claims.thesis import thm_15_people, thm_15_randomised
+from dpfair_lib.claims.thesis.thm_15_people import judge_people_apart
+from dpfair_lib.claims.thesis.thm_15_randomised import judge_randomised
 from dpfair_lib.local.binary import binary_matrix, optimal_truths
 from dpfair_lib.local.exchange import (
     exchange_gap,
@@ -38,8 +39,8 @@ def check(
 ) -> Evidence:
     """Judge the theorem as printed, what is true of which classes, the interval, and the chapter's own channels."""
     _as_printed(search)
-    thm_15_people.judge_people_apart(optima, gap, order, search)
-    thm_15_randomised.judge_randomised(characterised, gap, search)
+    judge_people_apart(optima, gap, order, search)
+    judge_randomised(characterised, gap, search)
     _interval(interval, search)
     _own_channels(printed_channel, search)
     _predictions_of_features(search)
