@@ -96,12 +96,6 @@ NOT_YET_VARIED = {
     ("thesis.open-1", "matching"): "response",
     ("thesis.open-1", "program"): "response",
     ("thesis.open-1", "accurate"): "delta",
-    ("cgkm.lemma-1", "bound"): "share",
-    ("cgkm.thm-2.sample-size", "suffices"): "size",
-    ("cgkm.thm-2.sample-size", "printed"): "size",
-    ("cgkm.ftpl-regret", "bound"): "norm",
-    ("cgkm.lemma-5", "bound"): "norm spread",
-    ("cgkm.lemma-5", "repaired"): "epsilon log_delta",
     ("cgkm.which-pairs", "accuracy_chain"): "zeta",
     ("cgkm.remarks", "soften"): "alpha",
     ("mpbt.thm-3.2", "certificate"): "counts radius slack",
@@ -167,15 +161,6 @@ FILTERED = {
 """Functions that leave cases out of a universe, and the words of the universe that say so."""
 
 COUNTED_WHILE_JUDGED = {
-    ("cgkm_composition", "check"),
-    ("cgkm_ftpl_regret", "check"),
-    ("cgkm_hoeffding", "check"),
-    ("cgkm_lemma_1", "check"),
-    ("cgkm_lemma_2", "check"),
-    ("cgkm_lemma_3", "check"),
-    ("cgkm_lemma_5", "_loss_vectors"),
-    ("cgkm_lemma_5", "_signed_losses"),
-    ("cgkm_thm_2_sample_size", "_steps"),
     ("mpbt_sensitivity", "_intervals"),
     ("thesis_front", "_binary_front"),
     ("thesis_kamiran_calders_1", "check"),
