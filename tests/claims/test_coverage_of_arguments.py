@@ -96,8 +96,6 @@ NOT_YET_VARIED = {
     ("thesis.open-1", "matching"): "response",
     ("thesis.open-1", "program"): "response",
     ("thesis.open-1", "accurate"): "delta",
-    ("cgkm.which-pairs", "accuracy_chain"): "zeta",
-    ("cgkm.remarks", "soften"): "alpha",
     ("mpbt.thm-3.2", "certificate"): "counts radius slack",
     ("sk.alg-1-privacy", "joint"): "X sensitive_features y",
     ("sk.alg-1-privacy", "release"): "noise",

@@ -16,7 +16,7 @@ from dpfair_lib.claims.checks.compat_universe import (
     law_count,
     laws,
 )
-from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.search import Evidence, Search, once
 from dpfair_lib.compat.acceptable import hypothesis_grid, statistical_distance
 from dpfair_lib.compat.constructions import four_atoms, unfair_neighbor
 from dpfair_lib.compat.criteria import opportunity_gap
@@ -53,6 +53,7 @@ def printed_slack(values: tuple[Any, ...], zeta: Fraction) -> Fraction:
     return gap_by_definition(table, [[value, value] for value in values]) - 2 * zeta
 
 
+@once
 def _gap_itself(gap: Callable[..., Any], search: Search) -> None:
     """Γ by the definition, on laws and hypotheses where it is not 0 as well."""
     search.part("the gap by its definition")
@@ -65,6 +66,7 @@ def _gap_itself(gap: Callable[..., Any], search: Search) -> None:
     search.sanity(unfair - len(grid), {"what": "pairs with a gap"})
 
 
+@once
 def _printed_pair(gap: Callable[..., Any], search: Search) -> None:
     """Every hypothesis of the proof, in quarters, stays as fair and as accurate on D′ as it was on D."""
     search.part("the printed D and D′")
@@ -97,6 +99,7 @@ def _printed_pair(gap: Callable[..., Any], search: Search) -> None:
     search.fact("hypotheses of the proof tried, all fair and better than the constants on D′ too", total)
 
 
+@once
 def _moved_within_a_cell(unfair: Callable[..., Population], search: Search) -> None:
     """Positives of one group that move from one point to another make every non-constant hypothesis unfair."""
     search.part("positives moved within one group")
