@@ -9,6 +9,7 @@ zero (below minus the tolerance, where floats are used) is a violation; an equat
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -324,6 +325,49 @@ class Search:
                 f"at {worst.case}"
             )
         return again
+
+
+class _Noted:
+    """Takes down what a part of a check reports, in the place of a `Search`; there is nothing to draw from."""
+
+    def __init__(self) -> None:
+        self.reports: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if name not in ("part", "fact", "exhausts", "observe", "equal", "agree", "sanity", "against"):
+            raise AttributeError(f"{name}: a part that is run once must not use it")
+        return lambda *given, **named: self.reports.append((name, given, named))
+
+
+def once(part: Callable[..., None]) -> Callable[..., None]:
+    """Run a part of a check once for what it examines, and report to every later search what it reported then.
+
+    For parts that draw nothing: a planted fault in another part leaves them as they are.
+
+    Parameters
+    ----------
+    part : callable
+        ``part(*examined, search)``.
+
+    Returns
+    -------
+    callable
+        Does the same.
+    """
+
+    @functools.cache
+    def reports(*examined: Any) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+        noted = _Noted()
+        part(*examined, noted)
+        return noted.reports
+
+    @functools.wraps(part)
+    def again(*arguments: Any) -> None:
+        *examined, search = arguments
+        for name, given, named in reports(*examined):
+            getattr(search, name)(*given, **named)
+
+    return again
 
 
 def _signed(value: Any) -> Any:

@@ -79,7 +79,7 @@ def _defined() -> np.ndarray:
 
 @functools.cache
 def _off(game: Callable[..., SubgroupGame]) -> dict[str, np.ndarray]:
-    """Return how far the game is from the definitions, in each case: the error, the violation, the payoff at −3."""
+    """Return how far the game is from the definitions, times 864: the error, the violation, the payoff at −3."""
     found = []
     for records, cases in itertools.groupby(_cases(), key=lambda case: case[0]):
         played = game(table_of(records), MEMBERS)
@@ -88,15 +88,11 @@ def _off(game: Callable[..., SubgroupGame]) -> dict[str, np.ndarray]:
             h = np.array(selected)
             found.append((played.errors(h), played.violations(h)[0], played.base + h @ costs))
     wrong, unfair = _defined()
-    return {
-        name: abs(values - defined)
-        for name, values, defined in zip(
-            ("error", "violation", "payoff"),
-            np.array(found, dtype=object).T,
-            (wrong, unfair, wrong - 3 * unfair),
-            strict=True,
-        )
-    }
+    defined = np.array([wrong, unfair, wrong - 3 * unfair], dtype=object)
+    # n, the negatives and the selections' denominators divide 12, 12 and 6: unless something is wrong, whole numbers
+    off = abs(np.array(found, dtype=object).T - defined) * 864
+    whole = all(Fraction(value).denominator == 1 for value in off.flat)
+    return dict(zip(("error", "violation", "payoff"), off.astype(np.int64) if whole else off, strict=True))
 
 
 def _many_subgroups(game: Callable[..., SubgroupGame], search: Search) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -29,7 +30,6 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge all pairs of private pairs of laws, in both orders, and the worst adaptive choice after each."""
-    cases = 0
     for outcomes, (odds, delta) in itertools.product(LAWS, LEVELS):
         search.part("two releases")
         first, second = private_pairs(LAWS[outcomes], odds, delta)
@@ -57,14 +57,31 @@ def check(
         exact = optimal_composition_delta_from_odds(Fraction(odds), Fraction(delta), 2, Fraction(odds) ** 2)
         search.equal(exact, 1 - (1 - Fraction(delta)) ** 2, case)
         search.observe(float(exact) - adaptive, case, tolerance=1e-12)
-        cases += len(first) * (len(first) + 2) + 2
     search.exhausts(
         "pairs of laws on two outcomes in eighths and on three in quarters, private at nine levels, any after any",
-        cases=cases,
+        # two sums and a distance of each pair of pairs, an adaptive choice after each, against two bounds
+        cases=sum(3 * pairs**2 + 2 * pairs + 2 for pairs in _pairs_counted()),
     )
     _more_releases(total, search)
     _coins_of_their_own(search)
     return search.evidence()
+
+
+@functools.cache
+def _pairs_counted() -> list[int]:
+    """Return how many pairs of laws are private at each level, in whole numbers."""
+    found = []
+    for laws, (odds, delta) in itertools.product(LAWS.values(), LEVELS):
+        units = [[int(8 * value) for value in law] for law in laws.tolist()]
+        twice, allowed = int(2 * odds), int(16 * delta)  # all odds are halves, all δ are eighths
+        found.append(
+            sum(
+                sum(max(2 * p - twice * q, 0) for p, q in zip(one, two, strict=True)) <= allowed
+                and sum(max(2 * q - twice * p, 0) for p, q in zip(one, two, strict=True)) <= allowed
+                for one, two in itertools.product(units, repeat=2)
+            )
+        )
+    return found
 
 
 def _more_releases(total: Callable[..., tuple[float, float]], search: Search) -> None:

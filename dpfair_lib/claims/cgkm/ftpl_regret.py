@@ -18,6 +18,7 @@ from dpfair_lib.compat.leader_laws import bit_chance, cube_law, expert_law
 
 SOUND = math.log(2) * (1 - 1e-12)
 EPSILONS = (0.1, 0.3, SOUND, 2.0, 6.0)
+NORMS = (1.0, 3.0, 0.25)
 # kind of class, coordinates, rounds
 FAMILIES = (("cube", 1, 6), ("cube", 2, 4), ("cube", 3, 3), ("experts", 2, 5), ("experts", 3, 4))
 
@@ -30,7 +31,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge exact expected costs of all short sequences of losses, of long ones, and the printed range of ε."""
-    cases, beyond = 0, math.inf
+    beyond = math.inf
     for (kind, n, rounds), epsilon in itertools.product(FAMILIES, EPSILONS):
         search.part(f"all sequences, {kind}")
         losses = small_losses(n, signed=False)
@@ -40,27 +41,32 @@ def check(
         width = n if kind == "cube" else 2
         case = {"class": kind, "n": n, "rounds": rounds, "epsilon": epsilon, "cost": costs, "best": best}
         found = np.unique(best)
-        for which in ("proved", "printed") if epsilon <= math.log(2) else ("proved",):
-            limits = dict(zip(found, (bound(b, 1.0, width, n, epsilon, which) for b in found), strict=True))
-            search.observe(
-                np.array([limits[b] for b in best]) - costs, case | {"kind": which}, tolerance=1e-9
-            )
+        kinds = ("proved", "printed") if epsilon <= math.log(2) else ("proved",)
+        for which, norm in itertools.product(kinds, NORMS):
+            # losses that are so many times as large, with the noise as well, cost as many times as much
+            limits = {b: bound(norm * b, norm, width, n, epsilon / norm, which) / norm for b in found}
+            at = case | {"kind": which, "norm": norm}
+            search.observe(np.array([limits[b] for b in best]) - costs, at, tolerance=1e-9)
         if epsilon == 2.0:
             limits = dict(zip(found, ((1 + 4) * b + width * (1 + math.log(n)) for b in found), strict=True))
             beyond = min(beyond, float(min(np.array([limits[b] for b in best]) - costs)))
         # one step of the proof: seeing a loss before playing helps by a factor of at most e^(ε‖ℓ‖₁)
         search.observe(steps, {"class": kind, "n": n, "epsilon": epsilon}, tolerance=1e-12)
-        cases += len(costs) + len(steps)
     search.exhausts(
         "every sequence of non-negative losses in halves of norm up to 1, for the cubes of up to three coordinates "
         "and for two and three experts, three to six rounds, at five ε",
-        cases=cases,
+        cases=len(EPSILONS)
+        * sum(
+            small**rounds + sum(small**t for t in range(1, rounds + 1))
+            for small, rounds in ((math.comb(n + 2, 2), rounds) for _, n, rounds in FAMILIES)
+        ),
     )
     search.fact(
         "least slack of the printed bound on these sequences at Aε = 2, where it is not proved",
         round(beyond, 4),
     )
     _long_sequences(cube, experts, bound, search)
+    _by_hand(bound, search)
     _printed(search)
     return search.evidence()
 
@@ -88,6 +94,21 @@ def _long_sequences(
         for kind in ("proved", "printed"):
             case = {"n": n, "epsilon": epsilon, "kind": kind}
             search.observe(bound(0.0, 1.0, n, n, epsilon, kind) - cost, case)
+
+
+def _by_hand(bound: Callable[..., float], search: Search) -> None:
+    """Both formulas, for losses of any norm."""
+    search.part("the bounds by hand")
+    for best, norm, width, n, epsilon in itertools.product(
+        (0.0, 7.5), (0.25, 1.0, 3.0), (1, 6), (1, 9), (0.05, 0.2, 3.0)
+    ):
+        case = {"best": best, "norm": norm, "width": width, "n": n, "epsilon": epsilon}
+        harmonic = sum(1 / i for i in range(1, n + 1))
+        proved = math.exp(norm * epsilon) * (best + width * harmonic / epsilon)
+        search.equal(bound(best, norm, width, n, epsilon, "proved") / proved, 1, case, tolerance=1e-12)
+        if norm * epsilon <= math.log(2):
+            printed = (1 + 2 * norm * epsilon) * best + 2 * width * (1 + math.log(n)) / epsilon
+            search.equal(bound(best, norm, width, n, epsilon, "printed") / printed, 1, case, tolerance=1e-12)
 
 
 def _printed(search: Search) -> None:
@@ -121,6 +142,15 @@ FAULTS: dict[str, dict[str, Any]] = {
             if kind == "proved"
             else (1 + a * e / 8) * b + 2 * m * (1 + math.log(n)) / e
         )
+    },
+    "the norm taken for 1": {
+        "bound": lambda b, a, m, n, e, kind: leader_cost_bound(b, 1 + 0 * a, m, n, min(e, 0.69), kind)
+    },
+    "the norm squared": {
+        "bound": lambda b, a, m, n, e, kind: leader_cost_bound(b, min(a * a, 0.69 / e), m, n, e, kind)
+    },
+    "the norm and the width exchanged": {
+        "bound": lambda b, a, m, n, e, kind: leader_cost_bound(b, min(m, 0.69 / e), a, n, e, kind)
     },
     "width forgotten": {"bound": lambda b, a, m, n, e, kind: leader_cost_bound(b, a, min(m, 1), n, e, kind)},
     "an eighth of the noise's cost": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -24,17 +25,20 @@ def check(*, bound: Callable[..., float] = mean_tail_bound, search: Search) -> E
     Between two such distances the probability does not change and the bound falls, so that P(distance ≥ r) against
     the bound at r decides all ρ.
     """
-    worst, cases = {1: 0.0, 2: 0.0}, 0
+    worst = {1: 0.0, 2: 0.0}
     for law, n, (low, high) in itertools.product(THREE, SIZES, ((0, 1), (-2, 3))):
         search.part("three values")
-        cases += _all_distances(bound, law, n, Fraction(low), Fraction(high), worst, search)
+        _all_distances(bound, law, n, Fraction(low), Fraction(high), worst, search)
     for share, n in itertools.product(range(1, 12), (1, 2, 5, 10, 20, 40)):
         search.part("two values")
-        cases += _all_distances(bound, (12 - share, 0, share), n, Fraction(0), Fraction(1), worst, search)
+        _all_distances(bound, (12 - share, 0, share), n, Fraction(0), Fraction(1), worst, search)
     search.exhausts(
         "laws in sixths on the ends and the middle of an interval with up to 8 draws, two-point laws in twelfths "
         "with up to 40, every distance of the mean",
-        cases=cases,
+        cases=2
+        * 2
+        * sum(distances(sum(i * w for i, w in enumerate(law)), 6, n) for law in THREE for n in SIZES)
+        + 2 * sum(distances(2 * share, 12, n) for share in range(1, 12) for n in (1, 2, 5, 10, 20, 40)),
     )
     search.part("constants")
     search.equal(bound(0.5, 3, 0), 0, {"spread": 0})
@@ -45,6 +49,17 @@ def check(*, bound: Callable[..., float] = mean_tail_bound, search: Search) -> E
     return search.evidence()
 
 
+def distances(mean: int, unit: int, n: int) -> int:
+    """Return how many distances from its expectation the sum of n draws of 0, 1 or 2 can have, of mean/unit each.
+
+    Every whole number up to 2n has another one as far off on the other side if twice the expectation is whole.
+    """
+    expected = Fraction(mean * n, unit)
+    if (2 * expected).denominator == 1:
+        return max(math.floor(expected), 2 * n - math.ceil(expected)) + 1
+    return 2 * n + 1
+
+
 def _all_distances(
     bound: Callable[..., float],
     law: tuple[int, ...],
@@ -53,32 +68,32 @@ def _all_distances(
     high: Fraction,
     worst: dict[int, float],
     search: Search,
-) -> int:
+) -> None:
+    spread = high - low
+    for r, both, above in _tails(law, n):
+        case = {"law": law, "n": n, "low": low, "high": high, "distance": r * spread}
+        for sides, exact in ((2, both), (1, above)):
+            limit = bound(float(r * spread), n, float(spread), sides=sides)
+            search.observe(limit - exact, case | {"sides": sides}, tolerance=1e-12)
+            if r > 0:
+                worst[sides] = max(worst[sides], exact * math.exp(2 * n * r * r))
+
+
+@functools.cache
+def _tails(law: tuple[int, ...], n: int) -> list[tuple[Fraction, float, float]]:
+    """Return each distance of the mean, in units of the interval, with the chances of it or more, and of it above."""
     weights = np.array([1], dtype=object)
     for _ in range(n):
         weights = np.convolve(weights, np.array(law, dtype=object))
-    whole, spread = sum(law) ** n, high - low
+    whole = sum(law) ** n
     mean = Fraction(sum(i * w for i, w in enumerate(law)), 2 * sum(law))
-    off = [abs(Fraction(i, 2 * n) - mean) for i in range(2 * n + 1)]  # in units of the interval
-    for r in sorted(set(off)):
-        case = {"law": law, "n": n, "low": low, "high": high, "distance": r * spread}
-        both = Fraction(int(sum(w for w, d in zip(weights, off, strict=True) if d >= r)), whole)
-        above = Fraction(
-            int(
-                sum(
-                    w
-                    for i, (w, d) in enumerate(zip(weights, off, strict=True))
-                    if d >= r and Fraction(i, 2 * n) >= mean
-                )
-            ),
-            whole,
-        )
-        for sides, exact in ((2, both), (1, above)):
-            limit = bound(float(r * spread), n, float(spread), sides=sides)
-            search.observe(limit - float(exact), case | {"sides": sides}, tolerance=1e-12)
-            if r > 0:
-                worst[sides] = max(worst[sides], float(exact) * math.exp(2 * n * r * r))
-    return 2 * len(set(off))
+    signed = [Fraction(i, 2 * n) - mean for i in range(2 * n + 1)]
+    found = []
+    for r in sorted({abs(d) for d in signed}):
+        both = sum(w for w, d in zip(weights, signed, strict=True) if abs(d) >= r)
+        above = sum(w for w, d in zip(weights, signed, strict=True) if d >= r)
+        found.append((r, float(Fraction(int(both), whole)), float(Fraction(int(above), whole))))
+    return found
 
 
 def _with(factor: float = 1.0, exponent: float = 1.0, square: bool = True) -> Callable[..., float]:

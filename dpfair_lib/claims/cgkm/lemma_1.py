@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
@@ -21,28 +25,51 @@ WRONG = (0.0, 0.5)
 
 def check(*, bound: Callable[..., Any] = utility_bound, search: Search) -> Evidence:
     """Judge our bound and the printed one at every deviation that can occur."""
-    judged = 0
-    for n in SIZES:
-        for positives in POSITIVES:
-            for rates in RATES:
-                for wrong in WRONG:
-                    rho, tail = tails(deviation_law(n, positives, rates, wrong))
-                    case = {"n": n, "positives": positives, "rates": rates, "wrong": wrong, "rho": rho}
-                    search.part("exact tails against the bounds")
-                    search.sanity(-abs(float(tail[-1]) - 1), {"n": n}, tolerance=1e-11)
-                    search.observe(np.asarray(bound(rho, n, positives)) - tail, case, tolerance=1e-11)
-                    printed = printed_utility_bound(rho, n, positives)
-                    search.observe(printed - tail, case, tolerance=1e-11)
-                    search.observe(printed - utility_bound(rho, n, positives), case)
-                    judged += 3 * len(rho)
+    search.part("exact tails against the bounds")
+    for n, positives, rates, wrong in itertools.product(SIZES, POSITIVES, RATES, WRONG):
+        rho, tail = _tails(n, positives, rates, wrong)
+        case = {"n": n, "positives": positives, "rates": rates, "wrong": wrong, "rho": rho}
+        search.sanity(-abs(float(tail[-1]) - 1), {"n": n}, tolerance=1e-11)
+        search.observe(np.asarray(bound(rho, n, positives)) - tail, case, tolerance=1e-11)
+        printed = printed_utility_bound(rho, n, positives)
+        search.observe(printed - tail, case, tolerance=1e-11)
+        search.observe(printed - utility_bound(rho, n, positives), case)
     search.exhausts(
         f"all samples of {', '.join(map(str, SIZES))} examples, for {len(POSITIVES)} × {len(RATES)} × {len(WRONG)} "
         "populations and hypotheses",
-        cases=judged,
+        # three slacks at each composition of n into positives of either group and the others, each right or wrong
+        cases=3 * sum(math.comb(n + 5, 5) for n in SIZES) * len(POSITIVES) * len(RATES) * len(WRONG),
     )
+    _other_shares(bound, search)
     _below_printed(bound, search)
     _where_informative(search)
     return search.evidence()
+
+
+@functools.cache
+def _tails(n: int, positives: Any, rates: Any, wrong: float) -> tuple[np.ndarray, np.ndarray]:
+    return tails(deviation_law(n, positives, rates, wrong))
+
+
+def _other_shares(bound: Callable[..., Any], search: Search) -> None:
+    """Whatever share of ρ is left to Γ, the bound is one, and the sum of the two that it is made of."""
+    search.part("other shares of ρ")
+    for share, positives in itertools.product((0.2, 0.5, 0.9), POSITIVES):
+        rho, tail = _tails(8, positives, RATES[1], WRONG[1])
+        case = {"share": share, "positives": positives}
+        search.observe(
+            np.asarray(bound(rho, 8, positives, share)) - tail, case | {"rho": rho}, tolerance=1e-11
+        )
+        for n in (8, 500):
+            # by the binomial law of each group's count, and Γ never off by more than 1
+            rho = np.linspace(0.01, 1.9, 40)
+            counts = np.arange(n + 1)[:, None]
+            tail_of_rate = np.where(share * rho > 1, 0.0, np.exp(-counts * (share * rho) ** 2 / 2))
+            chances = [binom.pmf(np.arange(n + 1), n, p) for p in positives]
+            expected = 2 * sum(chance @ tail_of_rate for chance in chances)
+            expected = expected + 2 * np.exp(-2 * n * ((1 - share) * rho) ** 2)
+            off = abs(np.asarray(bound(rho, n, positives, share)) / expected - 1)
+            search.observe(-off, case | {"n": n, "rho": rho}, tolerance=1e-9)
 
 
 def _below_printed(bound: Callable[..., Any], search: Search) -> None:
@@ -63,10 +90,14 @@ def _where_informative(search: Search) -> None:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "u as a mean of n entries": {"bound": lambda rho, n, _: 2 * np.exp(-2 * rho**2 * n)},
-    "only what err contributes": {"bound": lambda rho, n, _: 2 * np.exp(-(rho**2) * n / 2)},
-    "a tenth of it": {"bound": lambda rho, n, positives: utility_bound(rho, n, positives) / 10},
-    "ten times it": {"bound": lambda rho, n, positives: 10 * utility_bound(rho, n, positives)},
+    "u as a mean of n entries": {"bound": lambda rho, n, *_: 2 * np.exp(-2 * rho**2 * n)},
+    "only what err contributes": {"bound": lambda rho, n, *_: 2 * np.exp(-(rho**2) * n / 2)},
+    "a tenth of it": {"bound": lambda *given: utility_bound(*given) / 10},
+    "ten times it": {"bound": lambda *given: 10 * utility_bound(*given)},
+    "an equal share always": {"bound": lambda rho, n, positives, *_: utility_bound(rho, n, positives)},
+    "the shares exchanged": {
+        "bound": lambda rho, n, positives, share=0.5: utility_bound(rho, n, positives, 1 - share)
+    },
 }
 
 

@@ -34,13 +34,13 @@ def check(
     _signed_losses(bound, search)
     _game_of_two_hypotheses(costs, search)
     _printed(repaired, search)
-    _by_hand(repaired, search)
+    _by_hand(bound, repaired, search)
     return search.evidence()
 
 
 def _loss_vectors(costs: Callable[..., np.ndarray], search: Search) -> None:
     """Every sample of up to three people, every subgroup, both signs: U(h, λ) is linear in h with these costs."""
-    least, largest, off, cases = Fraction(0), Fraction(0), Fraction(0), 0
+    least, largest, off = Fraction(0), Fraction(0), Fraction(0)
     for n, bound in itertools.product((1, 2, 3), BOUNDS):
         for labels, group in itertools.product(itertools.product((0, 1), repeat=n), repeat=2):
             if all(labels):
@@ -59,10 +59,10 @@ def _loss_vectors(costs: Callable[..., np.ndarray], search: Search) -> None:
                 search.observe(1 + bound / 2 - norm, case)
                 least, largest = min(least, min(vector) * n), max(largest, norm)
                 off = max(off, norm / ((1 + bound) / n))
-                cases += n + 3
     search.exhausts(
         "samples of up to three people, not all of label 1, with one subgroup, multipliers 0, ±3, ±10",
-        cases=cases,
+        # the payoff of n + 2 hypotheses, and a norm, for all labels but one, all subgroups, three signs
+        cases=sum(len(BOUNDS) * (2**n - 1) * 2**n * 3 * (n + 3) for n in (1, 2, 3)),
     )
     search.fact("least cost found, times n (printed: −1)", str(least))
     search.fact("largest ‖ℓ‖₁ found (C = 10)", str(largest))
@@ -71,19 +71,19 @@ def _loss_vectors(costs: Callable[..., np.ndarray], search: Search) -> None:
 
 def _signed_losses(bound: Callable[..., float], search: Search) -> None:
     """Every sequence of losses in halves of either sign, and long ones; Theorem 8 does not cover them."""
-    cases = 0
     for (kind, n, rounds), epsilon in itertools.product(FAMILIES, EPSILONS):
         search.part(f"losses of either sign, {kind}")
         law = cube_law if kind == "cube" else expert_law
         paid, totals, _ = expected_costs(law, small_losses(n, signed=True), rounds, epsilon, kind)
         best = np.minimum(totals, 0).sum(axis=1) if kind == "cube" else totals.min(axis=1)
-        limit = bound(rounds, 1.0, 1.0, n if kind == "cube" else 2, n, epsilon)
         case = {"class": kind, "n": n, "epsilon": epsilon, "regret": paid - best}
-        search.observe(limit - (paid - best), case, tolerance=1e-12)
-        cases += len(paid)
+        for norm in (1.0, 4.0, 0.2):
+            # losses that are so many times as large, with the noise as well, cost as many times as much
+            limit = bound(rounds, norm, norm, n if kind == "cube" else 2, n, epsilon / norm) / norm
+            search.observe(limit - (paid - best), case | {"norm": norm}, tolerance=1e-12)
     search.exhausts(
         "every sequence of losses in halves of either sign and norm up to 1, cubes of one and two points, two experts",
-        cases=cases,
+        cases=len(EPSILONS) * sum((2 * n * n + 2 * n + 1) ** rounds for _, n, rounds in FAMILIES),
     )
     search.part("gains and losses in turn")
     for epsilon, cycles in itertools.product((0.05, 0.3, 1.0, 4.0), (1, 100, 10_000)):
@@ -151,16 +151,28 @@ def _printed(repaired: Callable[..., float], search: Search) -> None:
     )
 
 
-def _by_hand(repaired: Callable[..., float], search: Search) -> None:
-    """The repaired bound is T(1 + C/2)·tanh((1 + C/2)ε′/2) + n·Hₙ/ε′ with the printed ε′."""
-    search.part("the repaired bound")
-    for n, rounds, samples, bound in itertools.product((7, 400), (10, 10**5), (1, 30), (0.5, 3.0, 10.0)):
-        noise = n / ((2 + bound) * math.sqrt(12 * samples * rounds))
+def _by_hand(bound: Callable[..., float], repaired: Callable[..., float], search: Search) -> None:
+    """T·R·tanh(Aε/2) + M·Hₙ/ε, and the repaired bound, where A = R = 1 + C/2, M = n and ε is the printed ε′."""
+    search.part("the bound for signed losses by hand")
+    for rounds, norm, spread, width, n, epsilon in itertools.product(
+        (1, 70), (0.5, 2.0), (0.0, 0.5, 1.5), (1.0, 6.0), (1, 9), (0.1, 2.0)
+    ):
         harmonic = sum(1 / i for i in range(1, n + 1))
-        norm = 1 + bound / 2
+        expected = rounds * spread * math.tanh(norm * epsilon / 2) + width * harmonic / epsilon
+        case = {"rounds": rounds, "norm": norm, "spread": spread, "width": width, "n": n, "epsilon": epsilon}
+        found = bound(rounds, norm, spread, width, n, epsilon)
+        search.equal(found / expected, 1, case, tolerance=1e-12)
+    search.part("the repaired bound")
+    for n, rounds, samples, weight, epsilon, log_delta in itertools.product(
+        (7, 400), (10, 10**5), (1, 30), (0.5, 3.0, 10.0), (0.3, 1.0), (3.0, 12.0)
+    ):
+        noise = n * epsilon / ((2 + weight) * math.sqrt(log_delta * samples * rounds))
+        harmonic = sum(1 / i for i in range(1, n + 1))
+        norm = 1 + weight / 2
         expected = rounds * norm * math.tanh(norm * noise / 2) + n * harmonic / noise
-        case = {"n": n, "rounds": rounds, "samples": samples, "bound": bound}
-        search.equal(repaired(1.0, 12.0, rounds, samples, n, bound) / expected, 1, case, tolerance=1e-12)
+        case = {"n": n, "rounds": rounds, "samples": samples, "bound": weight, "epsilon": epsilon}
+        found = repaired(epsilon, log_delta, rounds, samples, n, weight)
+        search.equal(found / expected, 1, case | {"log_delta": log_delta}, tolerance=1e-12)
 
 
 def regret_and_bound(root: int, doublings: int, bound: int) -> tuple[Fraction, Fraction]:
@@ -208,6 +220,20 @@ FAULTS: dict[str, dict[str, Any]] = {
         "bound": lambda t, a, r, m, n, e: signed_leader_bound(t, a, r, m / 4, n, e)
     },
     "rounds forgotten": {"bound": lambda t, a, r, m, n, e: signed_leader_bound(min(t, 1), a, r, m, n, e)},
+    "norm and spread exchanged": {"bound": lambda t, a, r, m, n, e: signed_leader_bound(t, r, a, m, n, e)},
+    "the norm taken for 1": {"bound": lambda t, a, r, m, n, e: signed_leader_bound(t, 1 + 0 * a, r, m, n, e)},
+    "the norm in the place of the spread": {
+        "bound": lambda t, a, _, m, n, e: signed_leader_bound(t, a, a, m, n, e)
+    },
+    "ε taken for 1 in the repaired bound": {
+        "repaired": lambda e, *rest: learner_regret_bound(1 + 0 * e, *rest)
+    },
+    "ln(1/δ) for its root in the repaired bound": {
+        "repaired": lambda e, log_delta, *rest: learner_regret_bound(e, log_delta**2, *rest)
+    },
+    "one δ for all in the repaired bound": {
+        "repaired": lambda e, log_delta, *rest: learner_regret_bound(e, 12 + 0 * log_delta, *rest)
+    },
     "half the norm of the multipliers in the repaired bound": {
         "repaired": lambda e, log_delta, t, m, n, c: signed_leader_bound(
             t, 1 + c / 4, 1 + c / 4, n, n, learner_epsilon(e, log_delta, t, m, n, c)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.search import Search
+from dpfair_lib.claims.search import Search, once
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     constant_error,
     error_by_definition,
@@ -78,6 +78,7 @@ def _acceptable_somewhere(alpha: Fraction) -> np.ndarray:
     return np.asarray(met.any(axis=0))
 
 
+@once
 def _usable(usable: Callable[..., Any], search: Search) -> None:
     """With a threshold everything but the constants, the group and its complement is acceptable somewhere."""
     search.part("all three: usable hypotheses")
@@ -88,6 +89,7 @@ def _usable(usable: Callable[..., Any], search: Search) -> None:
             search.agree(usable(h, alpha), somewhere, {"alpha": alpha, "h": h.tolist()})
 
 
+@once
 def _accurate(coins: Callable[..., Laws], search: Search) -> None:
     """For accuracy alone: coins with a small surplus, on which any two that are not constant exclude each other."""
     search.part("accurate and private, with δ")
@@ -102,6 +104,7 @@ def _accurate(coins: Callable[..., Laws], search: Search) -> None:
         search.agree(met.ravel(), np.array([True, False, False, True]), case)
 
 
+@once
 def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
     """Two laws ζ apart: h is α-fair and accurate on the one, g on the other, nothing accurate on both."""
     search.part("all three: opposite laws")
@@ -116,6 +119,7 @@ def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
     )
 
 
+@once
 def _opposite_on_three_points(opposite: Callable[..., Laws], search: Search) -> None:
     """Where hypotheses on three points are not nested in a group, exact fairness has opposite laws too."""
     three = list(itertools.permutations(_chosen(Fraction(0), 3), 2))[::47]
@@ -139,6 +143,7 @@ def _one_pair(
         search.agree(error_by_definition(table, values) < constant_error(table), True, case)
 
 
+@once
 def _nested(nested: Callable[..., Laws], search: Search) -> None:
     """The pairs without opposite laws at α = 0: on one law only the larger is fair, on the other it is inaccurate."""
     search.part("all three: nested hypotheses")
@@ -201,6 +206,7 @@ def _solved(alpha: Fraction) -> list[tuple[np.ndarray, dict[Fraction, bool], boo
     return found
 
 
+@once
 def _classes(serves: Callable[..., bool], search: Search) -> None:
     """Two laws forbid every δ < 1 as soon as two hypotheses are usable; a second witness by linear programs."""
     search.part("all three: classes")
@@ -223,6 +229,7 @@ def _classes(serves: Callable[..., bool], search: Search) -> None:
     search.fact("classes with two usable hypotheses for which two laws exclude every δ < 1", refused)
 
 
+@once
 def _with_a_margin(ladder: Callable[..., Any], search: Search) -> None:
     """Accuracy asked only where some h stays acceptable for many steps: coins climb, and a constant is what is left."""
     search.part("all three: with a margin")

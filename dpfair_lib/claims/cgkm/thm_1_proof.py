@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
-from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.search import Evidence, Search, once
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     QUARTERS,
     acceptable_by_definition,
@@ -54,6 +54,7 @@ def printed_slack(values: tuple[Any, ...], zeta: Fraction) -> Fraction:
     return gap_by_definition(table, [[value, value] for value in values]) - 2 * zeta
 
 
+@once
 def _gap_itself(gap: Callable[..., Any], search: Search) -> None:
     """Γ by the definition, on laws and hypotheses where it is not 0 as well."""
     search.part("the gap by its definition")
@@ -66,6 +67,7 @@ def _gap_itself(gap: Callable[..., Any], search: Search) -> None:
     search.sanity(unfair - len(grid), {"what": "pairs with a gap"})
 
 
+@once
 def _printed_pair(gap: Callable[..., Any], search: Search) -> None:
     """Every hypothesis of the proof, in quarters, stays as fair and as accurate on D′ as it was on D."""
     search.part("the printed D and D′")
@@ -98,6 +100,7 @@ def _printed_pair(gap: Callable[..., Any], search: Search) -> None:
     search.fact("hypotheses of the proof tried, all fair and better than the constants on D′ too", total)
 
 
+@once
 def _moved_within_a_cell(unfair: Callable[..., Population], search: Search) -> None:
     """Positives of one group that move from one point to another make every non-constant hypothesis unfair."""
     search.part("positives moved within one group")

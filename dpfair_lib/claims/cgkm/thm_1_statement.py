@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.search import Evidence, Search, once
 from dpfair_lib.claims.shared.hypotheses_on_points import QUARTERS, acceptable_by_definition, law_count, laws
 from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neighbor_table
 from dpfair_lib.compat.chains import connecting_chain
@@ -82,6 +82,7 @@ def on_atoms() -> np.ndarray:
     return np.array([[[v, v] for v in values] for values in itertools.product((0, 1), repeat=4)])
 
 
+@once
 def _four_atoms(fair: Criterion, accurate: Criterion, feasible: Callable[..., Any], search: Search) -> None:
     """All laws on the proof's atoms: the hypothesis that tells the label serves them all, so privacy is for free."""
     search.part("all laws on the four atoms of the proof")
@@ -111,6 +112,7 @@ def _laws_within(universe: bytes) -> tuple[Population, ...]:
     return tuple(law for law in laws(6) if (law.table[absent] == 0).all())
 
 
+@once
 def _universes(fair: Criterion, accurate: Criterion, hopeless: Callable[..., Any], search: Search) -> None:
     """Over all laws of a universe: one hypothesis serves all, or some law has none, privacy or not."""
     search.part("all universes on two points")
@@ -137,6 +139,7 @@ def _universes(fair: Criterion, accurate: Criterion, hopeless: Callable[..., Any
     search.fact("universes on two points that tell the label, of 81", told)
 
 
+@once
 def _usable(fair: Criterion, accurate: Criterion, usable: Callable[..., Any], search: Search) -> None:
     """A deterministic hypothesis is acceptable somewhere if and only if it is usable."""
     search.part("usable hypotheses")
@@ -151,6 +154,7 @@ def _usable(fair: Criterion, accurate: Criterion, usable: Callable[..., Any], se
     search.fact("laws with an acceptable hypothesis among the 16", int(found.any(axis=1).sum()))
 
 
+@once
 def _chains(
     fair: Criterion,
     accurate: Criterion,
@@ -195,6 +199,7 @@ def _chain_family(members: tuple[int, ...], zeta: Fraction) -> tuple[np.ndarray,
     return chosen, tuple(law for law, row in zip(family, met, strict=True) if row.any())
 
 
+@once
 def _classes(fair: Criterion, accurate: Criterion, feasible: Callable[..., Any], search: Search) -> None:
     """The program over mechanisms, for classes of usable hypotheses on the chains between them."""
     search.part("linear program over mechanisms")
@@ -244,6 +249,7 @@ def _proved_answers(zeta: Fraction) -> tuple[tuple[int, bool, bool], ...]:
     return tuple(found)
 
 
+@once
 def _every_class(search: Search) -> None:
     """All classes at once, without the chains: on the laws in sixths with long steps, one hypothesis is the limit."""
     search.part("every class of usable hypotheses")
@@ -258,6 +264,7 @@ def _every_class(search: Search) -> None:
     search.agree(short, [1] * 8 + [2] * 2, {"zeta": Fraction(1, 6)})
 
 
+@once
 def _partly_told(
     fair: Criterion,
     accurate: Criterion,
@@ -293,6 +300,7 @@ def _floor_family(least: Fraction) -> tuple[Population, ...]:
     return tuple(law for law, row in zip(family, met, strict=True) if row.any())
 
 
+@once
 def _floor(fair: Criterion, accurate: Criterion, feasible: Callable[..., Any], search: Search) -> None:
     """With a floor above ζ under P(Y = 1, A = 1), two usable hypotheses can live in different components."""
     search.part("a floor under the positive cells")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
-from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.search import Evidence, Search, once
 from dpfair_lib.claims.shared.learner_privacy import example_losses, printed_loss, privacy_slack, shapes
 from dpfair_lib.compat.learner_law import learner_delta, printed_delta, pure_slope
 from dpfair_lib.compat.learner_release import release_delta
@@ -39,6 +39,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _known(release: Callable[..., Any], search: Search) -> None:
     """With one hypothesis the pair tells what M tells; and it never tells less than h alone."""
     search.part("M and h together")
@@ -52,6 +53,7 @@ def _known(release: Callable[..., Any], search: Search) -> None:
         search.observe(together - alone, settings, tolerance=1e-12)
 
 
+@once
 def _repaired(release: Callable[..., Any], search: Search) -> None:
     """(2ε, δ) for every size, counts, ε and δ of a grid, small classes and large, in both orders."""
     search.part("repaired: every shape, M and h together")
@@ -81,6 +83,7 @@ def _judge(release: Callable[..., Any], losses: Any, case: dict[str, Any], searc
     return found
 
 
+@once
 def _under_the_assumption(release: Callable[..., Any], search: Search) -> None:
     """The printed learner is (2ε, δ) between samples that both meet the assumption, even with 2/(kε)²."""
     search.part("printed, both samples under Assumption 1, M and h together")
@@ -176,6 +179,7 @@ def example(n: int) -> tuple[Any, Any]:
     return (first, y, group), (second, y, moved)
 
 
+@once
 def _outside_the_assumption(search: Search) -> None:
     """Samples that n and k = P₁ₐ do not exclude: two positives in a group. The promise fails by far."""
     search.part("printed, few positives")
@@ -190,6 +194,7 @@ def _outside_the_assumption(search: Search) -> None:
     search.fact("δ needed at 2ε, n = 400, ε = 1, two positives in each group", round(-slack, 4))
 
 
+@once
 def _overestimate(search: Search) -> None:
     """Under the printed condition on n, M < 1 and so Δ < Δu can have a larger probability than δ."""
     search.part("printed: Δ above Δu")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -36,14 +38,23 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge our sample size against the bound worked out anew, and what the printed one leaves unprotected."""
-    times = []
-    for positives in POSITIVES:
-        for alpha, beta, epsilon in TARGETS:
-            case = {"positives": positives, "alpha": alpha, "beta": beta, "epsilon": epsilon}
-            ours = [_suffices(suffices, case, delta, search) for delta in (DELTA, 0.0)]
-            theirs = printed(positives, SIZE, alpha, beta, epsilon)
-            _printed(theirs, case, search)
-            times.append(theirs / ours[0])
+    times, seed = [], int(search.rng.integers(2**63))
+    for positives, (alpha, beta, epsilon) in itertools.product(POSITIVES, TARGETS):
+        case = {"positives": positives, "size": SIZE, "alpha": alpha, "beta": beta, "epsilon": epsilon}
+        ours = [_suffices(suffices, case, delta, seed, search) for delta in (DELTA, 0.0)]
+        theirs = printed(**case)
+        _printed(theirs, case, search)
+        times.append(theirs / ours[0])
+        search.against(
+            printed_delta(theirs) - printed_loss(theirs, epsilon), {"n": theirs, "epsilon": epsilon},
+            verify=privacy_slack, tolerance=1e-6,
+        )  # fmt: skip
+    for size, positives in itertools.product((2, 10**4), POSITIVES):
+        alpha, beta, epsilon = TARGETS[0]
+        case = {"positives": positives, "size": size, "alpha": alpha, "beta": beta, "epsilon": epsilon}
+        for delta in (DELTA, 0.0):
+            _suffices(suffices, case, delta, seed, search)
+        _printed(printed(**case), case, search)
     search.fact("printed n over ours with δ = 10⁻⁶, in these cases", f"{min(times):.0f} to {max(times):.0f}")
     _steps(search)
     search.fact(
@@ -54,68 +65,76 @@ def check(
     return search.evidence()
 
 
-def _suffices(suffices: Callable[..., int], case: dict[str, Any], delta: float, search: Search) -> int:
+def _suffices(
+    suffices: Callable[..., int], case: dict[str, Any], delta: float, seed: int, search: Search
+) -> int:
     """At 1.02 n the sum of all failures is at most β for some split of α; at 0.96 n for none that we try."""
     search.part("our sample size")
-    n = suffices(case["positives"], SIZE, case["alpha"], case["beta"], case["epsilon"], delta)
-    rng = search.rng
-    splits = (rng.uniform(0.02, 0.49, 300), rng.uniform(0.2, 0.97, 100), -rng.uniform(1, 13, 100))
+    n = _asked(suffices, delta=delta, **case)
+    given = {name: value for name, value in case.items() if name != "beta"}
     for factor, sign in ((1.02, 1), (0.96, -1)):
-        least = min_failure(round(factor * n), case, delta, splits)
+        least = min_failure(round(factor * n), **given, delta=delta, seed=seed)
         search.observe(sign * (case["beta"] - least), {**case, "delta": delta, "n": n, "factor": factor})
     return n
 
 
-def min_failure(n: int, case: dict[str, Any], delta: float, splits: tuple[np.ndarray, ...]) -> float:
-    """Return the smallest sum of failure probabilities over the splits; each of them is a valid bound."""
-    alpha, epsilon, positives = case["alpha"], case["epsilon"], case["positives"]
-    part, share, tail = splits
+@functools.cache
+def _asked(suffices: Callable[..., int], **chosen: Any) -> int:
+    return suffices(**chosen)
+
+
+@functools.cache
+def min_failure(
+    n: int,
+    *,
+    positives: tuple[float, float],
+    size: int,
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    seed: int,
+) -> float:
+    """Return the smallest sum of failure probabilities over random splits; each of them is a valid bound."""
+    rng = np.random.default_rng(seed)
+    part, share, tail = rng.uniform(0.02, 0.49, 300), rng.uniform(0.2, 0.97, 100), -rng.uniform(1, 13, 100)
     rho = alpha * part[:, None]
-    sample = SIZE * utility_bound(rho, n, positives, share).min(axis=1)
+    sample = size * utility_bound(rho, n, positives, share).min(axis=1)
     gap = alpha - 2 * rho
     if delta == 0:
-        chance = SIZE * sum((1 + p * np.expm1(-pure_slope(1, epsilon) * gap)) ** n for p in positives)
+        chance = size * sum((1 + p * np.expm1(-pure_slope(1, epsilon) * gap)) ** n for p in positives)
         return float((sample + chance[:, 0]).min())
     counts = np.min([binom.ppf(10**tail, n, p) for p in positives], axis=0)
     low = sum(binom.cdf(counts - 1, n, p) for p in positives)
-    return float((sample + (low + choice_bound(gap, counts, n, SIZE, epsilon, delta)).min(axis=1)).min())
+    return float((sample + (low + choice_bound(gap, counts, n, size, epsilon, delta)).min(axis=1)).min())
 
 
 def _printed(n: int, case: dict[str, Any], search: Search) -> None:
     """At the printed n a sample with |Z₁ₐ| = P₁ₐ n is served well, one with two positives in a group unprotected."""
-    search.part("privacy at the printed sample size")
-    terms = printed_terms(n, case["positives"], SIZE, case["alpha"], case["beta"], case["epsilon"])
-    before = printed_terms(n - 1, case["positives"], SIZE, case["alpha"], case["beta"], case["epsilon"])
+    search.part("the printed sample size")
+    terms, before = printed_terms(n, **case), printed_terms(n - 1, **case)
     search.observe(n - max(terms.values()), {**case, "n": n})
     search.observe(max(before.values()) - (n - 1), {**case, "n": n - 1})
     search.part("accuracy at the printed sample size, if |Z₁ₐ| = P₁ₐ n")
     # the losses as far off as Lemma 1 allows, and all but one hypothesis worse by the gap that is left
     chance = choice_probabilities(
         [0.0, case["alpha"] / 3], int(min(case["positives"]) * n), n, epsilon=case["epsilon"],
-        delta=printed_delta(n), rule="printed", copies=[1, SIZE - 1],
+        delta=printed_delta(n), rule="printed", copies=[1, case["size"] - 1],
     )[1]  # fmt: skip
-    sample = SIZE * 18 * math.exp(-(case["alpha"] ** 2) * n * min(case["positives"]) / 144)
+    sample = case["size"] * 18 * math.exp(-(case["alpha"] ** 2) * n * min(case["positives"]) / 144)
     search.observe(case["beta"] - sample - float(chance), {**case, "n": n})
-    search.part("privacy at the printed sample size")
-    search.against(
-        printed_delta(n) - printed_loss(n, case["epsilon"]), {"n": n, "epsilon": case["epsilon"]},
-        verify=privacy_slack, tolerance=1e-6,
-    )  # fmt: skip
 
 
 def _steps(search: Search) -> None:
     """The steps of the printed derivation, as equivalences between exact numbers."""
     search.part("the steps of the derivation")
-    wrong, judged = 0, 0
-    for root in range(1, 60):
-        for tenths in range(1, 40):
-            product = Fraction(tenths, 40)  # kε
-            holds = root / product < Fraction(root**2, 2)  # ln(1/δ)/ε < kn/2, divided by k
-            search.agree(holds, root**2 > 4 / product**2, {"n": root**2, "k epsilon": product})
-            wrong += holds != (root**2 > 2 / product**2)
-            judged += 1
+    wrong = 0
+    for root, fortieths in itertools.product(range(1, 60), range(1, 40)):
+        product = Fraction(fortieths, 40)  # kε
+        holds = root / product < Fraction(root**2, 2)  # ln(1/δ)/ε < kn/2, divided by k
+        search.agree(holds, root**2 > 4 / product**2, {"n": root**2, "k epsilon": product})
+        wrong += holds != (root**2 > 2 / product**2)
     search.exhausts(
-        "n a square up to 3481 and kε in fortieths up to 1: the condition on ln(1/δ)/ε", cases=judged
+        "n a square up to 3481 and kε in fortieths below 1: the condition on ln(1/δ)/ε", cases=59 * 39
     )
     search.fact("of these, where 2/(kε)² in place of 4/(kε)² is wrong", wrong)
     # the third term asks for √n + ln|H| ≥ ln(20|H|/β); printed it is upside down and always the smallest
@@ -130,15 +149,39 @@ def _steps(search: Search) -> None:
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "half of it": {"suffices": lambda *arguments: sample_size(*arguments) // 2},
-    "twice it": {"suffices": lambda *arguments: 2 * sample_size(*arguments)},
+    "half of it": {"suffices": lambda *given, **chosen: sample_size(*given, **chosen) // 2},
+    "twice it": {"suffices": lambda *given, **chosen: 2 * sample_size(*given, **chosen)},
     "one hypothesis only": {
-        "suffices": lambda positives, size, *rest: sample_size(positives, min(size, 1), *rest)
+        "suffices": lambda positives, size, *rest, **chosen: sample_size(
+            positives, min(size, 1), *rest, **chosen
+        )
+    },
+    "a hundred hypotheses always": {
+        "suffices": lambda positives, size, *rest, **chosen: sample_size(
+            positives, SIZE + 0 * size, *rest, **chosen
+        )
+    },
+    "|H| squared": {
+        "suffices": lambda positives, size, *rest, **chosen: sample_size(positives, size**2, *rest, **chosen)
     },
     "the larger group's probability": {
-        "suffices": lambda positives, *rest: sample_size((max(positives), max(positives)), *rest)
+        "suffices": lambda positives, *rest, **chosen: sample_size(
+            (max(positives), max(positives)), *rest, **chosen
+        )
     },
-    "printed without the factor 144": {"printed": lambda *arguments: printed_sample_size(*arguments) // 144},
+    "printed without the factor 144": {
+        "printed": lambda *given, **chosen: printed_sample_size(*given, **chosen) // 144
+    },
+    "printed for a hundred hypotheses always": {
+        "printed": lambda positives, size, *rest, **chosen: printed_sample_size(
+            positives, SIZE + 0 * size, *rest, **chosen
+        )
+    },
+    "printed with |H| squared": {
+        "printed": lambda positives, size, *rest, **chosen: printed_sample_size(
+            positives, size**2, *rest, **chosen
+        )
+    },
 }
 
 

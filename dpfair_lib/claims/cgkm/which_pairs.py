@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.search import Evidence, Search, once
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     QUARTERS,
     gap_by_definition,
@@ -33,6 +33,7 @@ from dpfair_lib.populations import Population
 
 FAIR, ACCURATE = fair_within("opportunity"), beats_constants()
 ZETA = Fraction(1, 100)
+NOT_CONSTANT = [h for h in hypothesis_grid(2) if 0 < h.sum() < 4]
 
 
 def check(
@@ -45,8 +46,11 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge each pair, and then the three together, by the smallest families that decide."""
-    _fair_and_private(feasible, curve, search)
-    _accurate_and_private(feasible, opposite, accuracy_chain, search)
+    _fair_and_private(feasible, search)
+    _on_curves(curve, search)
+    _accurate_and_private(feasible, opposite, search)
+    _along_chains(accuracy_chain, search)
+    _dominated(feasible, search)
     _fair_and_accurate(search)
     _all_three(feasible, cell, search)
     _other_distances(opposite, cell, curve, search)
@@ -59,8 +63,9 @@ def printed_slack(denominator: int) -> int:
     return -1 if fair else 0
 
 
-def _fair_and_private(feasible: Callable[..., Any], curve: Callable[..., Any], search: Search) -> None:
-    """Always fair and private: the constants can, and on a ball of laws nothing else can."""
+@once
+def _fair_and_private(feasible: Callable[..., Any], search: Search) -> None:
+    """Always fair and private: the constants can."""
     search.part("fair and private")
     hypotheses = hypothesis_grid(2)
     answer = feasible(laws(6), hypotheses, zeta=Fraction(1, 6), epsilon=0, fair=FAIR, accurate=None)
@@ -70,6 +75,13 @@ def _fair_and_private(feasible: Callable[..., Any], curve: Callable[..., Any], s
     constant = np.array([len(set(h.flat)) == 1 for h in hypotheses])
     search.agree(answer.acceptable.all(axis=0), constant, {"fair on all laws": hypotheses.tolist()})
     search.against(-int(answer.feasible), {"denominator": 6}, verify=printed_slack)
+    search.exhausts("all laws in sixths with the 16 deterministic hypotheses", cases=16)
+
+
+@once
+def _on_curves(curve: Callable[..., Any], search: Search) -> None:
+    """On a ball of laws nothing but the constants is always fair."""
+    search.part("fair and private, on curves")
     # randomised: fair on at most 2·2 − 2 laws of the curve unless constant, so three of them suffice
     grid = hypothesis_grid(2, levels=QUARTERS[::2])
     constant = np.array([len(set(h.flat)) == 1 for h in grid])
@@ -89,13 +101,14 @@ def _fair_and_private(feasible: Callable[..., Any], curve: Callable[..., Any], s
         if sum(units) == 7 and all(units[4:]) and units[0] + units[1] and units[2] + units[3]
     )
     search.exhausts(
-        "all laws in sixths with the 16 deterministic hypotheses; all laws in sevenths with every "
-        "(x, a, 1), five laws of the curve around each, all hypotheses with values 0, ½, 1",
-        cases=16 + 2 * count * (len(grid) - 3),
+        "all laws in sevenths with every (x, a, 1), five laws of the curve around each, all hypotheses with values "
+        "0, ½, 1",
+        cases=2 * count * (len(grid) - 3),
     )
     search.fact("laws whose ball was examined for hypotheses fair on all of it: constants only", count)
 
 
+@once
 def _other_distances(opposite: Any, cell: Any, curve: Any, search: Search) -> None:
     """The pairs are exactly as far apart as they may be, and the laws of the curve within it, at any distance."""
     search.part("other distances")
@@ -109,9 +122,8 @@ def _other_distances(opposite: Any, cell: Any, curve: Any, search: Search) -> No
             search.observe(zeta - statistical_distance(law, other), {"zeta": zeta, "count": count})
 
 
-def _accurate_and_private(
-    feasible: Callable[..., Any], opposite: Callable[..., Any], chain: Callable[..., Any], search: Search
-) -> None:
+@once
+def _accurate_and_private(feasible: Callable[..., Any], opposite: Callable[..., Any], search: Search) -> None:
     """Always better than the constants and private: two laws forbid it, for randomised hypotheses too."""
     search.part("accurate and private")
     plus, minus = opposite(ZETA)
@@ -132,19 +144,39 @@ def _accurate_and_private(
             answer.infeasible, answer.acceptable, answer.neighbors, answer.factor
         )
         search.agree(proved, True, case)
-    hypotheses = [h for h in hypothesis_grid(2) if 0 < h.sum() < 4]
-    for h, g in itertools.combinations(hypotheses, 2):
-        between, switch = chain(h, g, Fraction(1, 4))
-        case = {"h": h.tolist(), "g": g.tolist()}
-        met = acceptable_table(between, np.stack([h, g]), None, ACCURATE)
-        search.agree(met[:switch, 0], np.ones(switch, dtype=bool), case)
-        search.agree(met[switch:, 1], np.ones(len(met) - switch, dtype=bool), case)
-        search.agree(bool(met[0, 1] or met[-1, 0]), False, case)
-        near = neighbor_table(between, Fraction(1, 4))[np.arange(len(met) - 1), np.arange(1, len(met))]
-        search.agree(near, np.ones(len(near), dtype=bool), case)
+
+
+@once
+def _along_chains(chain: Callable[..., Any], search: Search) -> None:
+    """Along a chain of neighbours the first hypothesis is accurate up to the switch, the second from there on."""
+    search.part("accurate and private, chains")
+    pairs = list(itertools.combinations(NOT_CONSTANT, 2))
+    for h, g in pairs:
+        _one_chain(chain, h, g, Fraction(1, 4), search)
     search.exhausts("all 91 pairs of non-constant hypotheses on two points, ζ = ¼", cases=91 * 4)
+    for (h, g), zeta in itertools.product(pairs[::9], (Fraction(1, 11), Fraction(3, 4))):
+        _one_chain(chain, h, g, zeta, search)
+
+
+def _one_chain(
+    chain: Callable[..., Any], h: np.ndarray, g: np.ndarray, zeta: Fraction, search: Search
+) -> None:
+    between, switch = chain(h, g, zeta)
+    case = {"h": h.tolist(), "g": g.tolist(), "zeta": zeta}
+    met = acceptable_table(between, np.stack([h, g]), None, ACCURATE)
+    search.agree(met[:switch, 0], np.ones(switch, dtype=bool), case)
+    search.agree(met[switch:, 1], np.ones(len(met) - switch, dtype=bool), case)
+    search.agree(bool(met[0, 1] or met[-1, 0]), False, case)
+    near = neighbor_table(between, zeta)[np.arange(len(met) - 1), np.arange(1, len(met))]
+    search.agree(near, np.ones(len(near), dtype=bool), case)
+
+
+@once
+def _dominated(feasible: Callable[..., Any], search: Search) -> None:
+    """A randomised hypothesis may be accurate only where a deterministic one is: then they do go together."""
+    search.part("accurate and private, one within the other")
     # h and ½h + ¼ are not constant, but h does wherever the other does: so much for randomised hypotheses
-    for h in hypotheses:
+    for h in NOT_CONSTANT:
         pair = np.stack([h * Fraction(1), h * Fraction(1, 2) + Fraction(1, 4)])
         met = acceptable_table(laws(6), pair, None, ACCURATE)
         family = [law for law, row in zip(laws(6), met, strict=True) if row.any()]
@@ -155,6 +187,7 @@ def _accurate_and_private(
         search.agree(answer.feasible, True, case)
 
 
+@once
 def _fair_and_accurate(search: Search) -> None:
     """Without privacy: on which laws some deterministic hypothesis is accurate, and on which fair as well."""
     search.part("fair and accurate")
@@ -172,6 +205,7 @@ def _fair_and_accurate(search: Search) -> None:
     search.fact("of these: one that is also fair", int(both.any(axis=1).sum()))
 
 
+@once
 def _all_three(feasible: Callable[..., Any], cell: Callable[..., Any], search: Search) -> None:
     """Fair on two neighbouring laws and accurate on the first alone: impossible, randomised or not."""
     search.part("fair, accurate and private")
@@ -230,6 +264,10 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nothing moved": {"cell": lambda zeta: (cell_pair(zeta)[0], cell_pair(zeta)[0])},
     "the positives of one group alone move": {"curve": _line},
     "curve leaves the ball": {"curve": lambda law, zeta, count: curve_family(law, 100 * zeta, count)},
+    "chains in steps of a quarter": {
+        "accuracy_chain": lambda h, g, zeta: coin_chain(h, g, Fraction(1, 4) + 0 * zeta)
+    },
+    "chain in the opposite direction": {"accuracy_chain": lambda h, g, zeta: coin_chain(g, h, zeta)},
     "chain without its middle": {
         "accuracy_chain": lambda h, g, zeta: ([coin_chain(h, g, zeta)[0][at] for at in (0, -1)], 1)
     },
