@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Callable
@@ -158,18 +159,32 @@ def _scale_alone(real_delta: Any, search: Search) -> None:
 
 
 def _noise_cancels(joint: Any, search: Search) -> None:
-    """The rates that the program sees are the classifier's on the records, whatever the noise on the cells."""
+    """The rates that the program sees are the classifier's on the records; the noise is on the cells, 2/(mε)."""
     search.part("rates of the noisy law")
-    svc, _ = iris_pair("moved")
     rng = np.random.default_rng(int(search.rng.integers(2**31)))
-    X, y = rng.random((60, 4)), np.repeat(svc.classes_, 30)
-    groups = np.arange(60) % 2
-    for epsilon in (0.1, 1.0):
+    draws, sizes = 48, []
+    settings = ((0, 0.1, 60, 2), (1, 1.0, 60, 3), (0, 1.0, 240, 3), (1, 0.1, 240, 2))
+    for which, epsilon, m, n_groups in settings:
+        svc = iris_pair("moved")[which]
+        labels, X = svc.classes_, rng.random((m, 4))
+        y, groups = rng.permutation(np.repeat(labels, m // 2)), np.arange(m) % n_groups
         machine = SupportVectorPerturbation(svc, epsilon=epsilon).perturb(rng)
-        q, _ = joint(machine, X, y, sensitive_features=groups, rng=rng)
-        counts, _ = joint_counts(machine.predict(X), y, sensitive_features=groups, classes=svc.classes_)
-        apart = abs(q[1] / q.sum(axis=0) - counts[1] / counts.sum(axis=0)).max()
-        search.sanity(-float(apart), {"epsilon": epsilon}, tolerance=1e-9)
+        case = {"epsilon": epsilon, "m": m, "groups": n_groups}
+        said = machine.predict(X) == labels[1]
+        cells = [[(groups == a) & (y == label) for label in labels] for a in range(n_groups)]
+        share = np.array([[cell.mean() for cell in row] for row in cells])
+        rates = np.array([[said[cell].mean() for cell in row] for row in cells])
+        off = []
+        for _ in range(draws):
+            q, _ = joint(machine, X, y, sensitive_features=groups, rng=rng)
+            noisy = q.sum(axis=0)
+            off.append(noisy - share)
+            search.sanity(-float(abs(q[1] / noisy - rates).max()), case, tolerance=1e-9)
+        # mean of so many exponential numbers, within six standard deviations
+        sizes.append(abs(np.array(off)).ravel() * m * epsilon / 2)
+        search.sanity(6 / math.sqrt(sizes[-1].size) - abs(float(sizes[-1].mean()) - 1), case)
+    every = np.concatenate(sizes)
+    search.sanity(6 / math.sqrt(every.size) - abs(float(every.mean()) - 1), {"all together": every.size})
 
 
 def _attribute_alone(search: Search) -> None:
@@ -243,6 +258,8 @@ def _real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
         # mean of so many exponential numbers, within six standard deviations
         off = abs(float(abs(draws - f).mean()) * epsilon / scale - 1)
         search.sanity(6 / math.sqrt(draws.size) - off, {"scale": scale / epsilon})
+    for svc, epsilon in itertools.product((two, iris_pair("counted")[1]), (1.0, 0.2)):
+        _either_reading(release, svc, epsilon, search)
 
     def score(svc: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         drawn = release(svc, 1.0, size, rng)
@@ -256,6 +273,28 @@ def _real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
     numbers = [int(svc.n_support_.sum()) for svc in iris_pair("counted")]
     search.sanity(abs(numbers[0] - numbers[1]) - 1, {"numbers": numbers})
     search.fact("irises, another record replaced: support vectors before and after", str(numbers))
+
+
+def _either_reading(release: Any, svc: Any, epsilon: float, search: Search) -> None:
+    """A number for each coordinate, or one for each vector; then differences of coordinates go out as they are."""
+    exact, rng = svc.support_vectors_, search.rng.spawn(1)[0]
+    k, d = exact.shape
+    case = {"k": k, "epsilon": epsilon}
+    readings: tuple[dict[str, str], ...] = ({}, {"noise": "coordinate"}, {"noise": "vector"})
+    for draws, options in itertools.product((300, 700), readings):
+        drawn = release(svc, epsilon, draws, rng, **options)
+        noise = (drawn - exact) * k * epsilon / 2
+        numbers = draws * k * (1 if options.get("noise") == "vector" else d)
+        search.sanity(-abs(drawn.shape[0] - draws), case)
+        # mean of so many exponential numbers, within six standard deviations
+        search.sanity(6 / math.sqrt(numbers) - abs(float(abs(noise).mean()) - 1), case | options)
+        together = float(abs(noise - noise[..., :1]).max())
+        if numbers < noise.size:
+            search.sanity(-together, case | options, tolerance=1e-9)
+        else:
+            # as far apart as two independent numbers of scale 1: 3/2 in the mean, of variance 7/4
+            apart = float(abs(noise[..., 1:2] - noise[..., :1]).mean()) - 1.5
+            search.sanity(6 * math.sqrt(1.75 / (draws * k)) - abs(apart), case | options)
 
 
 def _one_per_class(x: Any, y: Any) -> LineSVM:
@@ -272,11 +311,24 @@ def _all_cells(machine: Any, X: Any, y: Any, *, sensitive_features: Any, rng: An
     return counts / m + rng.laplace(scale=2 / (m * machine.epsilon), size=counts.shape), groups
 
 
+def _rescaled(machine: Any, factor: float, X: Any, y: Any, **people: Any) -> Any:
+    """Return the joint law with noise on the cells that is so many times as large."""
+    other = copy.copy(machine)
+    other.epsilon = machine.epsilon / factor
+    return SupportVectorPerturbation.noisy_joint(other, X, y, **people)
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "slack for the larger cell": {
         "kept": lambda m, moved, cells, scale: kept_negatives(
             m, moved, cells, scale * cells.min(axis=0)[0] / cells.max(axis=0)[0]
         )
+    },
+    "slack of 4,000 records": {
+        "kept": lambda m, moved, cells, scale: kept_negatives(m, moved, cells, scale * m / 4000)
+    },
+    "the neighbour for the data": {
+        "kept": lambda m, moved, cells, scale: kept_negatives(m, not moved, cells, scale)
     },
     "duplicates on the margin left out": {"line": _one_per_class},
     "support vectors strictly inside the margin only": {
@@ -295,14 +347,49 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "noise on every cell of the joint law": {"joint": _all_cells},
+    "labels and groups exchanged": {
+        "joint": lambda machine, X, y, *, sensitive_features, rng: SupportVectorPerturbation.noisy_joint(
+            machine,
+            X,
+            np.where(sensitive_features == 1, machine.svc.classes_[1], machine.svc.classes_[0]),
+            sensitive_features=np.where(sensitive_features == 2, 2, y - machine.svc.classes_[0]),
+            rng=rng,
+        )
+    },
+    "features of other rows": {
+        "joint": lambda machine, X, y, **people: SupportVectorPerturbation.noisy_joint(
+            machine, X[::-1], y, **people
+        )
+    },
+    "noise of as many records as the first time": {
+        "joint": lambda machine, X, y, **people: _rescaled(machine, len(y) / 60, X, y, **people)
+    },
+    "noise without ε": {
+        "joint": lambda machine, X, y, **people: _rescaled(machine, machine.epsilon, X, y, **people)
+    },
     "noise for the range of all coordinates": {
-        "release": lambda svc, epsilon, size, rng: noisy_support_vectors(
-            svc, 2 * epsilon / len(svc.support_vectors_) ** 2 / 4, size, rng
+        "release": lambda svc, epsilon, size, rng, **reading: noisy_support_vectors(
+            svc, 2 * epsilon / len(svc.support_vectors_) ** 2 / 4, size, rng, **reading
         )
     },
     "noise of scale 2/(mε)": {
-        "release": lambda svc, epsilon, size, rng: noisy_support_vectors(
-            svc, epsilon * 100 / len(svc.support_vectors_), size, rng
+        "release": lambda svc, epsilon, size, rng, **reading: noisy_support_vectors(
+            svc, epsilon * 100 / len(svc.support_vectors_), size, rng, **reading
+        )
+    },
+    "noise of another machine's k": {
+        "release": lambda svc, epsilon, size, rng, **reading: noisy_support_vectors(
+            svc, epsilon * 42 / len(svc.support_vectors_), size, rng, **reading
+        )
+    },
+    "always a number for each coordinate": {
+        "release": lambda svc, epsilon, size, rng, noise="coordinate": noisy_support_vectors(
+            svc, epsilon, size, rng, noise="coordinate" if noise else noise
+        )
+    },
+    "the two readings exchanged": {
+        "release": lambda svc, epsilon, size, rng, noise="coordinate": noisy_support_vectors(
+            svc, epsilon, size, rng, noise="coordinate" if noise == "vector" else "vector"
         )
     },
 }

@@ -69,9 +69,9 @@ def check(
 ) -> Evidence:
     """Judge each sentence on its own, those on methods by exact search, those on effects by recorded trials."""
     _bounds(compare, search)
-    _exact_fairness(feasible, search)
     _which_notion(opportunity, odds, parity, search)
     _private_learner(learner, search)
+    _exact_fairness(feasible, search)
     _trials(contrast, search)
     return search.evidence()
 
@@ -110,34 +110,52 @@ def rate_gap(table: Any, h: Any, label: int) -> Fraction:
 def _exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
     """§ 2, "no differentially private model is exactly fair": constants are. With accuracy it is impossible."""
     search.part("exact fairness and privacy")
-    hypotheses = hypothesis_grid(2)
-    for criterion, labels in ((OPPORTUNITY, (1,)), (ODDS, (0, 1))):
-        options: dict[str, Any] = {"zeta": Fraction(1, FEWER), "epsilon": 0, "fair": criterion}
-        answer = feasible(laws(FEWER), hypotheses, accurate=None, **options)
-        case = {"labels": labels, "asked for": "exact fairness alone"}
-        search.agree(answer.feasible, True, case)
-        promised = answer.feasible and keeps_promises(
-            answer.mechanism, answer.acceptable, answer.neighbors, 1
-        )
-        search.agree(promised, True, case)
-        always = [
-            all(rate_gap(law.table, h, y) == 0 for law in laws(FEWER) for y in labels)
-            for h in hypotheses.tolist()
-        ]
-        search.agree(answer.acceptable.all(axis=0), np.array(always), {**case, "h": np.arange(16)})
-        # and those are the constants
-        search.agree(
-            np.array(always), np.isin(hypotheses.sum(axis=(1, 2)), (0, 4)), {**case, "h": np.arange(16)}
-        )
-        near = {**options, "zeta": Fraction(1, 100)}
-        answer = feasible(sign_pair(Fraction(1, 100)), hypotheses, accurate=ACCURATE, **near)
-        case = {"labels": labels, "asked for": "fair and better than every constant"}
+    grid = hypothesis_grid(2)
+    no_constants = grid[1:-1]
+    for criterion, labels, epsilon in (
+        (OPPORTUNITY, (1,), 0), (ODDS, (0, 1), 0), (ODDS, (0, 1), 3), (OPPORTUNITY, (1,), Fraction(1, 2))
+    ):  # fmt: skip
+        options: dict[str, Any] = {"epsilon": float(epsilon), "fair": criterion}
+        for hypotheses in (grid, no_constants):
+            count = len(hypotheses)
+            answer = feasible(laws(FEWER), hypotheses, accurate=None, zeta=Fraction(1, FEWER), **options)
+            case = {"labels": labels, "ε": epsilon, "hypotheses": count, "asked for": "exact fairness alone"}
+            # constants are exactly fair on every law, and nobody else is on all of them
+            search.agree(answer.feasible, count == len(grid), case)
+            search.agree(_proved(answer, epsilon), True, case)
+            fair = _fair_by_definition(labels)[:, slice(None) if count == len(grid) else slice(1, -1)]
+            search.agree(answer.acceptable.shape == fair.shape, True, case)
+            search.agree(bool((answer.acceptable == fair).all()), True, case)
+            constants = np.isin(hypotheses.sum(axis=(1, 2)), (0, 4))
+            search.agree(fair.all(axis=0), constants, {**case, "h": np.arange(count)})
+        near = Fraction(1, 100)
+        answer = feasible(sign_pair(near), grid, accurate=ACCURATE, zeta=near, **options)
+        case = {"labels": labels, "ε": epsilon, "asked for": "fair and better than every constant"}
         search.agree(answer.feasible, False, case)
-        proved = not answer.feasible and is_contradiction(
-            answer.infeasible, answer.acceptable, answer.neighbors, answer.factor
-        )
-        search.agree(proved, True, case)
+        search.agree(_proved(answer, epsilon), True, case)
+        # two laws that are further apart are no neighbours: each may have its own fair and accurate hypothesis
+        answer = feasible(sign_pair(near), grid, accurate=ACCURATE, zeta=near / 100, **options)
+        search.agree(answer.feasible, True, case | {"ζ": near / 100})
     search.against(printed_slack(FEWER), {"denominator": FEWER}, verify=printed_slack)
+
+
+def _proved(answer: Any, epsilon: Any) -> bool:
+    """Return whether an answer's certificate is one, at a factor that is at least e^ε (or at 1, if it is feasible)."""
+    if answer.feasible:
+        return bool(keeps_promises(answer.mechanism, answer.acceptable, answer.neighbors, 1))
+    large = answer.factor >= math.exp(epsilon)
+    return large and bool(
+        is_contradiction(answer.infeasible, answer.acceptable, answer.neighbors, answer.factor)
+    )
+
+
+@cache
+def _fair_by_definition(labels: tuple[int, ...]) -> np.ndarray:
+    """Return on which laws each of the 16 hypotheses has equal rates, from the definitions."""
+    grid = hypothesis_grid(2).tolist()
+    return np.array(
+        [[all(rate_gap(law.table, h, y) == 0 for y in labels) for h in grid] for law in laws(FEWER)]
+    )
 
 
 @cache
@@ -209,6 +227,7 @@ def _private_learner(learner: Callable[..., Any], search: Search) -> None:
         # the noisy count goes out too: h alone would hide what it tells
         search.observe((delta - alone).ravel(), case, tolerance=1e-13)
         search.agree(bool(delta.max() > alone.max()), True, case)
+    _by_a_sum(learner, search)
     # the best Γ + err may keep a gap for good, although a fair and better hypothesis is there
     law, grid = skewed_law(), hypothesis_grid(2)
     sums = [gap_by_definition(law, h.tolist()) + error_by_definition(law, h.tolist()) for h in grid]
@@ -223,6 +242,49 @@ def _private_learner(learner: Callable[..., Any], search: Search) -> None:
     search.fact(
         "gap of true positive rates of the best Γ + err, a fair h of error ¼ being there", Fraction(1, 10)
     )
+
+
+def _by_a_sum(learner: Callable[..., Any], search: Search) -> None:
+    """The excess of one joint law of (M, h) over the other, by a sum over M: each argument on its own, both scales."""
+    search.part("the private learner, by a sum")
+    usual: dict[str, Any] = {
+        "n": 16, "smallest": (8, 7), "at": 0.5, "epsilon": 0.5, "delta": 0.1, "many": (1, 20), "rule": "repaired",
+    }  # fmt: skip
+    others: list[dict[str, Any]] = [
+        {"n": 11}, {"smallest": (7, 8)}, {"smallest": (2, 2)}, {"at": 0.25}, {"epsilon": 1.0}, {"delta": 0.02},
+        {"many": (20, 1)}, {"rule": "printed"}, {"rule": "printed", "n": 11},
+    ]  # fmt: skip
+    before, after = shapes(16, (2, 2))
+    for changed, row in itertools.product((usual, *others), (8, 10)):
+        case = usual | changed
+        for pair in ((before[row], after[row]), (after[row], before[row])):
+            n, smallest, many = case["n"], case["smallest"], case["many"]
+            settings = {name: case[name] for name in ("at", "epsilon", "delta", "rule")}
+            found = learner(pair, smallest, n, copies=np.array(many), **settings)
+            exact = excess_by_a_sum(*map(tuple, pair), smallest, n, many, **settings)
+            # steps of at most 1/600, of a function with kinks
+            search.equal(float(found), exact, case | {"row": row}, tolerance=1e-6)
+
+
+@cache
+def excess_by_a_sum(
+    first: Any, second: Any, smallest: Any, n: int, many: Any, *, at: float, epsilon: float, delta: float, rule: str
+) -> float:  # fmt: skip
+    """Return Σ_h ∫ max(p(M) c(h | M) − e^ε′ p′(M) c′(h | M), 0) dM, with the printed or the repaired scale."""
+    off = math.log(1 / delta if rule == "printed" else 1 / (2 * delta)) / epsilon
+    reach = 40 / epsilon
+    M = np.linspace(min(smallest) - off - reach, max(smallest) - off + reach, 100_000) + 1e-7
+    joint = []
+    for losses, count in ((first, smallest[0]), (second, smallest[1])):
+        if rule == "printed":
+            inverse = n * (M - 1) / (2 * n + M - 1)
+        else:
+            at_least_one = np.maximum(M, 1)
+            inverse = 1 / np.maximum(2 / (at_least_one + 1), 1 / at_least_one + 1 / n)
+        odds = np.outer(np.log(many), np.ones_like(M)) - np.outer(losses, epsilon / 2 * inverse)
+        weights = np.exp(odds - odds.max(axis=0))
+        joint.append(weights / weights.sum(axis=0) * epsilon / 2 * np.exp(-epsilon * abs(M - (count - off))))
+    return float(np.maximum(joint[0] - math.exp(at) * joint[1], 0).sum() * (M[1] - M[0]))
 
 
 def skewed_law() -> list[list[list[Fraction]]]:
@@ -330,8 +392,57 @@ FAULTS: dict[str, dict[str, Any]] = {
     "accuracy forgotten": {
         "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"accurate": None}))
     },
+    "always opportunity": {
+        "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"fair": OPPORTUNITY}))
+    },
+    "always odds": {
+        "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"fair": ODDS}))
+    },
+    "no ε": {"feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"epsilon": 0}))},
+    "constants always at hand": {
+        "feasible": lambda family, hypotheses, **options: pure_dp_feasible(
+            family, hypothesis_grid(2)[: len(hypotheses)], **options
+        )
+    },
+    "every law a neighbour of every other": {
+        "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"zeta": Fraction(1)}))
+    },
+    "losses exchanged": {
+        "learner": lambda losses, *law, **options: release_delta(losses[::-1], *law, **options)
+    },
+    "smallest counts exchanged": {
+        "learner": lambda losses, smallest, *law, **options: release_delta(
+            losses, smallest[::-1], *law, **options
+        )
+    },
+    "always 16 records": {
+        "learner": lambda losses, smallest, n, **options: release_delta(
+            losses, smallest, max(n, 16), **options
+        )
+    },
+    "always at 2ε": {
+        "learner": lambda *law, at, epsilon, **options: release_delta(
+            *law, at=max(at, 2 * epsilon), epsilon=epsilon, **options
+        )
+    },
+    "an ε of one half": {
+        "learner": lambda *law, epsilon, **options: release_delta(*law, epsilon=min(epsilon, 0.5), **options)
+    },
+    "always the usual δ": {
+        "learner": lambda *law, delta, **options: release_delta(*law, delta=max(delta, 0.1), **options)
+    },
+    "one hypothesis of each kind": {
+        "learner": lambda *law, copies, **options: release_delta(*law, copies=0 * copies + 1, **options)
+    },
+    "always repaired": {
+        "learner": lambda *law, rule="repaired", **options: release_delta(
+            *law, rule="repaired" if rule else rule, **options
+        )
+    },
     "the noisy count left out": {"learner": learner_delta},
-    "the printed scale": {"learner": lambda *law, **options: release_delta(*law, **options, rule="printed")},
+    "the printed scale": {
+        "learner": lambda *law, **options: release_delta(*law, **(options | {"rule": "printed"}))
+    },
     "the unpaired width": {"contrast": partial(recorded_difference, compare=_unpaired)},
     "the second less the first": {
         "contrast": partial(

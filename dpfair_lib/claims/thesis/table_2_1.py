@@ -42,6 +42,7 @@ def check(
     _any_classifier(gap, search)
     _a_bound(bound, search)
     _features_covered(law, search)
+    _odds_of_one_rate(odds, search)
     _sizes_counted(odds, search)
     _models_with_gradients(slopes, search)
     _no_bound_at_fixed_strength(information, search)
@@ -103,6 +104,18 @@ def _a_bound(bound: Callable[..., float], search: Search) -> None:
             search.equal(2 * math.exp(-2 * size * part**2), eta / 4, case, tolerance=1e-9)
         noise = limit - sum(parts)
         search.equal(noise, math.log(4 / eta) / epsilon * (1 / n[0] + 1 / n[1]), case, tolerance=1e-9)
+    for n, epsilon, eta in itertools.product(((60, 90), (7, 400)), (0.2, 1.0), (0.05, 0.5)):
+        sampling = bound(n, math.inf, eta, mechanism="geometric")
+        noise = (bound(n, epsilon, eta, mechanism="geometric") - sampling) / (1 / n[0] + 1 / n[1])
+        tails = [
+            2 * math.exp(-epsilon * (round(noise) + 1 - less)) / (1 + math.exp(-epsilon)) for less in (0, 1)
+        ]
+        case = {"n": n, "epsilon": epsilon, "eta": eta, "noise": "geometric", "t": noise}
+        search.equal(noise, round(noise), case, tolerance=1e-6)
+        # whole noise exceeds t with probability 2r^(t + 1)/(1 + r): t is the first that is enough
+        search.observe(eta / 4 - tails[0], case, tolerance=1e-12)
+        search.observe(tails[1] - eta / 4, case)
+        search.equal(sampling, bound(n, math.inf, eta), case, tolerance=1e-12)
     search.observe(1 - bound((400, 900), 0.1, 0.05), {"n": (400, 900), "epsilon": 0.1, "eta": 0.05})
     search.fact("bound at 30 rows a group, ε = 0.05, η = 0.05", round(bound((30, 30), 0.05, 0.05), 2))
 
@@ -179,6 +192,15 @@ def largest_ratio(feature: str, counted: str, learner: str, odds: np.ndarray) ->
 def _features_covered(law: Callable[..., Any], search: Search) -> None:
     """Three records of eight values: with a private classifier both releases cover x, a and y; else a alone."""
     search.part("privacy of all features, end to end")
+    for top, ratio in itertools.product((1, 3, 5), (Fraction(1, 3), HALF, Fraction(4, 5))):
+        for k in range(top + 1):
+            ends = [ratio ** abs(c - k) / (1 + ratio) for c in range(top + 1)]
+            expected = [end * (1 if c in (0, top) else 1 - ratio) for c, end in enumerate(ends)]
+            found = law(k, top, ratio)
+            case = {"selected": k, "top": top, "ratio": ratio}
+            search.equal(len(found), top + 1, case)
+            for mine, theirs in zip(found, expected, strict=False):
+                search.equal(mine, theirs, case)
     tables = {k: law(k, RECORDS, HALF) for k in range(RECORDS + 1)}
     odds = np.zeros((RECORDS + 1, RECORDS + 1), dtype=np.int64)
     for k, j in itertools.product(range(RECORDS + 1), repeat=2):
@@ -247,14 +269,61 @@ def _sizes_counted(odds: Callable[..., Any], search: Search) -> None:
             search.equal(fixed, 1 / root**24, case)
 
 
+def _odds_of_one_rate(odds: Callable[..., Any], search: Search) -> None:
+    """All pairs of rates of up to three records, two levels of noise, clipped or not, by the definition."""
+    search.part("odds of one noisy rate")
+    rates = [Rate(k, m) for m in (1, 2, 3) for k in range(m + 1)]
+    for decay, (before, after), clipped in itertools.product(
+        (_slow, _quick), itertools.product(rates, repeat=2), (True, False)
+    ):
+        case = {"before": before, "after": after, "clipped": clipped, "decay": decay.__name__}
+        found = odds(before, after, decay, clipped=clipped)
+        expected = odds_by_definition(before, after, decay, clipped)
+        search.agree(found == math.inf, expected is None, case)
+        if expected is not None and found != math.inf:
+            search.equal(found, expected, case)
+
+
+def _slow(t: Fraction) -> Fraction:
+    return rational_decay(Fraction(19, 20), 12)(t)
+
+
+def _quick(t: Fraction) -> Fraction:
+    return rational_decay(Fraction(1, 2), 12)(t)
+
+
+def odds_by_definition(before: Rate, after: Rate, decay: Any, clipped: bool) -> Fraction | None:
+    """Return the largest ratio of two densities of noisy rates, at all twelfths, and of their atoms; None: infinite.
+
+    The density at x is proportional to size times e^(−ε|size x − selected|). Between places where one of the two
+    turns, their ratio rises or falls; all such places are twelfths.
+    """
+    (k, m), (j, n) = before, after
+    if not clipped and m < n:
+        return None  # the heavier tail
+    places = range(13) if clipped else range(-36, 49)
+    ratios = [
+        Fraction(m, n) * decay(abs(m * x - k) - abs(n * x - j)) for x in (Fraction(i, 12) for i in places)
+    ]
+    if clipped:
+        ratios += [decay(Fraction(k - j)), decay(Fraction((m - k) - (n - j)))]
+    return max(*ratios, Fraction(1))
+
+
 def _models_with_gradients(slopes: Callable[..., Any], search: Search) -> None:
     """The penalty is linear in the predictions, so any differentiable model is reached; one that says 0 or 1 is not."""
     search.part("DP-FERMI: any model")
     rng, n = search.rng, 6
-    groups = np.array([0, 0, 1, 1, 1, 0])
-    frequencies = np.array([0.5, 0.5])
-    for strength in STRENGTHS:
-        W = rng.normal(size=(1, 2, 2))
+    divided = itertools.cycle(
+        (
+            ([0, 0, 1, 1, 1, 0], [0.5, 0.5]),
+            ([1, 0, 1, 1, 1, 1], [0.2, 0.8]),
+            ([2, 0, 1, 0, 2, 2], [0.3, 0.1, 0.6]),
+        )
+    )
+    for strength, (of, shares) in zip(STRENGTHS, divided, strict=False):
+        groups, frequencies = np.array(of), np.array(shares)
+        W = rng.normal(size=(1, len(shares), 2))
         y = rng.integers(0, 2, size=n).astype(float)
         p = rng.uniform(0.05, 0.95, size=(1, n))
         own = slopes(p, y, groups, frequencies, np.array([strength]), W)
@@ -293,6 +362,14 @@ def _no_bound_at_fixed_strength(information: Callable[..., Any], search: Search)
     D = information(predictions, groups, frequencies)
     gaps, middle = pairs[:, 0] - pairs[:, 1], pairs.mean(axis=1)
     search.observe(-abs(D - gaps**2 / (4 * middle * (1 - middle))), {"p": pairs}, tolerance=1e-9)
+    for first, order in itertools.product((2, 10, 15), (1, -1)):
+        # the records in another order, and groups of other sizes: D = w(1 − w)(p_0 − p_1)²/(p(1 − p))
+        of, share = np.repeat((0, 1), (first, 20 - first))[::order], first / 20
+        likely = np.where(of == 0, pairs[:, :1], pairs[:, 1:])
+        found = information(likely, of, np.array([share, 1 - share]))
+        mean = share * pairs[:, 0] + (1 - share) * pairs[:, 1]
+        expected = share * (1 - share) * gaps**2 / (mean * (1 - mean))
+        search.observe(-abs(found - expected), {"p": pairs, "share": share}, tolerance=1e-9)
     rates = np.array([0.75, 0.25])
     loss = -(rates * np.log(pairs) + (1 - rates) * np.log(1 - pairs)).mean(axis=1)
     fair = abs(gaps) < 1e-12
@@ -325,11 +402,29 @@ def _one_record_of_fermi(w_sum: Callable[..., Any], search: Search) -> None:
             moved = w_sum(p, groups, frequencies, W, clip) - w_sum(p[:, :3], groups[:3], frequencies, W, clip)
             length = np.sqrt((moved**2).sum(axis=(1, 2)))
             search.observe(clip - length, {"clip": clip, "p": p, "W": W}, tolerance=1e-9)
+        for shares in ([0.25, 0.5, 0.25], [0.6, 0.1, 0.3]):
+            W, p = rng.normal(size=(20, 3, 2)), rng.uniform(size=(20, 4))
+            found = w_sum(p, groups, np.array(shares), W, clip)
+            apart = abs(found - _sum_by_records(p, groups, np.array(shares), W, clip)).max(axis=(1, 2))
+            search.observe(-apart, {"clip": clip, "p": p, "W": W, "frequencies": shares}, tolerance=1e-9)
 
 
-def _bound_of_one_group(n: Any, epsilon: Any, eta: float) -> float:
+def _sum_by_records(p: Any, groups: Any, frequencies: Any, W: Any, clip: float) -> np.ndarray:
+    """Return the sum of the clipped gradients 2 f_y (e_s/√P_s − W_·y), each record's formed and clipped by itself."""
+    total = np.zeros_like(W)
+    for i, s in enumerate(groups):
+        unit = np.zeros(len(frequencies))
+        unit[s] = 1 / math.sqrt(frequencies[s])
+        says = np.stack([1 - p[:, i], p[:, i]], axis=1)
+        gradient = 2 * says[:, None, :] * (unit[:, None] - W)
+        norm = np.sqrt((gradient**2).sum(axis=(1, 2)))
+        total += gradient * np.minimum(1, clip / norm)[:, None, None]
+    return total
+
+
+def _bound_of_one_group(n: Any, epsilon: Any, eta: float, **how: Any) -> float:
     sizes = np.broadcast_to(n, 2)
-    return parity_bound(n, epsilon, eta) - math.sqrt(math.log(8 / eta) / (2 * int(sizes[1])))
+    return parity_bound(n, epsilon, eta, **how) - math.sqrt(math.log(8 / eta) / (2 * int(sizes[1])))
 
 
 def _noise_of_half_the_scale(selected: int, top: int, ratio: Fraction) -> Any:
@@ -340,8 +435,8 @@ def _no_noise(selected: int, top: int, ratio: Fraction) -> list[Fraction]:
     return [Fraction(int(c == selected)) + 0 * ratio for c in range(top + 1)]
 
 
-def _never_clipped(before: Rate, after: Rate, decay: Any) -> Any:
-    return min(rate_odds(before, after, decay), 1 / decay(Fraction(1)))
+def _no_size(before: Rate, after: Rate, decay: Any, **how: Any) -> Any:
+    return min(rate_odds(before, after, decay, **how), 1 / decay(Fraction(1)))
 
 
 def _without_the_slope(p: Any, y: Any, groups: Any, frequencies: Any, strengths: Any, W: Any) -> Any:
@@ -359,15 +454,46 @@ FAULTS: dict[str, dict[str, Any]] = {
     "flips of twice the size": {"gap": lambda *rates: 2 * signed_gap(*rates) - (rates[0] - rates[1])},
     "believed rates taken for the true ones": {"gap": lambda a, b, *_: 0 * signed_gap(a, b, a, b)},
     "sampling of one group forgotten": {"bound": _bound_of_one_group},
-    "a bound without noise": {"bound": lambda n, _, eta: parity_bound(n, math.inf, eta)},
+    "a bound without noise": {"bound": lambda n, _, eta, **how: parity_bound(n, math.inf, eta, **how)},
+    "one noise for both": {
+        "bound": lambda n, epsilon, eta, mechanism="laplace": parity_bound(
+            n, epsilon, eta, mechanism="laplace" if mechanism else mechanism
+        )
+    },
     "noise of half the scale": {"law": _noise_of_half_the_scale},
     "counts without noise": {"law": _no_noise},
-    "odds that no size enters": {"odds": _never_clipped},
+    "noise of one scale": {"law": lambda k, top, ratio: geometric_count_law(k, top, HALF + 0 * ratio)},
+    "a larger top": {"law": lambda k, top, ratio: geometric_count_law(k, max(top, RECORDS), ratio)},
+    "the count from above": {"law": lambda k, top, ratio: geometric_count_law(top - k, top, ratio)},
+    "odds that no size enters": {"odds": _no_size},
+    "always clipped": {
+        "odds": lambda one, two, decay, clipped=True: rate_odds(one, two, decay, clipped=clipped or True)
+    },
+    "never clipped": {
+        "odds": lambda one, two, decay, clipped=True: rate_odds(one, two, decay, clipped=clipped and False)
+    },
+    "odds of one ε": {"odds": lambda one, two, _, **how: rate_odds(one, two, _slow, **how)},
+    "the neighbours exchanged": {"odds": lambda one, two, decay, **how: rate_odds(two, one, decay, **how)},
     "odds of half a record": {
-        "odds": lambda one, two, decay: decay(Fraction(-1, 2)) + 0 * one.size * two.size
+        "odds": lambda one, two, decay, **_: decay(Fraction(-1, 2)) + 0 * one.size * two.size
     },
     "derivative by the prediction": {"slopes": _without_the_slope},
     "half of the penalty": {"slopes": _half_the_penalty},
+    "groups in another order": {
+        "slopes": lambda p, y, groups, *rest: residuals(p, y, np.sort(groups), *rest)
+    },
+    "groups of one size": {
+        "slopes": lambda p, y, groups, f, *rest: residuals(p, y, groups, np.full_like(f, 1 / len(f)), *rest)
+    },
+    "a sum for groups of one size": {
+        "w_sum": lambda p, groups, f, W, clip: clipped_w_sum(p, groups, np.full_like(f, 1 / len(f)), W, clip)
+    },
+    "information of groups of one size": {
+        "information": lambda p, groups, f: renyi_information(p, groups, np.full_like(f, 1 / len(f)))
+    },
+    "information of sorted groups": {
+        "information": lambda p, groups, f: renyi_information(p, np.sort(groups), f)
+    },
     "sums not clipped": {"w_sum": lambda p, groups, f, W, _: clipped_w_sum(p, groups, f, W, math.inf)},
     "information without its root": {
         "information": lambda *rows: np.sqrt(np.maximum(renyi_information(*rows), 0)),
