@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,12 @@ from dpfair_lib.claims.shared.support_vectors import (
     POSITIONS,
     RECORDS,
     all_inside,
-    iris_pair,
     nearest_opposites,
     neighbours,
     spread_inside_margin,
 )
 from dpfair_lib.claims.sk.alg_1_privacy_attribute import judge_relaxed, kept_negatives
-from dpfair_lib.privacy.auditing import audit
-from dpfair_lib.privacy.laplace_vector import laplace_vector_loss
+from dpfair_lib.claims.sk.alg_1_privacy_draws import noise_cancels, real_machine
 from dpfair_lib.svm.leaks import noisy_list_epsilon, scale_delta
 from dpfair_lib.svm.line import LineSVM, hard_margin, soft_margin
 from dpfair_lib.svm.perturbation import SupportVectorPerturbation, joint_counts, noisy_support_vectors
@@ -48,10 +47,10 @@ def check(
     _all_neighbours(line, real_epsilon, search)
     _everybody_inside(soft, real_epsilon, search)
     _scale_alone(real_delta, search)
-    _noise_cancels(joint, search)
+    noise_cancels(joint, search)
     _attribute_alone(search)
     judge_relaxed(kept, search)
-    _real_machine(release, real_epsilon, search)
+    real_machine(release, real_epsilon, search)
     return search.evidence()
 
 
@@ -59,12 +58,17 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
     """Every pair of neighbours on a line of four positions: another number of support vectors, or how far they move."""
     search.part("all neighbours on a line")
     defined, counted, labelled, largest, over = 0, 0, 0, Fraction(0), 0
+    found_by: dict[tuple[Any, ...], int] = {}  # a data set is in many pairs, and is solved once
     for rest, one, two in neighbours(LARGEST):
         case = {"rest": rest, "one": one, "two": two}
         lists = []
         for record in (one, two):
-            expected = nearest_opposites((*rest, record))
-            search.sanity(0 if _by_class(line, (*rest, record)) == expected else -1, case)
+            records = (*rest, record)
+            key = tuple(sorted(records))
+            expected = _sides(key)
+            if key not in found_by:
+                found_by[key] = 0 if _by_class(line, records) == expected else -1
+            search.sanity(found_by[key], case)
             if expected is not None:
                 lists.append(expected)
         if len(lists) < 2:
@@ -96,6 +100,9 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
     search.fact("largest real ε there, in units of the printed", float(largest))
 
 
+_sides = cache(nearest_opposites)
+
+
 def _by_class(line: Any, records: Any) -> tuple[list[int], list[int]] | None:
     x, y = [r[0] for r in records], [r[1] for r in records]
     try:
@@ -110,7 +117,7 @@ def number_slack(rest: Any, one: Any, two: Any) -> int:
     """Return 2·P′(S) − P(S) for S: as many vectors are released as the first data set has; from distances alone."""
     numbers = []
     for record in (one, two):
-        sides = nearest_opposites((*map(tuple, rest), tuple(record)))
+        sides = _sides(tuple(sorted((*map(tuple, rest), tuple(record)))))
         assert sides is not None
         numbers.append(sum(map(len, sides)))
     return ODDS * (numbers[0] == numbers[1]) - 1
@@ -156,35 +163,6 @@ def _scale_alone(real_delta: Any, search: Search) -> None:
         search.sanity(-abs(real_delta(odds, k, fewer) - real_delta(odds, fewer, k)), case)
     search.sanity(-abs(real_delta(ODDS, 3, 2) - Fraction(1, 27)), {"k": 3})
     search.fact("k = 3 against 2, vectors the same, k hidden: real δ at e^ε = 2", str(real_delta(ODDS, 3, 2)))
-
-
-def _noise_cancels(joint: Any, search: Search) -> None:
-    """The rates that the program sees are the classifier's on the records; the noise is on the cells, 2/(mε)."""
-    search.part("rates of the noisy law")
-    rng = np.random.default_rng(int(search.rng.integers(2**31)))
-    draws, sizes = 48, []
-    settings = ((0, 0.1, 60, 2), (1, 1.0, 60, 3), (0, 1.0, 240, 3), (1, 0.1, 240, 2))
-    for which, epsilon, m, n_groups in settings:
-        svc = iris_pair("moved")[which]
-        labels, X = svc.classes_, rng.random((m, 4))
-        y, groups = rng.permutation(np.repeat(labels, m // 2)), np.arange(m) % n_groups
-        machine = SupportVectorPerturbation(svc, epsilon=epsilon).perturb(rng)
-        case = {"epsilon": epsilon, "m": m, "groups": n_groups}
-        said = machine.predict(X) == labels[1]
-        cells = [[(groups == a) & (y == label) for label in labels] for a in range(n_groups)]
-        share = np.array([[cell.mean() for cell in row] for row in cells])
-        rates = np.array([[said[cell].mean() for cell in row] for row in cells])
-        off = []
-        for _ in range(draws):
-            q, _ = joint(machine, X, y, sensitive_features=groups, rng=rng)
-            noisy = q.sum(axis=0)
-            off.append(noisy - share)
-            search.sanity(-float(abs(q[1] / noisy - rates).max()), case, tolerance=1e-9)
-        # mean of so many exponential numbers, within six standard deviations
-        sizes.append(abs(np.array(off)).ravel() * m * epsilon / 2)
-        search.sanity(6 / math.sqrt(sizes[-1].size) - abs(float(sizes[-1].mean()) - 1), case)
-    every = np.concatenate(sizes)
-    search.sanity(6 / math.sqrt(every.size) - abs(float(every.mean()) - 1), {"all together": every.size})
 
 
 def _attribute_alone(search: Search) -> None:
@@ -245,56 +223,6 @@ def _rank(rows: list[list[Fraction]]) -> int:
             left[i] = [a - factor * b for a, b in zip(left[i], left[rank], strict=True)]
         rank += 1
     return rank
-
-
-def _real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
-    """A machine on 100 irises, asked for ε = 1: an audit of the drawn vectors, between the asked and the exact ε."""
-    search.part("a real machine")
-    one, two = iris_pair("moved")
-    f, g = one.support_vectors_, two.support_vectors_
-    exact, scale = float(real_epsilon(f, g, 1.0)), 2 / len(f)
-    for epsilon in (1.0, 0.2):
-        draws = release(one, epsilon, 2000, search.rng)
-        # mean of so many exponential numbers, within six standard deviations
-        off = abs(float(abs(draws - f).mean()) * epsilon / scale - 1)
-        search.sanity(6 / math.sqrt(draws.size) - off, {"scale": scale / epsilon})
-    for svc, epsilon in itertools.product((two, iris_pair("counted")[1]), (1.0, 0.2)):
-        _either_reading(release, svc, epsilon, search)
-
-    def score(svc: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        drawn = release(svc, 1.0, size, rng)
-        return np.asarray(laplace_vector_loss(drawn.reshape(size, -1), f.ravel(), g.ravel(), scale))
-
-    found = audit(score, [(one, two)], 4000, 0.001, search.rng)
-    search.sanity(found.epsilon_lower - 1.0, {"audit": "more than asked"})
-    search.sanity(exact - found.epsilon_lower, {"audit": "no more than the exact one"})
-    search.fact("irises, 42 support vectors, ε = 1 asked: Clopper–Pearson lower bound", found.epsilon_lower)
-    search.fact("the same, exact", exact)
-    numbers = [int(svc.n_support_.sum()) for svc in iris_pair("counted")]
-    search.sanity(abs(numbers[0] - numbers[1]) - 1, {"numbers": numbers})
-    search.fact("irises, another record replaced: support vectors before and after", str(numbers))
-
-
-def _either_reading(release: Any, svc: Any, epsilon: float, search: Search) -> None:
-    """A number for each coordinate, or one for each vector; then differences of coordinates go out as they are."""
-    exact, rng = svc.support_vectors_, search.rng.spawn(1)[0]
-    k, d = exact.shape
-    case = {"k": k, "epsilon": epsilon}
-    readings: tuple[dict[str, str], ...] = ({}, {"noise": "coordinate"}, {"noise": "vector"})
-    for draws, options in itertools.product((300, 700), readings):
-        drawn = release(svc, epsilon, draws, rng, **options)
-        noise = (drawn - exact) * k * epsilon / 2
-        numbers = draws * k * (1 if options.get("noise") == "vector" else d)
-        search.sanity(-abs(drawn.shape[0] - draws), case)
-        # mean of so many exponential numbers, within six standard deviations
-        search.sanity(6 / math.sqrt(numbers) - abs(float(abs(noise).mean()) - 1), case | options)
-        together = float(abs(noise - noise[..., :1]).max())
-        if numbers < noise.size:
-            search.sanity(-together, case | options, tolerance=1e-9)
-        else:
-            # as far apart as two independent numbers of scale 1: 3/2 in the mean, of variance 7/4
-            apart = float(abs(noise[..., 1:2] - noise[..., :1]).mean()) - 1.5
-            search.sanity(6 * math.sqrt(1.75 / (draws * k)) - abs(apart), case | options)
 
 
 def _one_per_class(x: Any, y: Any) -> LineSVM:
@@ -383,13 +311,13 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "always a number for each coordinate": {
-        "release": lambda svc, epsilon, size, rng, noise="coordinate": noisy_support_vectors(
-            svc, epsilon, size, rng, noise="coordinate" if noise else noise
+        "release": lambda svc, epsilon, size, rng, noise_kind="coordinate": noisy_support_vectors(
+            svc, epsilon, size, rng, noise_kind="coordinate" if noise_kind else noise_kind
         )
     },
     "the two readings exchanged": {
-        "release": lambda svc, epsilon, size, rng, noise="coordinate": noisy_support_vectors(
-            svc, epsilon, size, rng, noise="coordinate" if noise == "vector" else "vector"
+        "release": lambda svc, epsilon, size, rng, noise_kind="coordinate": noisy_support_vectors(
+            svc, epsilon, size, rng, noise_kind="coordinate" if noise_kind == "vector" else "vector"
         )
     },
 }

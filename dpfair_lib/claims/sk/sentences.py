@@ -13,20 +13,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from dpfair_lib.claims.cgkm.thm_2_privacy import shapes
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
-    constant_error,
-    error_by_definition,
-    gap_by_definition,
-    law_count,
-    laws,
+from dpfair_lib.claims.sk.sentences_fairness import (
+    ACCURATE,
+    ODDS,
+    OPPORTUNITY,
+    PARITY,
+    exact_fairness,
+    which_notion,
 )
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid
-from dpfair_lib.compat.constructions import sign_pair
-from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within
-from dpfair_lib.compat.feasibility import is_contradiction, keeps_promises, pure_dp_feasible
+from dpfair_lib.claims.sk.sentences_learner import private_learner
+from dpfair_lib.compat.acceptable import hypothesis_grid
+from dpfair_lib.compat.criteria import Criterion
+from dpfair_lib.compat.feasibility import pure_dp_feasible
 from dpfair_lib.compat.learner_law import learner_delta
 from dpfair_lib.compat.learner_release import release_delta
 from dpfair_lib.experiments.records import read_record
@@ -34,9 +34,6 @@ from dpfair_lib.experiments.sk.private_svms import EPSILONS
 from dpfair_lib.experiments.sk.private_svms_summary import OVERLAP, Cell, difference, interval, with_gap
 from dpfair_lib.svm.linf_bounds import svm_at_most_generic
 
-OPPORTUNITY, ODDS, PARITY = (fair_within(notion) for notion in ("opportunity", "odds", "parity"))
-ACCURATE = beats_constants()
-STEPS, FEWER = 6, 5
 DATA = ("adult", "compas")
 AGREEMENT = 1e-9
 
@@ -69,9 +66,9 @@ def check(
 ) -> Evidence:
     """Judge each sentence on its own, those on methods by exact search, those on effects by recorded trials."""
     _bounds(compare, search)
-    _which_notion(opportunity, odds, parity, search)
-    _private_learner(learner, search)
-    _exact_fairness(feasible, search)
+    which_notion(opportunity, odds, parity, search)
+    private_learner(learner, search)
+    exact_fairness(feasible, search)
     _trials(contrast, search)
     return search.evidence()
 
@@ -91,209 +88,6 @@ def _bounds(compare: Callable[..., int], search: Search) -> None:
             search.observe(-found, case)  # never the smaller one
     cases = 3 * 12 * math.comb(13, 2)  # k ≤ m ≤ 12
     search.exhausts("β in twelfths, up to 12 records and all numbers of support vectors", cases=cases)
-
-
-def printed_slack(denominator: int) -> int:
-    """Return −1 if some constant has equal rates for both labels on all laws in such steps: private, exactly fair."""
-    everyone = [[1, 1], [1, 1]]
-    return -int(all(rate_gap(law.table, everyone, y) == 0 for law in laws(denominator) for y in (0, 1)))
-
-
-def rate_gap(table: Any, h: Any, label: int) -> Fraction:
-    """Return how far apart the groups' rates of people of this label are, person by person."""
-    ordered = [
-        [people if label else people[::-1] for people in point] for point in np.asarray(table).tolist()
-    ]
-    return gap_by_definition(ordered, h)
-
-
-def _exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
-    """§ 2, "no differentially private model is exactly fair": constants are. With accuracy it is impossible."""
-    search.part("exact fairness and privacy")
-    grid = hypothesis_grid(2)
-    no_constants = grid[1:-1]
-    for criterion, labels, epsilon in (
-        (OPPORTUNITY, (1,), 0), (ODDS, (0, 1), 0), (ODDS, (0, 1), 3), (OPPORTUNITY, (1,), Fraction(1, 2))
-    ):  # fmt: skip
-        options: dict[str, Any] = {"epsilon": float(epsilon), "fair": criterion}
-        for hypotheses in (grid, no_constants):
-            count = len(hypotheses)
-            answer = feasible(laws(FEWER), hypotheses, accurate=None, zeta=Fraction(1, FEWER), **options)
-            case = {"labels": labels, "ε": epsilon, "hypotheses": count, "asked for": "exact fairness alone"}
-            # constants are exactly fair on every law, and nobody else is on all of them
-            search.agree(answer.feasible, count == len(grid), case)
-            search.agree(_proved(answer, epsilon), True, case)
-            fair = _fair_by_definition(labels)[:, slice(None) if count == len(grid) else slice(1, -1)]
-            search.agree(answer.acceptable.shape == fair.shape, True, case)
-            search.agree(bool((answer.acceptable == fair).all()), True, case)
-            constants = np.isin(hypotheses.sum(axis=(1, 2)), (0, 4))
-            search.agree(fair.all(axis=0), constants, {**case, "h": np.arange(count)})
-        near = Fraction(1, 100)
-        answer = feasible(sign_pair(near), grid, accurate=ACCURATE, zeta=near, **options)
-        case = {"labels": labels, "ε": epsilon, "asked for": "fair and better than every constant"}
-        search.agree(answer.feasible, False, case)
-        search.agree(_proved(answer, epsilon), True, case)
-        # two laws that are further apart are no neighbours: each may have its own fair and accurate hypothesis
-        answer = feasible(sign_pair(near), grid, accurate=ACCURATE, zeta=near / 100, **options)
-        search.agree(answer.feasible, True, case | {"ζ": near / 100})
-    search.against(printed_slack(FEWER), {"denominator": FEWER}, verify=printed_slack)
-
-
-def _proved(answer: Any, epsilon: Any) -> bool:
-    """Return whether an answer's certificate is one, at a factor that is at least e^ε (or at 1, if it is feasible)."""
-    if answer.feasible:
-        return bool(keeps_promises(answer.mechanism, answer.acceptable, answer.neighbors, 1))
-    large = answer.factor >= math.exp(epsilon)
-    return large and bool(
-        is_contradiction(answer.infeasible, answer.acceptable, answer.neighbors, answer.factor)
-    )
-
-
-@cache
-def _fair_by_definition(labels: tuple[int, ...]) -> np.ndarray:
-    """Return on which laws each of the 16 hypotheses has equal rates, from the definitions."""
-    grid = hypothesis_grid(2).tolist()
-    return np.array(
-        [[all(rate_gap(law.table, h, y) == 0 for y in labels) for h in grid] for law in laws(FEWER)]
-    )
-
-
-@cache
-def _met_by_definition() -> dict[str, np.ndarray]:
-    """Return what each of the 16 hypotheses satisfies on each law, from the definitions."""
-    grid = hypothesis_grid(2).tolist()
-    true, false = (
-        np.array([[rate_gap(law.table, h, label) == 0 for h in grid] for law in laws(STEPS)])
-        for label in (1, 0)
-    )
-    selected = [[_selection_gap(law.table, h) == 0 for h in grid] for law in laws(STEPS)]
-    better = [
-        [error_by_definition(law.table, h) < constant_error(law.table) for h in grid] for law in laws(STEPS)
-    ]
-    return {
-        "opportunity": true,
-        "odds": true & false,
-        "parity": np.array(selected),
-        "better": np.array(better),
-    }
-
-
-def _selection_gap(table: Any, h: Any) -> Fraction:
-    people = np.asarray(table).sum(axis=-1)
-    rates = (people * np.array(h)).sum(axis=0) / people.sum(axis=0)
-    return abs(rates[0] - rates[1])
-
-
-def _which_notion(opportunity: Criterion, odds: Criterion, parity: Criterion, search: Search) -> None:
-    """§ 2, "using equalized odds": CGKM's notion is equal opportunity, which asks for less. § 6 on other notions."""
-    search.part("the notions")
-    hypotheses, expected = hypothesis_grid(2), _met_by_definition()
-    found = {}
-    for name, criterion in (("opportunity", opportunity), ("odds", odds), ("parity", parity)):
-        found[name] = acceptable_table(laws(STEPS), hypotheses, criterion, None)
-        at, h = np.indices(found[name].shape)
-        case = {"notion": name, "law": at.ravel(), "h": h.ravel()}
-        search.agree(found[name].ravel(), expected[name].ravel(), case)
-    search.exhausts("three notions, all laws in sixths, all 16 hypotheses", cases=3 * 16 * law_count(STEPS))
-    # "a more relaxed version": odds imply opportunity, not the other way round, not even with accuracy
-    weaker = found["opportunity"] & ~found["odds"]
-    search.agree(bool((found["odds"] & ~found["opportunity"]).any()), False, {"odds": "without opportunity"})
-    search.agree(
-        bool((weaker & expected["better"]).any()), True, {"opportunity and accuracy": "without odds"}
-    )
-    # "does not address … disparate impact": it does where base rates are equal, and there only
-    unequal = np.array([law.table[:, 0, 1].sum() * law.table[:, 1].sum() != law.table[:, 1, 1].sum()
-                        * law.table[:, 0].sum() for law in laws(STEPS)])  # fmt: skip
-    apart = found["odds"] & ~found["parity"]
-    search.agree(bool(apart[unequal].any()), True, {"odds without parity": "unequal base rates"})
-    search.agree(bool(apart[~unequal].any()), False, {"odds without parity": "equal base rates"})
-    search.fact(
-        "fair by equal opportunity and better than constants, in sixths; of these without equalized odds",
-        f"{int((found['opportunity'] & expected['better']).sum())}; {int((weaker & expected['better']).sum())}",
-    )
-
-
-def _private_learner(learner: Callable[..., Any], search: Search) -> None:
-    """§ 2, "a private learner with nearly equal true positive rates": repaired it is private; how fair, OPT says."""
-    search.part("the private learner")
-    before, after = shapes(16, (2, 2))
-    copies = np.array([[(1, 100)]])
-    for smallest in ((2, 2), (2, 1), (1, 2)):
-        both = before[None], after[None]
-        settings: dict[str, Any] = {"at": 1.0, "epsilon": 0.5, "delta": 1e-3, "copies": copies}
-        delta, alone = learner(both, smallest, 16, **settings), learner_delta(both, smallest, 16, **settings)
-        case = {"smallest": smallest, "epsilon": 0.5}
-        search.observe((1e-3 - delta).ravel(), case, tolerance=1e-13)
-        # the noisy count goes out too: h alone would hide what it tells
-        search.observe((delta - alone).ravel(), case, tolerance=1e-13)
-        search.agree(bool(delta.max() > alone.max()), True, case)
-    _by_a_sum(learner, search)
-    # the best Γ + err may keep a gap for good, although a fair and better hypothesis is there
-    law, grid = skewed_law(), hypothesis_grid(2)
-    sums = [gap_by_definition(law, h.tolist()) + error_by_definition(law, h.tolist()) for h in grid]
-    best = [h.tolist() for h, value in zip(grid, sums, strict=True) if value == min(sums)]
-    search.equal(len(best), 1, {"law": "skewed"})
-    search.equal(gap_by_definition(law, best[0]), Fraction(1, 10), {"law": "skewed", "h": best[0]})
-    fair = [h for h in grid.tolist() if gap_by_definition(law, h) == 0]
-    search.equal(
-        min(error_by_definition(law, h) for h in fair), Fraction(1, 4), {"law": "skewed", "among": "fair"}
-    )
-    search.agree(constant_error(law) > Fraction(1, 4), True, {"law": "skewed"})
-    search.fact(
-        "gap of true positive rates of the best Γ + err, a fair h of error ¼ being there", Fraction(1, 10)
-    )
-
-
-def _by_a_sum(learner: Callable[..., Any], search: Search) -> None:
-    """The excess of one joint law of (M, h) over the other, by a sum over M: each argument on its own, both scales."""
-    search.part("the private learner, by a sum")
-    usual: dict[str, Any] = {
-        "n": 16, "smallest": (8, 7), "at": 0.5, "epsilon": 0.5, "delta": 0.1, "many": (1, 20), "rule": "repaired",
-    }  # fmt: skip
-    others: list[dict[str, Any]] = [
-        {"n": 11}, {"smallest": (7, 8)}, {"smallest": (2, 2)}, {"at": 0.25}, {"epsilon": 1.0}, {"delta": 0.02},
-        {"many": (20, 1)}, {"rule": "printed"}, {"rule": "printed", "n": 11},
-    ]  # fmt: skip
-    before, after = shapes(16, (2, 2))
-    for changed, row in itertools.product((usual, *others), (8, 10)):
-        case = usual | changed
-        for pair in ((before[row], after[row]), (after[row], before[row])):
-            n, smallest, many = case["n"], case["smallest"], case["many"]
-            settings = {name: case[name] for name in ("at", "epsilon", "delta", "rule")}
-            found = learner(pair, smallest, n, copies=np.array(many), **settings)
-            exact = excess_by_a_sum(*map(tuple, pair), smallest, n, many, **settings)
-            # steps of at most 1/600, of a function with kinks
-            search.equal(float(found), exact, case | {"row": row}, tolerance=1e-6)
-
-
-@cache
-def excess_by_a_sum(
-    first: Any, second: Any, smallest: Any, n: int, many: Any, *, at: float, epsilon: float, delta: float, rule: str
-) -> float:  # fmt: skip
-    """Return Σ_h ∫ max(p(M) c(h | M) − e^ε′ p′(M) c′(h | M), 0) dM, with the printed or the repaired scale."""
-    off = math.log(1 / delta if rule == "printed" else 1 / (2 * delta)) / epsilon
-    reach = 40 / epsilon
-    M = np.linspace(min(smallest) - off - reach, max(smallest) - off + reach, 100_000) + 1e-7
-    joint = []
-    for losses, count in ((first, smallest[0]), (second, smallest[1])):
-        if rule == "printed":
-            inverse = n * (M - 1) / (2 * n + M - 1)
-        else:
-            at_least_one = np.maximum(M, 1)
-            inverse = 1 / np.maximum(2 / (at_least_one + 1), 1 / at_least_one + 1 / n)
-        odds = np.outer(np.log(many), np.ones_like(M)) - np.outer(losses, epsilon / 2 * inverse)
-        weights = np.exp(odds - odds.max(axis=0))
-        joint.append(weights / weights.sum(axis=0) * epsilon / 2 * np.exp(-epsilon * abs(M - (count - off))))
-    return float(np.maximum(joint[0] - math.exp(at) * joint[1], 0).sum() * (M[1] - M[0]))
-
-
-def skewed_law() -> list[list[list[Fraction]]]:
-    """Return a law on two points that tell the label, but for a tenth of one group's positives."""
-    quarter = Fraction(1, 4)
-    return [
-        [[quarter, Fraction(0)], [quarter, quarter / 10]],
-        [[Fraction(0), quarter], [Fraction(0), quarter * Fraction(9, 10)]],
-    ]
 
 
 # the printed method beside its own machine without noise; known techniques together beside none

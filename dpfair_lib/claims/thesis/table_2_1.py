@@ -17,12 +17,17 @@ from dpfair_lib.central.parity import parity_bound, parity_violation_probability
 from dpfair_lib.central.released_rates import Rate, geometric_count_law, rate_odds, rational_decay
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.learners.fermi_penalty import clipped_w_sum, penalty, renyi_information, residuals
+from dpfair_lib.claims.thesis.table_2_1_fermi import (
+    models_with_gradients,
+    no_bound_at_fixed_strength,
+    one_record_of_fermi,
+)
+from dpfair_lib.claims.thesis.table_2_1_odds import odds_of_one_rate, slow
+from dpfair_lib.learners.fermi_penalty import clipped_w_sum, renyi_information, residuals
 
 HALF = Fraction(1, 2)
 NEVER = 10**9  # stands for an infinite ratio
 RECORDS = 3
-STRENGTHS = (0.5, 1.0, 1.5, 1.8, 2.5, 10.0, 100.0)  # λ: printed ones, and larger
 THIRDS = [Fraction(i, 3) for i in range(4)]
 FEATURES = {"x": 0, "a": 1, "y": 2}
 
@@ -42,11 +47,11 @@ def check(
     _any_classifier(gap, search)
     _a_bound(bound, search)
     _features_covered(law, search)
-    _odds_of_one_rate(odds, search)
+    odds_of_one_rate(odds, search)
     _sizes_counted(odds, search)
-    _models_with_gradients(slopes, search)
-    _no_bound_at_fixed_strength(information, search)
-    _one_record_of_fermi(w_sum, search)
+    models_with_gradients(slopes, search)
+    no_bound_at_fixed_strength(information, search)
+    one_record_of_fermi(w_sum, search)
     return search.evidence()
 
 
@@ -269,159 +274,6 @@ def _sizes_counted(odds: Callable[..., Any], search: Search) -> None:
             search.equal(fixed, 1 / root**24, case)
 
 
-def _odds_of_one_rate(odds: Callable[..., Any], search: Search) -> None:
-    """All pairs of rates of up to three records, two levels of noise, clipped or not, by the definition."""
-    search.part("odds of one noisy rate")
-    rates = [Rate(k, m) for m in (1, 2, 3) for k in range(m + 1)]
-    for decay, (before, after), clipped in itertools.product(
-        (_slow, _quick), itertools.product(rates, repeat=2), (True, False)
-    ):
-        case = {"before": before, "after": after, "clipped": clipped, "decay": decay.__name__}
-        found = odds(before, after, decay, clipped=clipped)
-        expected = odds_by_definition(before, after, decay, clipped)
-        search.agree(found == math.inf, expected is None, case)
-        if expected is not None and found != math.inf:
-            search.equal(found, expected, case)
-
-
-def _slow(t: Fraction) -> Fraction:
-    return rational_decay(Fraction(19, 20), 12)(t)
-
-
-def _quick(t: Fraction) -> Fraction:
-    return rational_decay(Fraction(1, 2), 12)(t)
-
-
-def odds_by_definition(before: Rate, after: Rate, decay: Any, clipped: bool) -> Fraction | None:
-    """Return the largest ratio of two densities of noisy rates, at all twelfths, and of their atoms; None: infinite.
-
-    The density at x is proportional to size times e^(−ε|size x − selected|). Between places where one of the two
-    turns, their ratio rises or falls; all such places are twelfths.
-    """
-    (k, m), (j, n) = before, after
-    if not clipped and m < n:
-        return None  # the heavier tail
-    places = range(13) if clipped else range(-36, 49)
-    ratios = [
-        Fraction(m, n) * decay(abs(m * x - k) - abs(n * x - j)) for x in (Fraction(i, 12) for i in places)
-    ]
-    if clipped:
-        ratios += [decay(Fraction(k - j)), decay(Fraction((m - k) - (n - j)))]
-    return max(*ratios, Fraction(1))
-
-
-def _models_with_gradients(slopes: Callable[..., Any], search: Search) -> None:
-    """The penalty is linear in the predictions, so any differentiable model is reached; one that says 0 or 1 is not."""
-    search.part("DP-FERMI: any model")
-    rng, n = search.rng, 6
-    divided = itertools.cycle(
-        (
-            ([0, 0, 1, 1, 1, 0], [0.5, 0.5]),
-            ([1, 0, 1, 1, 1, 1], [0.2, 0.8]),
-            ([2, 0, 1, 0, 2, 2], [0.3, 0.1, 0.6]),
-        )
-    )
-    for strength, (of, shares) in zip(STRENGTHS, divided, strict=False):
-        groups, frequencies = np.array(of), np.array(shares)
-        W = rng.normal(size=(1, len(shares), 2))
-        y = rng.integers(0, 2, size=n).astype(float)
-        p = rng.uniform(0.05, 0.95, size=(1, n))
-        own = slopes(p, y, groups, frequencies, np.array([strength]), W)
-        for i in range(n):
-            moved = p.copy()
-            moved[0, i] += 0.03
-            rise = (penalty(moved, groups, frequencies, W) - penalty(p, groups, frequencies, W))[0] * n / 0.03
-            expected = p[0, i] - y[i] + strength * p[0, i] * (1 - p[0, i]) * rise
-            search.equal(float(own[0, i]), float(expected), {"λ": strength, "p": p[0, i]}, tolerance=1e-9)
-        for hard in itertools.product((0.0, 1.0), repeat=n):
-            sure = np.array([hard])
-            without = slopes(sure, y, groups, frequencies, np.array([0.0]), W)
-            case = {"λ": strength, "labels": hard}
-            search.observe(
-                -abs(slopes(sure, y, groups, frequencies, np.array([strength]), W) - without)[0], case
-            )
-
-
-@functools.cache
-def _grid() -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of rates p_0, p_1 in fiftieths between 0 and 1, as predictions of 20 records of two groups of 10."""
-    inner = np.arange(1, 50) / 50
-    pairs = np.array(list(itertools.product(inner, repeat=2)))
-    return pairs, np.repeat(pairs, 10, axis=1)
-
-
-def _no_bound_at_fixed_strength(information: Callable[..., Any], search: Search) -> None:
-    """Without noise, for all records there are: cross-entropy + λD is least at a gap above 0, for every λ.
-
-    Two groups of one size, P(Y = 1) = 3/4 and 1/4, a model that can have any rate in each. On the grid the least
-    cross-entropy + λD is below that of every fair pair; what a minimiser does have is λD ≤ what fairness costs.
-    """
-    search.part("DP-FERMI: guarantee")
-    pairs, predictions = _grid()
-    groups, frequencies = np.repeat((0, 1), 10), np.array([0.5, 0.5])
-    D = information(predictions, groups, frequencies)
-    gaps, middle = pairs[:, 0] - pairs[:, 1], pairs.mean(axis=1)
-    search.observe(-abs(D - gaps**2 / (4 * middle * (1 - middle))), {"p": pairs}, tolerance=1e-9)
-    for first, order in itertools.product((2, 10, 15), (1, -1)):
-        # the records in another order, and groups of other sizes: D = w(1 − w)(p_0 − p_1)²/(p(1 − p))
-        of, share = np.repeat((0, 1), (first, 20 - first))[::order], first / 20
-        likely = np.where(of == 0, pairs[:, :1], pairs[:, 1:])
-        found = information(likely, of, np.array([share, 1 - share]))
-        mean = share * pairs[:, 0] + (1 - share) * pairs[:, 1]
-        expected = share * (1 - share) * gaps**2 / (mean * (1 - mean))
-        search.observe(-abs(found - expected), {"p": pairs, "share": share}, tolerance=1e-9)
-    rates = np.array([0.75, 0.25])
-    loss = -(rates * np.log(pairs) + (1 - rates) * np.log(1 - pairs)).mean(axis=1)
-    fair = abs(gaps) < 1e-12
-    for strength in STRENGTHS:
-        # next to fairness the loss falls by ½ a unit of gap, and λD costs λ gap²: below it for gap < 1/(2(λ + 1))
-        step = 1 / (4 * (strength + 1))
-        near = np.array([[0.5 + step / 2, 0.5 - step / 2]])
-        cost = -(rates * np.log(near) + (1 - rates) * np.log(1 - near)).mean()
-        value = cost + strength * float(information(np.repeat(near, 10, axis=1), groups, frequencies)[0])
-        search.observe(float((loss + strength * D)[fair].min()) - value - 1e-6, {"λ": strength})
-        best = int((loss + strength * D).argmin())
-        search.observe(
-            float(loss[fair].min() - loss.min() - strength * D[best]), {"λ": strength}, tolerance=1e-9
-        )
-        if strength in (1.0, 2.5):
-            search.fact(
-                f"gap that λ = {strength:g} leaves without any noise", round(abs(float(gaps[best])), 2)
-            )
-
-
-def _one_record_of_fermi(w_sum: Callable[..., Any], search: Search) -> None:
-    """As defined, a record's part in the sum for W is clipped, whatever its prediction and its group are."""
-    search.part("DP-FERMI: privacy of all features")
-    groups, frequencies = np.array([0, 1, 2, 1]), np.array([0.25, 0.5, 0.25])
-    rng = search.rng
-    for clip in (0.1, 1.0, 7.0):
-        for _ in range(25 * search.effort):
-            W = rng.normal(scale=rng.choice([0.1, 1.0, 10.0]), size=(500, 3, 2))
-            p = rng.uniform(size=(500, 4))
-            moved = w_sum(p, groups, frequencies, W, clip) - w_sum(p[:, :3], groups[:3], frequencies, W, clip)
-            length = np.sqrt((moved**2).sum(axis=(1, 2)))
-            search.observe(clip - length, {"clip": clip, "p": p, "W": W}, tolerance=1e-9)
-        for shares in ([0.25, 0.5, 0.25], [0.6, 0.1, 0.3]):
-            W, p = rng.normal(size=(20, 3, 2)), rng.uniform(size=(20, 4))
-            found = w_sum(p, groups, np.array(shares), W, clip)
-            apart = abs(found - _sum_by_records(p, groups, np.array(shares), W, clip)).max(axis=(1, 2))
-            search.observe(-apart, {"clip": clip, "p": p, "W": W, "frequencies": shares}, tolerance=1e-9)
-
-
-def _sum_by_records(p: Any, groups: Any, frequencies: Any, W: Any, clip: float) -> np.ndarray:
-    """Return the sum of the clipped gradients 2 f_y (e_s/√P_s − W_·y), each record's formed and clipped by itself."""
-    total = np.zeros_like(W)
-    for i, s in enumerate(groups):
-        unit = np.zeros(len(frequencies))
-        unit[s] = 1 / math.sqrt(frequencies[s])
-        says = np.stack([1 - p[:, i], p[:, i]], axis=1)
-        gradient = 2 * says[:, None, :] * (unit[:, None] - W)
-        norm = np.sqrt((gradient**2).sum(axis=(1, 2)))
-        total += gradient * np.minimum(1, clip / norm)[:, None, None]
-    return total
-
-
 def _bound_of_one_group(n: Any, epsilon: Any, eta: float, **how: Any) -> float:
     sizes = np.broadcast_to(n, 2)
     return parity_bound(n, epsilon, eta, **how) - math.sqrt(math.log(8 / eta) / (2 * int(sizes[1])))
@@ -472,7 +324,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "never clipped": {
         "odds": lambda one, two, decay, clipped=True: rate_odds(one, two, decay, clipped=clipped and False)
     },
-    "odds of one ε": {"odds": lambda one, two, _, **how: rate_odds(one, two, _slow, **how)},
+    "odds of one ε": {"odds": lambda one, two, _, **how: rate_odds(one, two, slow, **how)},
     "the neighbours exchanged": {"odds": lambda one, two, decay, **how: rate_odds(two, one, decay, **how)},
     "odds of half a record": {
         "odds": lambda one, two, decay, **_: decay(Fraction(-1, 2)) + 0 * one.size * two.size
