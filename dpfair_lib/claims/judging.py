@@ -13,7 +13,7 @@ from dpfair_lib._processes import end_with
 from dpfair_lib.claims.kept import Found, place_of
 from dpfair_lib.claims.ledger import Claim, FaultRun, Outcome, Verdict
 from dpfair_lib.claims.rooms import CLAIMS, in_ledger
-from dpfair_lib.claims.search import Search
+from dpfair_lib.claims.search import Search, Violated
 
 
 def judge(
@@ -21,8 +21,9 @@ def judge(
 ) -> Outcome:
     """Run a claim's check, and its planted faults if asked.
 
-    A fault counts as caught when the check, handed the wrong function, reaches another finding than the
-    recorded verdict. A fault on which the check crashes is not caught.
+    A fault counts as caught when the check, handed the wrong function, sees a case that what we defend fails: one in
+    which the library's own function is fine. The run of a fault ends there. That what is printed fails elsewhere, or
+    nowhere any more, catches nothing, and neither does a crash before.
 
     Parameters
     ----------
@@ -119,13 +120,14 @@ def _run(claim: Claim, search: Searched) -> Outcome:
 
 def _plant(claim: Claim, wrong: Mapping[str, Any], search: Searched) -> FaultRun:
     assert claim.check is not None
+    asked = Search(seed=search.seed, effort=search.effort, ends_at_a_violation=True)
     try:
-        evidence = claim.check(search=Search(seed=search.seed, effort=search.effort), **wrong)
+        evidence = claim.check(search=asked, **wrong)
+    except Violated as seen:
+        return FaultRun(True, str(seen))
     except Exception as error:  # whatever a wrong function does to the check, the others are to be planted
         return FaultRun(False, f"the check crashed: {type(error).__name__}: {error}")
-    if evidence.finding == claim.verdict:
-        return FaultRun(False, f"the check still finds {evidence.finding!r}")
-    return FaultRun(True, evidence.part or f"finding {evidence.finding!r}")
+    return FaultRun(False, f"no case is violated; the check finds {evidence.finding!r}")
 
 
 def _apart(claims: list[Claim], search: Searched, jobs: int | None) -> Iterator[Found]:

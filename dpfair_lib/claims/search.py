@@ -115,6 +115,10 @@ class _Worst:
         return self.margin is not None and self.margin < 0
 
 
+class Violated(Exception):
+    """What ends a check, where it is to end, at the first case that what we defend fails; holds the part's name."""
+
+
 class Search:
     """Collects the cases that a check judges.
 
@@ -124,11 +128,14 @@ class Search:
         Seed of ``rng``, so that a run can be repeated.
     effort : int
         Multiplies the random part of a search: 1 in the test suite, more by hand.
+    ends_at_a_violation : bool
+        Raise `Violated` at the first case that what we defend, or what the check relies on, fails.
     """
 
-    def __init__(self, *, seed: int = 0, effort: int = 1) -> None:
+    def __init__(self, *, seed: int = 0, effort: int = 1, ends_at_a_violation: bool = False) -> None:
         self.rng = np.random.default_rng(seed)
         self.effort = effort
+        self.ends_at_a_violation = ends_at_a_violation
         self._defended, self._sane, self._printed = _Worst(), _Worst(), _Worst()
         self._part = ""
         self._universe: list[str] = []
@@ -271,6 +278,11 @@ class Search:
         if not 0 <= tolerance < math.inf:
             raise ValueError(f"tolerance: found {tolerance}, expected a finite number of at least 0")
         slack = _signed(slack)
+        self._put(worst, slack, case, tolerance, verify)
+        if self.ends_at_a_violation and worst is not self._printed and worst.violated:
+            raise Violated(self._part)
+
+    def _put(self, worst: _Worst, slack: Any, case: Case, tolerance: float, verify: Any) -> None:
         if not isinstance(slack, np.ndarray):
             worst.add(1, _screened(slack), tolerance, case, self._part, verify)
             return

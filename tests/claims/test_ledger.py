@@ -40,10 +40,7 @@ def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fa
     assert outcome.evidence.cases >= 100_000 or outcome.evidence.universe, (
         "go through a small universe and say so with search.exhausts, or judge 100,000 cases"
     )
-    if (
-        outcome.evidence.reproduced is not None
-    ):  # one number that differs would do: some part has to see the fault
-        assert not [name for name, run in outcome.faults.items() if run.how.startswith("finding")]
+    assert all(run.how for run in outcome.faults.values()), "name the parts of the check: search.part"
     json.dumps(as_row(outcome), allow_nan=False)
 
 
@@ -132,6 +129,36 @@ def test_a_fault_that_crashes_the_check_is_not_caught_and_stops_nothing():
     assert outcome.missed == ("crashes",)
     assert "ZeroDivisionError" in outcome.faults["crashes"].how
     assert outcome.faults["wrong"].caught
+
+
+def test_a_fault_is_caught_by_a_case_in_which_the_library_is_fine_and_by_nothing_else():
+    """What is printed fails in some case, and a table has a number that differs: any fault would do that as well."""
+
+    def check(*, search, bound=lambda: 0):
+        search.part("printed")
+        search.against(-1 if bound() == 0 else 0, {}, verify=lambda: -1)
+        search.part("ours")
+        search.observe(bound(), {})
+        search.part("the rest")
+        if bound() < 0:
+            raise AssertionError("a run that has caught its fault is over")
+        return search.evidence()
+
+    faults = {"harmless": {"bound": lambda: 1}, "wrong": {"bound": lambda: -1}}
+    outcome = judge(
+        Claim("isit.x", "here", "x", verdict="corrected", check=check, faults=faults), faults=True
+    )
+    assert outcome.status == "corrected"
+    assert outcome.faults["wrong"] == FaultRun(True, "ours")
+    assert outcome.faults["harmless"] == FaultRun(False, "no case is violated; the check finds 'holds'")
+
+    def compares(*, search, number=lambda: 0.0):
+        search.compare(number(), 1.0, spread=0.5, case={}, differs=True)
+        return search.evidence()
+
+    faults = {"worse": {"number": lambda: -1.0}, "right": {"number": lambda: 1.0}}
+    table = Claim("isit.x", "here", "x", verdict="not-reproduced", check=compares, faults=faults)
+    assert judge(table, faults=True).missed == ("worse",)
 
 
 def test_a_check_that_could_not_run_is_no_contradiction():

@@ -52,15 +52,15 @@ def _intervals(sensitivity: Callable[..., float], search: Search) -> None:
     """
     search.part("quadratic losses on intervals, exact")
     attained = 0
-    cases = 0
-    for n, mu, quarter in itertools.product(range(1, 6), (1, 2), (1, 2, 4, 8)):
-        others = np.array(list(itertools.product(SLOPES, repeat=n - 1)), dtype=np.int64).reshape(
+    sizes, curvatures, edges = range(1, 6), (1, 2), (1, 2, 4, 8)
+    for n, mu, quarter in itertools.product(sizes, curvatures, edges):
+        rest = np.array(list(itertools.product(SLOPES, repeat=n - 1)), dtype=np.int64).reshape(
             len(SLOPES) ** (n - 1), n - 1
         )
-        total = others.sum(axis=1)
+        total = rest.sum(axis=1)
         edge = quarter * mu * n  # R = quarter/4
         best = {g: np.clip(4 * (total + g), -edge, edge) for g in SLOPES}  # 4μn h*
-        widest = abs(others).max(axis=1, initial=0)
+        widest = abs(rest).max(axis=1, initial=0)
         for one, two in itertools.combinations(SLOPES, 2):
             move = abs(best[one] - best[two])
             fourfold = mu * quarter + 4 * np.maximum(widest, max(abs(one), abs(two)))  # 4Λ
@@ -68,7 +68,7 @@ def _intervals(sensitivity: Callable[..., float], search: Search) -> None:
                 "n": n,
                 "mu": mu,
                 "4R": quarter,
-                "others": others,
+                "others": rest,
                 "one": one,
                 "two": two,
                 "Λ": fourfold / 4,
@@ -77,7 +77,9 @@ def _intervals(sensitivity: Callable[..., float], search: Search) -> None:
             search.observe(bound - move, case, tolerance=1e-11)
             search.observe(2 * fourfold * n - move * (n + 1), case)
             attained += int((2 * fourfold * n == move * (n + 1)).sum())
-            cases += 2 * len(move)
+    # the other losses, the pair that is exchanged, and two statements of each
+    others, pairs = sum(len(SLOPES) ** (n - 1) for n in sizes), math.comb(len(SLOPES), 2)
+    cases = 2 * len(curvatures) * len(edges) * pairs * others
     search.exhausts(
         "n ≤ 5 losses μh²/2 − gh, whole g from −3 to 3, on four intervals, every replacement", cases=cases
     )

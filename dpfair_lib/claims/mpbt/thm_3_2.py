@@ -11,7 +11,14 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.fairness.linear_form import NOTIONS, fairness_levels
-from dpfair_lib.margins.certificate import BOUNDS, FairnessCertificate, certify, deviations
+from dpfair_lib.margins.certificate import (
+    BOUNDS,
+    ROUNDING,
+    FairnessCertificate,
+    cell_counts,
+    certify,
+    deviations,
+)
 
 ORDER = ("signed", "exact", "chernoff", "markov")
 
@@ -25,7 +32,7 @@ def check(
     """Judge random certificates against random and worst other models, and the two directions by themselves."""
     assert set(ORDER) == set(BOUNDS)
     halves: list[float] = []
-    for _ in range(60 * search.effort):
+    for number in range(60 * search.effort):
         labels, groups = search.rng.integers([2, 1], [4, 4])
         cells = int(labels * groups)
         codes = np.concatenate(
@@ -39,38 +46,47 @@ def check(
                 continue
             desirable = np.ones(labels, dtype=int)
             desirable[search.rng.integers(0, labels)] = 0
-            made = {
-                bound: certificate(
-                    relative,
-                    codes,
-                    labels=np.arange(labels),
-                    levels=np.arange(groups),
-                    notion=notion,
-                    radius=0.8,
-                    bound=bound,
-                    desirable=desirable,
-                )
-                for bound in ORDER
-            }
-            case = {"ρ/L": relative.tolist(), "cells": codes.tolist(), "notion": notion, "radius": 0.8}
-            _judge(made, relative, codes, (int(labels), int(groups)), notion, desirable, case, search)
-            halves.append(_ratio(made))
+            shape = int(labels), int(groups)
+            for radius in (0.8,) if number % 4 else (0.8, 0.0, 0.3, 1.5):
+                made = _made(certificate, relative, codes, shape, notion, radius, desirable, number % 8 == 4)
+                case = {"ρ/L": relative.tolist(), "cells": codes.tolist(), "notion": notion, "radius": radius}
+                # the random models of one radius stay what they are, whatever else is judged
+                rng = search.rng if radius == 0.8 else search.rng.spawn(1)[0]
+                _judge(made, relative, codes, shape, notion, radius, desirable, case, rng, search)
+                if radius == 0.8:
+                    halves.append(_ratio(made))
     _directions(deviation, search)
     search.fact("signed bound over exact bound on a group, smallest met", round(min(halves), 3))
     search.fact("no smaller than", 0.5)
     return search.evidence()
 
 
+def _made(
+    certificate: Callable[..., FairnessCertificate], relative: np.ndarray, codes: np.ndarray,
+    shape: tuple[int, int], notion: str, radius: float, desirable: np.ndarray, counted: bool,
+) -> dict[str, FairnessCertificate]:  # fmt: skip
+    """Return the certificates by all four bounds, from the rows, or with their counts handed over."""
+    given: dict[str, Any] = {
+        "labels": np.arange(shape[0]), "levels": np.arange(shape[1]), "notion": notion, "radius": radius,
+        "desirable": desirable,
+    }  # fmt: skip
+    if counted:
+        given["counts"] = cell_counts(relative, codes, shape[0] * shape[1], radius * (1 + ROUNDING))
+    return {bound: certificate(relative, codes, bound=bound, **given) for bound in ORDER}
+
+
 def _judge(
-    made: Any, relative: Any, codes: Any, shape: Any, notion: str, desirable: Any, case: Any, search: Any
-) -> None:
+    made: Any, relative: Any, codes: Any, shape: Any, notion: str, radius: float, desirable: Any, case: Any,
+    rng: np.random.Generator, search: Search,
+) -> None:  # fmt: skip
     """Other models: any rows within the radius may change sides, in either direction."""
     search.part(notion)
     right = (relative > 0).astype(int)
-    free = np.abs(relative) <= 0.8
-    others = np.where(free, search.rng.integers(0, 2, size=(20, len(right))), right)
+    # at radius 0 it is the same model, ties and all
+    free = np.abs(relative) <= radius if radius else np.zeros(len(right), dtype=bool)
+    others = np.where(free, rng.integers(0, 2, size=(20, len(right))), right)
     # the worst ones: all rows of some cells to one side
-    side = search.rng.integers(0, 2, size=(20, shape[0] * shape[1]))
+    side = rng.integers(0, 2, size=(20, shape[0] * shape[1]))
     others = np.concatenate([right[None], others, np.where(free, side[:, codes], right)])
     levels = levels_of(others, codes, shape, notion, desirable)
     for one in made.values():
@@ -156,6 +172,13 @@ def _wrong(**change: Callable[[FairnessCertificate], Any]) -> Callable[..., Fair
     return certificate
 
 
+def _at(other: Callable[[float], float]) -> Callable[..., FairnessCertificate]:
+    def certificate(*rows: Any, radius: float, **rest: Any) -> FairnessCertificate:
+        return certify(*rows, radius=other(radius), **(rest | {"counts": None}))
+
+    return certificate
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "half of the deviation": {"certificate": _wrong(deviation=lambda made: made.deviation / 2)},
     "ends exchanged": {"certificate": _wrong(lower=lambda made: 2 * made.fairness - made.upper)},
@@ -163,6 +186,16 @@ FAULTS: dict[str, dict[str, Any]] = {
         "certificate": _wrong(aggregate_upper=lambda made: float(np.abs(made.upper.mean())))
     },
     "interval too wide": {"certificate": _wrong(upper=lambda made: made.upper + 0.01)},
+    "always the radius 0.8": {"certificate": _at(lambda _: 0.8)},
+    "the radius squared": {"certificate": _at(lambda radius: radius**2)},
+    "counts of lost and gained rows exchanged": {
+        "certificate": lambda *rows, counts=None, **rest: certify(
+            *rows, counts=None if counts is None else counts[:, [0, 2, 1, 3, 4]], **rest
+        )
+    },
+    "always a slack": {
+        "certificate": lambda *rows, slack=0.0, **rest: certify(*rows, slack=slack + 0.01, **rest)
+    },
     "coefficients without bars": {
         "deviation": lambda matrix, terms: (
             matrix @ np.minimum(terms[:, 0], 9),

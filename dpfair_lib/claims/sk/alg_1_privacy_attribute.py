@@ -103,11 +103,12 @@ def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
     offsets += [
         EXACT(search.rng.integers(-100, 101, size=(2, 2))) * BOX / 100 for _ in range(4 * search.effort)
     ]
-    for moved, scale, offset in itertools.product((False, True), SCALES.values(), offsets):
+    chosen = itertools.product((m, 3 * m), (False, True), SCALES.values(), offsets)
+    for size, moved, scale, offset in chosen:
         cells = Fraction(1, 4) + offset  # both data sets' noisy cells are in the same box
-        case = {"m": m, "moved": moved, "scale": scale, "cells": cells.tolist()}
-        program = noisy_program(m, moved, cells, Fraction(scale))
-        start = kept(m, moved, cells, Fraction(scale))
+        case = {"m": size, "moved": moved, "scale": scale, "cells": cells.tolist()}
+        program = noisy_program(size, moved, cells, Fraction(scale))
+        start = kept(size, moved, cells, Fraction(scale))
         rule = EXACT(np.array([[start, 0], [1, 1]], dtype=object))
         room = program.limits - abs(program.differences(rule))
         search.sanity(room.min(), case)

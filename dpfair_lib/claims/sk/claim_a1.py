@@ -39,6 +39,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge every sample of up to three records and three groups, and every change of one entry of A."""
+    search.part("one entry of A changed")
     for m, groups in SIZES:
         largest = Fraction(0)
         for rows in itertools.combinations_with_replacement(itertools.product((0, 1), repeat=2), m):

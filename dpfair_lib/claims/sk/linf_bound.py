@@ -135,8 +135,11 @@ def _our_bound(bound: Any, search: Search) -> None:
 def _what_can_flip(share: Any, search: Search) -> None:
     """Within the box that holds all noise, a record counts as one that can flip exactly if the worst noise does it."""
     search.part("what can flip")
-    for _ in range(4 * search.effort):
+    for number in range(4 * search.effort):
         svc, X, y, groups = _machine(search.rng)
+        if number % 2:  # other people in the cells than those that the machine was trained on
+            other = search.rng.spawn(1)[0]
+            y, groups = other.permutation(y), other.permutation(np.repeat([0, 1], (20, 28)))
         for epsilon, beta in ((2.0, 0.1), (20.0, 0.1), (200.0, 0.01)):
             k, d = svc.support_vectors_.shape
             reach = largest_error_bound(beta, 2 / (k * epsilon), k * d, "printed")
@@ -216,6 +219,14 @@ FAULTS: dict[str, dict[str, Any]] = {
     "tail of one coordinate": {
         "share": lambda svc, X, y, *, failure, **chosen: flippable_share(
             svc, X, y, failure=min(failure * svc.support_vectors_.size, 0.999), **chosen
+        )
+    },
+    "nobody's label looked at": {
+        "share": lambda svc, X, y, **chosen: flippable_share(svc, X, np.sort(y), **chosen)
+    },
+    "groups in another order": {
+        "share": lambda svc, X, y, *, sensitive_features, **chosen: flippable_share(
+            svc, X, y, sensitive_features=np.sort(sensitive_features), **chosen
         )
     },
     "half of the noise": {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -120,21 +122,29 @@ def _other_unit(line: Any, soft: Any, search: Search) -> None:
 def _predictions(tail: Any, search: Search) -> None:
     """One support vector of each label, and 997 of 1000 records at one place: the unit decides whether they flip."""
     search.part("predictions")
-    m, epsilon = 1000, 100
-    for size in RANGES:
-        slack = flip_slack(m, size, epsilon)
-        search.against(slack, {"m": m, "size": size, "epsilon": epsilon}, verify=flip_slack)
+    m = 1000
+    for size, epsilon in itertools.product(RANGES, (100, 7)):
         t, scale = float(size) * 3 / 14, 1 / epsilon
         found = tail(t, scale)
-        search.fact(
-            f"features in [0, {float(size):g}], ε = {epsilon}, k = 2: P(all positives at 7R/8 flip)", found
-        )
-        # the same by quadrature over one of the two numbers, and bounded through the density at 0
-        v = scale * np.linspace(-40, 40, 400_001)
-        density = np.exp(-abs(v) / scale) / (2 * scale) * (v[1] - v[0])
-        over = np.where(v - t >= 0, 1 - np.exp(-abs(v - t) / scale) / 2, np.exp(-abs(v - t) / scale) / 2)
-        search.equal(found, float((density * over).sum()), {"t": t}, tolerance=1e-7)
-        search.observe(found - max(0.5 - t / (4 * scale), 0), {"t": t}, tolerance=1e-15)
+        if epsilon == 100:
+            slack = flip_slack(m, size, epsilon)
+            search.against(slack, {"m": m, "size": size, "epsilon": epsilon}, verify=flip_slack)
+            search.fact(
+                f"features in [0, {float(size):g}], ε = {epsilon}, k = 2: P(all positives at 7R/8 flip)",
+                found,
+            )
+        search.observe(found - max(0.5 - t / (4 * scale), 0), {"t": t, "scale": scale}, tolerance=1e-15)
+    for t, scale in itertools.product((0.0, 1e-6, 0.3, 1.0, 2.0), (0.01, 0.5, 1.0, 3.0)):
+        search.equal(tail(t, scale), _tail_by_quadrature(t / scale), {"t": t, "scale": scale}, tolerance=1e-7)
+
+
+@cache
+def _tail_by_quadrature(t: float) -> float:
+    """Return P(V − V′ ≥ t) for two numbers of scale 1, by a sum over V of its density times the tail of −V′."""
+    v = np.linspace(-40, 40, 400_001)
+    density = np.exp(-abs(v)) / 2 * (v[1] - v[0])
+    over = np.where(v - t >= 0, 1 - np.exp(-abs(v - t)) / 2, np.exp(-abs(v - t)) / 2)
+    return float((density * over).sum())
 
 
 def flip_slack(m: int, size: Fraction, epsilon: int) -> Fraction:
@@ -170,6 +180,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the largest coordinate": {"change": lambda f, g: max(abs(a - b) for a, b in zip(f, g, strict=True))},
     "squares": {"change": lambda f, g: sum((a - b) ** 2 for a, b in zip(f, g, strict=True))},
     "tail of one Laplace number": {"tail": lambda t, scale: math.exp(-t / scale) / 2},
+    "tail of a scale of 1/100": {"tail": lambda t, scale: gap_noise_tail(t, 0.01 + 0 * scale)},
+    "tail of the scale's square": {"tail": lambda t, scale: gap_noise_tail(t, scale**2)},
+    "threshold and scale exchanged": {"tail": lambda t, scale: gap_noise_tail(scale, max(t, 1e-6))},
     "tail of twice the scale": {"tail": lambda t, scale: gap_noise_tail(t, 2 * scale)},
 }
 

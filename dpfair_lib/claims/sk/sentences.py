@@ -15,18 +15,18 @@ from scipy.stats import t
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
-    constant_error,
-    error_by_definition,
-    gap_by_definition,
-    law_count,
-    laws,
+from dpfair_lib.claims.sk.sentences_fairness import (
+    ACCURATE,
+    ODDS,
+    OPPORTUNITY,
+    PARITY,
+    exact_fairness,
+    which_notion,
 )
-from dpfair_lib.claims.shared.learner_privacy import shapes
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid
-from dpfair_lib.compat.constructions import sign_pair
-from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within
-from dpfair_lib.compat.feasibility import is_contradiction, keeps_promises, pure_dp_feasible
+from dpfair_lib.claims.sk.sentences_learner import private_learner
+from dpfair_lib.compat.acceptable import hypothesis_grid
+from dpfair_lib.compat.criteria import Criterion
+from dpfair_lib.compat.feasibility import pure_dp_feasible
 from dpfair_lib.compat.learner_law import learner_delta
 from dpfair_lib.compat.learner_release import release_delta
 from dpfair_lib.experiments.records import read_record
@@ -34,9 +34,6 @@ from dpfair_lib.experiments.sk.private_svms import EPSILONS
 from dpfair_lib.experiments.sk.private_svms_summary import OVERLAP, Cell, difference, interval, with_gap
 from dpfair_lib.svm.linf_bounds import svm_at_most_generic
 
-OPPORTUNITY, ODDS, PARITY = (fair_within(notion) for notion in ("opportunity", "odds", "parity"))
-ACCURATE = beats_constants()
-STEPS, FEWER = 6, 5
 DATA = ("adult", "compas")
 AGREEMENT = 1e-9
 
@@ -69,9 +66,9 @@ def check(
 ) -> Evidence:
     """Judge each sentence on its own, those on methods by exact search, those on effects by recorded trials."""
     _bounds(compare, search)
-    _exact_fairness(feasible, search)
-    _which_notion(opportunity, odds, parity, search)
-    _private_learner(learner, search)
+    which_notion(opportunity, odds, parity, search)
+    private_learner(learner, search)
+    exact_fairness(feasible, search)
     _trials(contrast, search)
     return search.evidence()
 
@@ -91,147 +88,6 @@ def _bounds(compare: Callable[..., int], search: Search) -> None:
             search.observe(-found, case)  # never the smaller one
     cases = 3 * 12 * math.comb(13, 2)  # k ≤ m ≤ 12
     search.exhausts("β in twelfths, up to 12 records and all numbers of support vectors", cases=cases)
-
-
-def printed_slack(denominator: int) -> int:
-    """Return −1 if some constant has equal rates for both labels on all laws in such steps: private, exactly fair."""
-    everyone = [[1, 1], [1, 1]]
-    return -int(all(rate_gap(law.table, everyone, y) == 0 for law in laws(denominator) for y in (0, 1)))
-
-
-def rate_gap(table: Any, h: Any, label: int) -> Fraction:
-    """Return how far apart the groups' rates of people of this label are, person by person."""
-    ordered = [
-        [people if label else people[::-1] for people in point] for point in np.asarray(table).tolist()
-    ]
-    return gap_by_definition(ordered, h)
-
-
-def _exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
-    """§ 2, "no differentially private model is exactly fair": constants are. With accuracy it is impossible."""
-    search.part("exact fairness and privacy")
-    hypotheses = hypothesis_grid(2)
-    for criterion, labels in ((OPPORTUNITY, (1,)), (ODDS, (0, 1))):
-        options: dict[str, Any] = {"zeta": Fraction(1, FEWER), "epsilon": 0, "fair": criterion}
-        answer = feasible(laws(FEWER), hypotheses, accurate=None, **options)
-        case = {"labels": labels, "asked for": "exact fairness alone"}
-        search.agree(answer.feasible, True, case)
-        promised = answer.feasible and keeps_promises(
-            answer.mechanism, answer.acceptable, answer.neighbors, 1
-        )
-        search.agree(promised, True, case)
-        always = [
-            all(rate_gap(law.table, h, y) == 0 for law in laws(FEWER) for y in labels)
-            for h in hypotheses.tolist()
-        ]
-        search.agree(answer.acceptable.all(axis=0), np.array(always), {**case, "h": np.arange(16)})
-        # and those are the constants
-        search.agree(
-            np.array(always), np.isin(hypotheses.sum(axis=(1, 2)), (0, 4)), {**case, "h": np.arange(16)}
-        )
-        near = {**options, "zeta": Fraction(1, 100)}
-        answer = feasible(sign_pair(Fraction(1, 100)), hypotheses, accurate=ACCURATE, **near)
-        case = {"labels": labels, "asked for": "fair and better than every constant"}
-        search.agree(answer.feasible, False, case)
-        proved = not answer.feasible and is_contradiction(
-            answer.infeasible, answer.acceptable, answer.neighbors, answer.factor
-        )
-        search.agree(proved, True, case)
-    search.against(printed_slack(FEWER), {"denominator": FEWER}, verify=printed_slack)
-
-
-@cache
-def _met_by_definition() -> dict[str, np.ndarray]:
-    """Return what each of the 16 hypotheses satisfies on each law, from the definitions."""
-    grid = hypothesis_grid(2).tolist()
-    true, false = (
-        np.array([[rate_gap(law.table, h, label) == 0 for h in grid] for law in laws(STEPS)])
-        for label in (1, 0)
-    )
-    selected = [[_selection_gap(law.table, h) == 0 for h in grid] for law in laws(STEPS)]
-    better = [
-        [error_by_definition(law.table, h) < constant_error(law.table) for h in grid] for law in laws(STEPS)
-    ]
-    return {
-        "opportunity": true,
-        "odds": true & false,
-        "parity": np.array(selected),
-        "better": np.array(better),
-    }
-
-
-def _selection_gap(table: Any, h: Any) -> Fraction:
-    people = np.asarray(table).sum(axis=-1)
-    rates = (people * np.array(h)).sum(axis=0) / people.sum(axis=0)
-    return abs(rates[0] - rates[1])
-
-
-def _which_notion(opportunity: Criterion, odds: Criterion, parity: Criterion, search: Search) -> None:
-    """§ 2, "using equalized odds": CGKM's notion is equal opportunity, which asks for less. § 6 on other notions."""
-    search.part("the notions")
-    hypotheses, expected = hypothesis_grid(2), _met_by_definition()
-    found = {}
-    for name, criterion in (("opportunity", opportunity), ("odds", odds), ("parity", parity)):
-        found[name] = acceptable_table(laws(STEPS), hypotheses, criterion, None)
-        at, h = np.indices(found[name].shape)
-        case = {"notion": name, "law": at.ravel(), "h": h.ravel()}
-        search.agree(found[name].ravel(), expected[name].ravel(), case)
-    search.exhausts("three notions, all laws in sixths, all 16 hypotheses", cases=3 * 16 * law_count(STEPS))
-    # "a more relaxed version": odds imply opportunity, not the other way round, not even with accuracy
-    weaker = found["opportunity"] & ~found["odds"]
-    search.agree(bool((found["odds"] & ~found["opportunity"]).any()), False, {"odds": "without opportunity"})
-    search.agree(
-        bool((weaker & expected["better"]).any()), True, {"opportunity and accuracy": "without odds"}
-    )
-    # "does not address … disparate impact": it does where base rates are equal, and there only
-    unequal = np.array([law.table[:, 0, 1].sum() * law.table[:, 1].sum() != law.table[:, 1, 1].sum()
-                        * law.table[:, 0].sum() for law in laws(STEPS)])  # fmt: skip
-    apart = found["odds"] & ~found["parity"]
-    search.agree(bool(apart[unequal].any()), True, {"odds without parity": "unequal base rates"})
-    search.agree(bool(apart[~unequal].any()), False, {"odds without parity": "equal base rates"})
-    search.fact(
-        "fair by equal opportunity and better than constants, in sixths; of these without equalized odds",
-        f"{int((found['opportunity'] & expected['better']).sum())}; {int((weaker & expected['better']).sum())}",
-    )
-
-
-def _private_learner(learner: Callable[..., Any], search: Search) -> None:
-    """§ 2, "a private learner with nearly equal true positive rates": repaired it is private; how fair, OPT says."""
-    search.part("the private learner")
-    before, after = shapes(16, (2, 2))
-    copies = np.array([[(1, 100)]])
-    for smallest in ((2, 2), (2, 1), (1, 2)):
-        both = before[None], after[None]
-        settings: dict[str, Any] = {"at": 1.0, "epsilon": 0.5, "delta": 1e-3, "copies": copies}
-        delta, alone = learner(both, smallest, 16, **settings), learner_delta(both, smallest, 16, **settings)
-        case = {"smallest": smallest, "epsilon": 0.5}
-        search.observe((1e-3 - delta).ravel(), case, tolerance=1e-13)
-        # the noisy count goes out too: h alone would hide what it tells
-        search.observe((delta - alone).ravel(), case, tolerance=1e-13)
-        search.agree(bool(delta.max() > alone.max()), True, case)
-    # the best Γ + err may keep a gap for good, although a fair and better hypothesis is there
-    law, grid = skewed_law(), hypothesis_grid(2)
-    sums = [gap_by_definition(law, h.tolist()) + error_by_definition(law, h.tolist()) for h in grid]
-    best = [h.tolist() for h, value in zip(grid, sums, strict=True) if value == min(sums)]
-    search.equal(len(best), 1, {"law": "skewed"})
-    search.equal(gap_by_definition(law, best[0]), Fraction(1, 10), {"law": "skewed", "h": best[0]})
-    fair = [h for h in grid.tolist() if gap_by_definition(law, h) == 0]
-    search.equal(
-        min(error_by_definition(law, h) for h in fair), Fraction(1, 4), {"law": "skewed", "among": "fair"}
-    )
-    search.agree(constant_error(law) > Fraction(1, 4), True, {"law": "skewed"})
-    search.fact(
-        "gap of true positive rates of the best Γ + err, a fair h of error ¼ being there", Fraction(1, 10)
-    )
-
-
-def skewed_law() -> list[list[list[Fraction]]]:
-    """Return a law on two points that tell the label, but for a tenth of one group's positives."""
-    quarter = Fraction(1, 4)
-    return [
-        [[quarter, Fraction(0)], [quarter, quarter / 10]],
-        [[Fraction(0), quarter], [Fraction(0), quarter * Fraction(9, 10)]],
-    ]
 
 
 # the printed method beside its own machine without noise; known techniques together beside none
@@ -330,8 +186,57 @@ FAULTS: dict[str, dict[str, Any]] = {
     "accuracy forgotten": {
         "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"accurate": None}))
     },
+    "always opportunity": {
+        "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"fair": OPPORTUNITY}))
+    },
+    "always odds": {
+        "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"fair": ODDS}))
+    },
+    "no ε": {"feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"epsilon": 0}))},
+    "constants always at hand": {
+        "feasible": lambda family, hypotheses, **options: pure_dp_feasible(
+            family, hypothesis_grid(2)[: len(hypotheses)], **options
+        )
+    },
+    "every law a neighbour of every other": {
+        "feasible": lambda *family, **options: pure_dp_feasible(*family, **(options | {"zeta": Fraction(1)}))
+    },
+    "losses exchanged": {
+        "learner": lambda losses, *law, **options: release_delta(losses[::-1], *law, **options)
+    },
+    "smallest counts exchanged": {
+        "learner": lambda losses, smallest, *law, **options: release_delta(
+            losses, smallest[::-1], *law, **options
+        )
+    },
+    "always 16 records": {
+        "learner": lambda losses, smallest, n, **options: release_delta(
+            losses, smallest, max(n, 16), **options
+        )
+    },
+    "always at 2ε": {
+        "learner": lambda *law, at, epsilon, **options: release_delta(
+            *law, at=max(at, 2 * epsilon), epsilon=epsilon, **options
+        )
+    },
+    "an ε of one half": {
+        "learner": lambda *law, epsilon, **options: release_delta(*law, epsilon=min(epsilon, 0.5), **options)
+    },
+    "always the usual δ": {
+        "learner": lambda *law, delta, **options: release_delta(*law, delta=max(delta, 0.1), **options)
+    },
+    "one hypothesis of each kind": {
+        "learner": lambda *law, copies, **options: release_delta(*law, copies=0 * copies + 1, **options)
+    },
+    "always repaired": {
+        "learner": lambda *law, rule="repaired", **options: release_delta(
+            *law, rule="repaired" if rule else rule, **options
+        )
+    },
     "the noisy count left out": {"learner": learner_delta},
-    "the printed scale": {"learner": lambda *law, **options: release_delta(*law, **options, rule="printed")},
+    "the printed scale": {
+        "learner": lambda *law, **options: release_delta(*law, **(options | {"rule": "printed"}))
+    },
     "the unpaired width": {"contrast": partial(recorded_difference, compare=_unpaired)},
     "the second less the first": {
         "contrast": partial(

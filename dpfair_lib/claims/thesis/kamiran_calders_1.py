@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -24,7 +25,7 @@ def check(
     """Judge the equation with labels that the classifier can know, and with labels that it cannot."""
     _the_excess(excess, search)
     search.part("every person apart")
-    judged, overshooting, apart = 0, 0, list(persons_apart(4))
+    overshooting, apart = 0, list(persons_apart(4))
     for found in apart:
         case = {"cells": found.cells}
         # the original's discrimination has a sign: a classifier may favour the other group for its accuracy
@@ -36,15 +37,20 @@ def check(
         search.observe(value, case)
         search.agree(value == 0, best & (found.signed >= 0), case)
         overshooting += bool((best & (found.signed < 0)).any())
-        judged += 3 * len(found.gaps)
         # randomised: from either group the same mass is flipped, up to where the gap is closed
         for quarters in range(5):
             flipped = found.difference * found.share_0 * (1 - found.share_0) * Fraction(quarters, 4)
             left = found.difference * (1 - Fraction(quarters, 4))
             search.equal(excess(1 - 2 * flipped, left, found.difference, found.share_0), 0, case)
+    # three statements of each choice of as many people as have label 1
+    choices = sum(
+        math.comb(n + m, s)
+        for n, m in itertools.product(range(1, 5), repeat=2)
+        for s in (i + j for i in range(n + 1) for j in range(m + 1))
+    )
     search.exhausts(
         "two groups of up to four people, all labels, all classifiers of single people with P(Ŷ=1) = P(Y=1)",
-        cases=judged,
+        cases=3 * choices,
     )
     search.fact("populations of people who can all be told apart", len(apart))
     search.fact(

@@ -26,12 +26,12 @@ from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_rates import fractions_up_to
+from dpfair_lib.claims.thesis.open_1_accurate import SOLVED, any_accurate_classifier
 
 HALF, ZERO = Fraction(1, 2), Fraction(0)
 LEVELS = [Fraction(1), Fraction(3, 2), Fraction(3)]  # e^ε
 LOSSES = [ZERO, Fraction(1, 12), Fraction(1, 3)]  # δ
 SHIFTS = [Fraction(1, 5), Fraction(3, 5), Fraction(1)]
-SOLVED = 1e-8  # what the linear programs may miss
 GRID: list[tuple[int, float, float]] = list(
     itertools.product((1, 2, 7, 50, 400), (0.0, 0.03, 0.5, 2.0, 8.0), (0.0, 1e-5, 0.02, 0.4))
 )
@@ -58,7 +58,7 @@ def check(
     _closed_forms(told, confusion, search)
     _within_a_constant(simple, expected, matching, search)
     _many_populations(expected, matching, program, search)
-    _any_accurate_classifier(accurate, search)
+    any_accurate_classifier(accurate, search)
     return search.evidence()
 
 
@@ -129,14 +129,16 @@ def _best_test(n: int, odds: Fraction, delta: Fraction, shift: Fraction) -> tupl
 
 
 @functools.cache
-def _solved(rates: tuple[float, ...], n: int, epsilon: float, delta: float) -> float:
-    return private_minimax_gap(rates, n, epsilon, delta, response=1.0)[0]
+def _solved(rates: tuple[float, ...], n: int, epsilon: float, delta: float, response: float = 1.0) -> float:
+    return private_minimax_gap(rates, n, epsilon, delta, response=response)[0]
 
 
-def _value(program: Callable[..., Any], rates: tuple[float, ...], n: int, e: float, d: float) -> float:
+def _value(
+    program: Callable[..., Any], rates: tuple[float, ...], n: int, e: float, d: float, response: float = 1.0
+) -> float:
     if program is private_minimax_gap:
-        return _solved(rates, n, e, d)
-    return float(program(rates, n, e, d, response=1.0)[0])
+        return _solved(rates, n, e, d, response)
+    return float(program(rates, n, e, d, response=response)[0])
 
 
 def _two_populations(confusion: Callable[..., Any], program: Callable[..., Any], search: Search) -> None:
@@ -145,8 +147,10 @@ def _two_populations(confusion: Callable[..., Any], program: Callable[..., Any],
     for n, odds, delta, shift in itertools.product((1, 2, 5), LEVELS, LOSSES, SHIFTS[:2]):
         pair = (float((1 - shift) / 2), float((1 + shift) / 2))
         least = float(shift * confusion(n, shift, odds, delta))
-        found = _value(program, pair, n, math.log(odds), float(delta))
-        search.equal(found, least, {"n": n, "τ": shift, "odds": odds, "δ": delta}, tolerance=SOLVED)
+        for response in (1.0,) if n > 1 else (1.0, 0.5, 0.2):
+            found = _value(program, pair, n, math.log(odds), float(delta), response)
+            case = {"n": n, "τ": shift, "odds": odds, "δ": delta, "κ": response}
+            search.equal(found, response * least, case, tolerance=SOLVED)
 
 
 def _closed_forms(told: Callable[..., Any], confusion: Callable[..., Any], search: Search) -> None:
@@ -181,13 +185,25 @@ def _within_a_constant(
         search.observe(high - finer, case, tolerance=1e-12)
         search.observe(12 * low - high, case, tolerance=1e-12)
         worst = max(worst, high / finer)
+        for response in (0.1, 0.3):  # every step is linear in κ: the gap is κ times a distance of rates
+            for bound in (simple, expected, matching):
+                there = bound(n, epsilon, delta, response=response)
+                usual = bound(n, epsilon, delta)
+                search.equal(there / response, 2 * usual, case | {"κ": response}, tolerance=1e-12)
     search.fact("largest ratio of the gap attained and the bound, one unknown rate", round(worst, 2))
     noises = ((Fraction(3, 2), 0), (Fraction(3), 0), (Fraction(1), 3), (Fraction(1), 5))
     for n, (odds, width) in itertools.product((2, 12), noises):
         level = (math.log(odds), 1 / width if width else 0.0)
-        own = _worst_of_the_mechanism(n, odds, width)
         case = {"n": n, "odds": odds, "width of the uniform noise": width}
-        search.observe(matching(n, *level) - float(own), case, tolerance=1e-12)
+        for response in (HALF, Fraction(1, 3), Fraction(1, 10)):
+            own = _worst_of_the_mechanism(n, odds, width, response)
+            here = matching(n, *level, response=float(response))
+            search.observe(here - float(own), case | {"κ": response}, tolerance=1e-12)
+            # within 12 of it there is a lower bound: none is met by less than a twelfth
+            low = simple(n, *level, response=float(response))
+            search.observe(float(own) - low, case | {"κ": response}, tolerance=1e-12)
+            finer = expected(n, *level, response=float(response))
+            search.observe(float(own) - finer, case | {"κ": response}, tolerance=1e-12)
         mean = Fraction(width**2 - 1, 4 * width) if width else 2 / (odds - 1 / odds)  # of the noise's size
         term = 20_000 * (matching(10_000, *level) - matching(10_000, math.inf))
         # uniform noise on whole numbers is smaller, by 1/(4 width), than on an interval; geometric noise is as stated
@@ -198,8 +214,8 @@ def _within_a_constant(
 
 
 @functools.cache
-def _worst_of_the_mechanism(n: int, odds: Fraction, width: int) -> Fraction:
-    """Return the worst expected gap of κ = ½ with the noisy count, or with ½ for the rate if that is better.
+def _worst_of_the_mechanism(n: int, odds: Fraction, width: int, response: Fraction) -> Fraction:
+    """Return the worst expected gap at response κ with the noisy count, or with ½ for the rate if that is better.
 
     Uniform noise on an odd number of whole numbers moves the law by 1/width where the count moves by 1: δ.
     """
@@ -222,8 +238,8 @@ def _worst_of_the_mechanism(n: int, odds: Fraction, width: int) -> Fraction:
             chance * sum(q * far for q, far in zip(law, away, strict=True))
             for chance, law in zip(counts, laws, strict=True)
         )
-        worst = max(worst, HALF * gap)
-    return min(worst, Fraction(1, 4))
+        worst = max(worst, response * gap)
+    return min(worst, response / 2)
 
 
 def _many_populations(
@@ -252,57 +268,6 @@ def _of_algorithm_2(p: float, n: int, epsilon: float) -> float:
     return expected_parity_gap(rates=(p, 0.5), n=(n, 400), epsilon=epsilon, mechanism="geometric")
 
 
-@functools.cache
-def _least_failures(n: int, shift: Fraction, epsilon: float, missed: float) -> float:
-    """Return the least sum of failures on the three populations over mechanisms with answers in eighths, κ = ½.
-
-    Rules with the same failures and the same accuracy count as one: a mechanism can be told apart by these alone.
-    """
-    from scipy.optimize import linprog
-
-    answers = np.array(
-        list(itertools.product(range(9), repeat=4))
-    )  # to x = 0 and 1 in group 0, then in group 1
-    response = answers[:, [1, 3]] - answers[:, [0, 2]]
-    accurate = response.sum(axis=1) >= 8  # accuracy (1 + κ)/2 where half of each group has x = 1
-    tau = int(16 * shift)  # rates in 16ths, gaps in 128ths
-    laws, failed = [], []
-    for p, q in ((8, 8), (8 + tau, 8), (8, 8 + tau)):
-        gap = 16 * (answers[:, 0] - answers[:, 2]) + response[:, 0] * p - response[:, 1] * q
-        failed.append(abs(gap) >= 2 * tau)  # γ = κτ/2
-        one, two = (
-            [math.comb(n, k) * (r / 16) ** k * (1 - r / 16) ** (n - k) for k in range(n + 1)] for r in (p, q)
-        )
-        laws.append(np.outer(one, two).ravel())
-    rules = np.unique(np.column_stack([accurate, *failed]).astype(int), axis=0)
-    states = list(itertools.product(range(n + 1), repeat=2))
-    shape = (len(states), len(rules))
-    below, right = [], []
-    for at, other in itertools.permutations(range(len(states)), 2):
-        if sum(abs(a - b) for a, b in zip(states[at], states[other], strict=True)) == 1:
-            for rule in range(len(rules)):
-                row = np.zeros(shape)
-                row[at, rule], row[other, rule] = 1, -math.exp(epsilon)
-                below.append(row.ravel())
-                right.append(0.0)
-    below.append(-np.outer(laws[0], rules[:, 0]).ravel())
-    right.append(missed - 1)
-    cost = np.array(laws).T @ rules[:, 1:].T
-    sums = np.kron(np.eye(len(states)), np.ones(len(rules)))
-    found = linprog(cost.ravel(), np.array(below), right, sums, np.ones(len(states)), method="highs")
-    return float(found.fun)
-
-
-def _any_accurate_classifier(accurate: Callable[..., float], search: Search) -> None:
-    """All rules with answers in eighths, all mechanisms: the least sum of failures on three populations."""
-    search.part("any accurate classifier, by linear programs")
-    for n, shift, epsilon, missed in itertools.product((1, 2), (HALF, HALF / 2), (0.2, 1.0), (0.0, 0.3)):
-        case = {"n": (n, n), "τ": shift, "epsilon": epsilon, "ρ": missed}
-        least = _least_failures(n, shift, epsilon, missed)
-        bound = accurate((n, n), float(shift), epsilon, missed=missed)
-        search.observe(least - bound, case, tolerance=SOLVED)
-
-
 def _one_sided(odds: Any, delta: Any) -> Any:
     """What P(S) ≤ e^ε Q(S) + δ alone leaves."""
     return 1 - (1 - delta) / odds
@@ -320,16 +285,20 @@ FAULTS: dict[str, dict[str, Any]] = {
         "confusion": lambda n, shift, odds, delta: least_confusion(n, shift, odds, 2 * delta)
     },
     "ε counted twice": {"confusion": lambda n, shift, odds, delta: least_confusion(n, shift, odds**2, delta)},
-    "a simple bound four times as large": {"simple": lambda *case: 4 * simple_least_gap(*case)},
-    "a simple bound without privacy": {"simple": lambda n, *_: simple_least_gap(n, math.inf)},
-    "the errors of both populations added": {"expected": lambda *case: 2 * least_expected_gap(*case)},
-    "a bound without privacy": {"expected": lambda n, *_: least_expected_gap(n, math.inf)},
+    "a simple bound four times as large": {"simple": lambda *case, **how: 4 * simple_least_gap(*case, **how)},
+    "a simple bound without privacy": {"simple": lambda n, *_, **how: simple_least_gap(n, math.inf, **how)},
+    "the errors of both populations added": {
+        "expected": lambda *case, **how: 2 * least_expected_gap(*case, **how)
+    },
+    "a bound without privacy": {"expected": lambda n, *_, **how: least_expected_gap(n, math.inf, **how)},
     "sampling is free": {"matching": _answering_less},
     "geometric noise as large as Laplace noise": {
-        "matching": lambda n, epsilon, delta=0.0: matching_gap(n, math.asinh(epsilon), delta),
+        "matching": lambda n, epsilon, delta=0.0, **how: matching_gap(n, math.asinh(epsilon), delta, **how),
     },
     "uniform noise of half the width": {
-        "matching": lambda n, epsilon, delta=0.0: matching_gap(n, epsilon, min(2 * delta, 0.99)),
+        "matching": lambda n, epsilon, delta=0.0, **how: matching_gap(
+            n, epsilon, min(2 * delta, 0.99), **how
+        ),
     },
     "a program for twice the ε": {
         "program": lambda rates, n, e, d, **how: private_minimax_gap(rates, n, 2 * e, d, **how),
@@ -338,7 +307,29 @@ FAULTS: dict[str, dict[str, Any]] = {
         "accurate": lambda sizes, shift, *rest, **how: accurate_failures(sizes, shift / 2, *rest, **how),
     },
     "inaccurate classifiers forgotten": {
-        "accurate": lambda sizes, shift, *rest, missed: accurate_failures(sizes, shift, *rest) + 0 * missed,
+        "accurate": lambda sizes, shift, *rest, missed=0.0: (
+            accurate_failures(sizes, shift, *rest) + 0 * missed
+        ),
+    },
+    "δ of an accurate classifier forgotten": {
+        "accurate": lambda sizes, shift, epsilon, delta=0.0, **how: accurate_failures(
+            sizes, shift, epsilon, 0 * delta, **how
+        ),
+    },
+    "δ squared": {
+        "accurate": lambda sizes, shift, epsilon, delta=0.0, **how: accurate_failures(
+            sizes, shift, epsilon, delta**2, **how
+        ),
+    },
+    "a simple bound of every response": {
+        "simple": lambda *case, response=0.5: simple_least_gap(*case) + 0 * response,
+    },
+    "a response squared": {
+        "expected": lambda *case, response=0.5: least_expected_gap(*case, response=2 * response**2),
+    },
+    "a gap of every response": {"matching": lambda *case, response=0.5: matching_gap(*case) + 0 * response},
+    "a program of every response": {
+        "program": lambda *case, response: private_minimax_gap(*case, response=1.0 + 0 * response),
     },
     "nobody is flipped": {"flips": lambda rate, target: (0 * rate, 0 * target)},
     "everyone gets one answer": {"flips": lambda rate, target: (1 - target, target + 0 * rate)},

@@ -17,12 +17,17 @@ from dpfair_lib.central.parity import parity_bound, parity_violation_probability
 from dpfair_lib.central.released_rates import Rate, geometric_count_law, rate_odds, rational_decay
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.learners.fermi_penalty import clipped_w_sum, penalty, renyi_information, residuals
+from dpfair_lib.claims.thesis.table_2_1_fermi import (
+    models_with_gradients,
+    no_bound_at_fixed_strength,
+    one_record_of_fermi,
+)
+from dpfair_lib.claims.thesis.table_2_1_odds import odds_of_one_rate, slow
+from dpfair_lib.learners.fermi_penalty import clipped_w_sum, renyi_information, residuals
 
 HALF = Fraction(1, 2)
 NEVER = 10**9  # stands for an infinite ratio
 RECORDS = 3
-STRENGTHS = (0.5, 1.0, 1.5, 1.8, 2.5, 10.0, 100.0)  # λ: printed ones, and larger
 THIRDS = [Fraction(i, 3) for i in range(4)]
 FEATURES = {"x": 0, "a": 1, "y": 2}
 
@@ -42,10 +47,11 @@ def check(
     _any_classifier(gap, search)
     _a_bound(bound, search)
     _features_covered(law, search)
+    odds_of_one_rate(odds, search)
     _sizes_counted(odds, search)
-    _models_with_gradients(slopes, search)
-    _no_bound_at_fixed_strength(information, search)
-    _one_record_of_fermi(w_sum, search)
+    models_with_gradients(slopes, search)
+    no_bound_at_fixed_strength(information, search)
+    one_record_of_fermi(w_sum, search)
     return search.evidence()
 
 
@@ -103,6 +109,18 @@ def _a_bound(bound: Callable[..., float], search: Search) -> None:
             search.equal(2 * math.exp(-2 * size * part**2), eta / 4, case, tolerance=1e-9)
         noise = limit - sum(parts)
         search.equal(noise, math.log(4 / eta) / epsilon * (1 / n[0] + 1 / n[1]), case, tolerance=1e-9)
+    for n, epsilon, eta in itertools.product(((60, 90), (7, 400)), (0.2, 1.0), (0.05, 0.5)):
+        sampling = bound(n, math.inf, eta, mechanism="geometric")
+        noise = (bound(n, epsilon, eta, mechanism="geometric") - sampling) / (1 / n[0] + 1 / n[1])
+        tails = [
+            2 * math.exp(-epsilon * (round(noise) + 1 - less)) / (1 + math.exp(-epsilon)) for less in (0, 1)
+        ]
+        case = {"n": n, "epsilon": epsilon, "eta": eta, "noise": "geometric", "t": noise}
+        search.equal(noise, round(noise), case, tolerance=1e-6)
+        # whole noise exceeds t with probability 2r^(t + 1)/(1 + r): t is the first that is enough
+        search.observe(eta / 4 - tails[0], case, tolerance=1e-12)
+        search.observe(tails[1] - eta / 4, case)
+        search.equal(sampling, bound(n, math.inf, eta), case, tolerance=1e-12)
     search.observe(1 - bound((400, 900), 0.1, 0.05), {"n": (400, 900), "epsilon": 0.1, "eta": 0.05})
     search.fact("bound at 30 rows a group, ε = 0.05, η = 0.05", round(bound((30, 30), 0.05, 0.05), 2))
 
@@ -179,6 +197,15 @@ def largest_ratio(feature: str, counted: str, learner: str, odds: np.ndarray) ->
 def _features_covered(law: Callable[..., Any], search: Search) -> None:
     """Three records of eight values: with a private classifier both releases cover x, a and y; else a alone."""
     search.part("privacy of all features, end to end")
+    for top, ratio in itertools.product((1, 3, 5), (Fraction(1, 3), HALF, Fraction(4, 5))):
+        for k in range(top + 1):
+            ends = [ratio ** abs(c - k) / (1 + ratio) for c in range(top + 1)]
+            expected = [end * (1 if c in (0, top) else 1 - ratio) for c, end in enumerate(ends)]
+            found = law(k, top, ratio)
+            case = {"selected": k, "top": top, "ratio": ratio}
+            search.equal(len(found), top + 1, case)
+            for mine, theirs in zip(found, expected, strict=False):
+                search.equal(mine, theirs, case)
     tables = {k: law(k, RECORDS, HALF) for k in range(RECORDS + 1)}
     odds = np.zeros((RECORDS + 1, RECORDS + 1), dtype=np.int64)
     for k, j in itertools.product(range(RECORDS + 1), repeat=2):
@@ -247,89 +274,9 @@ def _sizes_counted(odds: Callable[..., Any], search: Search) -> None:
             search.equal(fixed, 1 / root**24, case)
 
 
-def _models_with_gradients(slopes: Callable[..., Any], search: Search) -> None:
-    """The penalty is linear in the predictions, so any differentiable model is reached; one that says 0 or 1 is not."""
-    search.part("DP-FERMI: any model")
-    rng, n = search.rng, 6
-    groups = np.array([0, 0, 1, 1, 1, 0])
-    frequencies = np.array([0.5, 0.5])
-    for strength in STRENGTHS:
-        W = rng.normal(size=(1, 2, 2))
-        y = rng.integers(0, 2, size=n).astype(float)
-        p = rng.uniform(0.05, 0.95, size=(1, n))
-        own = slopes(p, y, groups, frequencies, np.array([strength]), W)
-        for i in range(n):
-            moved = p.copy()
-            moved[0, i] += 0.03
-            rise = (penalty(moved, groups, frequencies, W) - penalty(p, groups, frequencies, W))[0] * n / 0.03
-            expected = p[0, i] - y[i] + strength * p[0, i] * (1 - p[0, i]) * rise
-            search.equal(float(own[0, i]), float(expected), {"λ": strength, "p": p[0, i]}, tolerance=1e-9)
-        for hard in itertools.product((0.0, 1.0), repeat=n):
-            sure = np.array([hard])
-            without = slopes(sure, y, groups, frequencies, np.array([0.0]), W)
-            case = {"λ": strength, "labels": hard}
-            search.observe(
-                -abs(slopes(sure, y, groups, frequencies, np.array([strength]), W) - without)[0], case
-            )
-
-
-@functools.cache
-def _grid() -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of rates p_0, p_1 in fiftieths between 0 and 1, as predictions of 20 records of two groups of 10."""
-    inner = np.arange(1, 50) / 50
-    pairs = np.array(list(itertools.product(inner, repeat=2)))
-    return pairs, np.repeat(pairs, 10, axis=1)
-
-
-def _no_bound_at_fixed_strength(information: Callable[..., Any], search: Search) -> None:
-    """Without noise, for all records there are: cross-entropy + λD is least at a gap above 0, for every λ.
-
-    Two groups of one size, P(Y = 1) = 3/4 and 1/4, a model that can have any rate in each. On the grid the least
-    cross-entropy + λD is below that of every fair pair; what a minimiser does have is λD ≤ what fairness costs.
-    """
-    search.part("DP-FERMI: guarantee")
-    pairs, predictions = _grid()
-    groups, frequencies = np.repeat((0, 1), 10), np.array([0.5, 0.5])
-    D = information(predictions, groups, frequencies)
-    gaps, middle = pairs[:, 0] - pairs[:, 1], pairs.mean(axis=1)
-    search.observe(-abs(D - gaps**2 / (4 * middle * (1 - middle))), {"p": pairs}, tolerance=1e-9)
-    rates = np.array([0.75, 0.25])
-    loss = -(rates * np.log(pairs) + (1 - rates) * np.log(1 - pairs)).mean(axis=1)
-    fair = abs(gaps) < 1e-12
-    for strength in STRENGTHS:
-        # next to fairness the loss falls by ½ a unit of gap, and λD costs λ gap²: below it for gap < 1/(2(λ + 1))
-        step = 1 / (4 * (strength + 1))
-        near = np.array([[0.5 + step / 2, 0.5 - step / 2]])
-        cost = -(rates * np.log(near) + (1 - rates) * np.log(1 - near)).mean()
-        value = cost + strength * float(information(np.repeat(near, 10, axis=1), groups, frequencies)[0])
-        search.observe(float((loss + strength * D)[fair].min()) - value - 1e-6, {"λ": strength})
-        best = int((loss + strength * D).argmin())
-        search.observe(
-            float(loss[fair].min() - loss.min() - strength * D[best]), {"λ": strength}, tolerance=1e-9
-        )
-        if strength in (1.0, 2.5):
-            search.fact(
-                f"gap that λ = {strength:g} leaves without any noise", round(abs(float(gaps[best])), 2)
-            )
-
-
-def _one_record_of_fermi(w_sum: Callable[..., Any], search: Search) -> None:
-    """As defined, a record's part in the sum for W is clipped, whatever its prediction and its group are."""
-    search.part("DP-FERMI: privacy of all features")
-    groups, frequencies = np.array([0, 1, 2, 1]), np.array([0.25, 0.5, 0.25])
-    rng = search.rng
-    for clip in (0.1, 1.0, 7.0):
-        for _ in range(25 * search.effort):
-            W = rng.normal(scale=rng.choice([0.1, 1.0, 10.0]), size=(500, 3, 2))
-            p = rng.uniform(size=(500, 4))
-            moved = w_sum(p, groups, frequencies, W, clip) - w_sum(p[:, :3], groups[:3], frequencies, W, clip)
-            length = np.sqrt((moved**2).sum(axis=(1, 2)))
-            search.observe(clip - length, {"clip": clip, "p": p, "W": W}, tolerance=1e-9)
-
-
-def _bound_of_one_group(n: Any, epsilon: Any, eta: float) -> float:
+def _bound_of_one_group(n: Any, epsilon: Any, eta: float, **how: Any) -> float:
     sizes = np.broadcast_to(n, 2)
-    return parity_bound(n, epsilon, eta) - math.sqrt(math.log(8 / eta) / (2 * int(sizes[1])))
+    return parity_bound(n, epsilon, eta, **how) - math.sqrt(math.log(8 / eta) / (2 * int(sizes[1])))
 
 
 def _noise_of_half_the_scale(selected: int, top: int, ratio: Fraction) -> Any:
@@ -340,8 +287,8 @@ def _no_noise(selected: int, top: int, ratio: Fraction) -> list[Fraction]:
     return [Fraction(int(c == selected)) + 0 * ratio for c in range(top + 1)]
 
 
-def _never_clipped(before: Rate, after: Rate, decay: Any) -> Any:
-    return min(rate_odds(before, after, decay), 1 / decay(Fraction(1)))
+def _no_size(before: Rate, after: Rate, decay: Any, **how: Any) -> Any:
+    return min(rate_odds(before, after, decay, **how), 1 / decay(Fraction(1)))
 
 
 def _without_the_slope(p: Any, y: Any, groups: Any, frequencies: Any, strengths: Any, W: Any) -> Any:
@@ -359,15 +306,46 @@ FAULTS: dict[str, dict[str, Any]] = {
     "flips of twice the size": {"gap": lambda *rates: 2 * signed_gap(*rates) - (rates[0] - rates[1])},
     "believed rates taken for the true ones": {"gap": lambda a, b, *_: 0 * signed_gap(a, b, a, b)},
     "sampling of one group forgotten": {"bound": _bound_of_one_group},
-    "a bound without noise": {"bound": lambda n, _, eta: parity_bound(n, math.inf, eta)},
+    "a bound without noise": {"bound": lambda n, _, eta, **how: parity_bound(n, math.inf, eta, **how)},
+    "one noise for both": {
+        "bound": lambda n, epsilon, eta, mechanism="laplace": parity_bound(
+            n, epsilon, eta, mechanism="laplace" if mechanism else mechanism
+        )
+    },
     "noise of half the scale": {"law": _noise_of_half_the_scale},
     "counts without noise": {"law": _no_noise},
-    "odds that no size enters": {"odds": _never_clipped},
+    "noise of one scale": {"law": lambda k, top, ratio: geometric_count_law(k, top, HALF + 0 * ratio)},
+    "a larger top": {"law": lambda k, top, ratio: geometric_count_law(k, max(top, RECORDS), ratio)},
+    "the count from above": {"law": lambda k, top, ratio: geometric_count_law(top - k, top, ratio)},
+    "odds that no size enters": {"odds": _no_size},
+    "always clipped": {
+        "odds": lambda one, two, decay, clipped=True: rate_odds(one, two, decay, clipped=clipped or True)
+    },
+    "never clipped": {
+        "odds": lambda one, two, decay, clipped=True: rate_odds(one, two, decay, clipped=clipped and False)
+    },
+    "odds of one ε": {"odds": lambda one, two, _, **how: rate_odds(one, two, slow, **how)},
+    "the neighbours exchanged": {"odds": lambda one, two, decay, **how: rate_odds(two, one, decay, **how)},
     "odds of half a record": {
-        "odds": lambda one, two, decay: decay(Fraction(-1, 2)) + 0 * one.size * two.size
+        "odds": lambda one, two, decay, **_: decay(Fraction(-1, 2)) + 0 * one.size * two.size
     },
     "derivative by the prediction": {"slopes": _without_the_slope},
     "half of the penalty": {"slopes": _half_the_penalty},
+    "groups in another order": {
+        "slopes": lambda p, y, groups, *rest: residuals(p, y, np.sort(groups), *rest)
+    },
+    "groups of one size": {
+        "slopes": lambda p, y, groups, f, *rest: residuals(p, y, groups, np.full_like(f, 1 / len(f)), *rest)
+    },
+    "a sum for groups of one size": {
+        "w_sum": lambda p, groups, f, W, clip: clipped_w_sum(p, groups, np.full_like(f, 1 / len(f)), W, clip)
+    },
+    "information of groups of one size": {
+        "information": lambda p, groups, f: renyi_information(p, groups, np.full_like(f, 1 / len(f)))
+    },
+    "information of sorted groups": {
+        "information": lambda p, groups, f: renyi_information(p, np.sort(groups), f)
+    },
     "sums not clipped": {"w_sum": lambda p, groups, f, W, _: clipped_w_sum(p, groups, f, W, math.inf)},
     "information without its root": {
         "information": lambda *rows: np.sqrt(np.maximum(renyi_information(*rows), 0)),
