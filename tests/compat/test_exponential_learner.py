@@ -265,3 +265,16 @@ def test_what_is_refused_is_no_function_of_the_row(rule, refused):
     expected = pytest.raises(ValueError, match="function of each row alone") if refused else nullcontext()
     with expected:
         learner.fit(np.zeros((20, 1)), np.ones(20), sensitive_features=np.tile([0, 1], 10))
+
+
+def test_no_hypothesis_is_asked_about_no_rows():
+    asked = []
+    learner = ExponentialFairLearner(
+        [lambda x, _: asked.append(len(x)) or np.ones(len(x))],
+        epsilon=1.0,
+        delta=0.1,
+        noise="study",
+        random_state=0,
+    )
+    learner.fit(np.zeros((1, 1)), [1], sensitive_features=[0])
+    assert set(asked) == {1}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.compat.learner_accuracy import (
+    _losses,
     choice_bound,
     failure_bound,
     printed_failure_bound,
@@ -68,7 +69,8 @@ def test_bounds_by_hand():
     assert printed_utility_bound(2.0, 8, QUARTERS) == pytest.approx(18 * math.exp(-0.5))
     assert utility_bound(3.0, 5, QUARTERS) == pytest.approx(2 * math.exp(-2 * 5 * 1.5**2))
     bound = printed_failure_bound(100, QUARTERS, 7, 0.5, 2.0, 0.1)
-    assert bound == pytest.approx(7 * (18 * math.exp(-0.25 * 25 / 144) + math.exp(-1 / 0.6)) + math.exp(-10))
+    terms = 7 * 18 * math.exp(-0.25 * 25 / 144), 7 * math.exp(-1 / 0.6), math.exp(-10)
+    assert bound == pytest.approx(sum(terms), rel=1e-12)  # the last is 4e-7 of the sum
 
 
 def test_the_choice_bound_uses_the_scale_at_the_low_end_of_the_noisy_count():
@@ -118,3 +120,14 @@ def test_simulated_failures_fall_and_stay_below_the_bound(rule):
     positives = (0.2, 0.2)
     if rule == "repaired":
         assert many <= failure_bound(4000, positives, 3, 0.2, 0.5, 1e-4)
+
+
+def test_losses_under_a_law_are_those_of_a_sample_with_its_counts():
+    rng = np.random.default_rng(0)
+    counts, hypotheses = rng.integers(1, 5, size=(3, 2, 2)), rng.integers(0, 2, size=(7, 3, 2))
+    x, a, y = (np.repeat(axis.ravel(), counts.ravel()) for axis in np.indices(counts.shape))
+    sample = sample_losses(hypotheses[:, x, a], y, a).total
+    assert _losses(counts / counts.sum(), hypotheses) == pytest.approx(sample.astype(float))
+    counts[:, 1, 1] = 0  # no positives in a group: only the error counts
+    wrong = (hypotheses[:, x, a] != y)[:, (a == 0) | (y == 0)].mean(axis=1)
+    assert _losses(counts / counts.sum(), hypotheses) == pytest.approx(wrong)

@@ -49,6 +49,19 @@ def test_nothing_is_accurate_on_two_opposite_laws(alpha):
             assert not all(better)
 
 
+@pytest.mark.parametrize("zeta", [ZETA, Fraction(1, 4)])
+def test_laws_for_accuracy_alone_by_definition(zeta):
+    pairs = list(itertools.permutations([h for h in hypothesis_grid(2) if 0 < h.sum() < h.size], 2))
+    for h, g in pairs[::7]:
+        first, second = opposite_coins(h, g, zeta)
+        assert 0 < statistical_distance(first, second) <= zeta
+        better = [
+            [error_by_definition(law.table, f.tolist()) < constant_error(law.table) for f in (h, g)]
+            for law in (first, second)
+        ]
+        assert better == [[True, False], [False, True]]
+
+
 def test_nested_pair_by_hand():
     top, below = np.array([[1, 1], [1, 1], [0, 1]]), np.array([[1, 1], [0, 1], [0, 1]])
     first, second = nested_laws(top, below, ZETA)

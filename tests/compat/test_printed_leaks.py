@@ -87,3 +87,30 @@ def test_a_record_alone_in_its_cell_shows():
         scale=scale, rng=rng,
     )  # fmt: skip
     assert not away[:, 1].any()
+
+
+@pytest.mark.parametrize("neighbour", [False, True])
+def test_the_law_is_that_of_the_two_classifiers_where_the_noise_matters(neighbour):
+    epsilon, chosen = 0.7, {"dual_bound": 10.0, "rounds": 3}
+    law = flip_law(1, neighbour=neighbour, epsilon=epsilon, delta=0.01, **chosen)
+    counts, rng = flip_counts(1, neighbour=neighbour).astype(float), np.random.default_rng(3)
+    scale = printed_scale(epsilon, 0.01, 600, samples=1, **chosen)
+    game, people = game_from_counts(counts, MEMBERS.astype(float)), counts.sum(axis=(1, 2))
+    two = np.eye(3)[:2]
+    answers = [best_response(game, h) for h in two]
+
+    def plays():
+        weights, second = np.zeros(2), 0
+        for _ in range(3):
+            up, down = rng.gamma(
+                people, scale, size=(2, 3)
+            )  # whose difference is a Laplace variable for each record
+            which = int(np.argmin(two @ (game.costs(weights) + up - down)))
+            at, sign = answers[which]
+            weights[at] += chosen["dual_bound"] * sign
+            second += which
+        return second
+
+    found = np.bincount([plays() for _ in range(3000)], minlength=4) / 3000
+    # 3,000 draws are so far from their law with probability 2exp(−2 · 3000 · 0.06²) < 10⁻⁹ in each of 3 sums
+    assert abs(np.cumsum(found - law)).max() < 0.06

@@ -563,3 +563,22 @@ def test_how_many_categories_pandas_found_is_not_passed_on(tmp_path):
     assert kept[0] == kept[1]
     of_column = {one["name"]: one["metadata"] for one in json.loads(kept[0][0])["columns"]}
     assert of_column == {"race": {"ordered": False}, "sex": {"num_categories": 2, "ordered": False}}
+
+
+@pytest.mark.parametrize("place", [1, 2, 30])
+def test_an_empty_line_is_a_row_of_a_file_of_one_column(tmp_path, place):
+    lines = ["race", *["a", "b", "c"] * 10]
+    lines.insert(place, "")
+    source = tmp_path / "in.csv"
+    source.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=rf"race: found a missing value in row {place}, expected"):
+        randomize_file(source, tmp_path / "out.csv", "race", GRR, labels=list("abc"))
+
+
+@pytest.mark.parametrize("left_out", ["--column", "--epsilon"])
+def test_the_command_asks_for_what_it_needs(tmp_path, capsys, left_out):
+    given = {"--column": "race", "--epsilon": "1", "--labels": "a,b"}
+    del given[left_out]
+    with pytest.raises(SystemExit, match="2"):
+        run(tmp_path / "in.csv", tmp_path / "out.csv", *(part for pair in given.items() for part in pair))
+    assert f"the following arguments are required: {left_out}" in capsys.readouterr().err

@@ -66,3 +66,37 @@ def test_every_report_has_its_probability():
     p = np.array([Fraction(1, 4), Fraction(3, 4)], dtype=object)
     assert smallest_report_probability(p, Fraction(1)).tolist() == [Fraction(1, 2)] * 2
     assert smallest_report_probability(p, Fraction(0)).tolist() == [Fraction(1, 8), Fraction(3, 8)]
+
+
+@pytest.mark.parametrize(
+    ("tenths", "x", "error", "missed"),
+    [
+        ([[1, 1, 1]] * 3, Fraction(1, 2), 1, Fraction(7, 10)),  # row sums of 3/10
+        (
+            [[4, 3, 3], [3, 4, 3], [3, 3, 5]],
+            Fraction(1, 2),
+            1,
+            Fraction(1, 10),
+        ),  # a row that adds up to 11/10
+        (
+            [[6, 2, 2], [2, 6, 2], [2, 2, 6]],
+            Fraction(1, 2),
+            1,
+            Fraction(1, 10),
+        ),  # 6/10 is more than twice 2/10
+        (
+            [[3, 4, 3], [2, 5, 3], [3, 3, 4]],
+            Fraction(1, 2),
+            1,
+            Fraction(1, 10),
+        ),  # the first is told as the second
+        ([[4, 3, 3], ["2.8", "3.6", "3.6"], ["3.3", "3.3", "3.4"]], Fraction(1, 2), 1, Fraction(2, 100)),
+        ([[4, 3, 3], [3, 4, 3], [3, 3, 4]], Fraction(1, 2), Fraction(1, 2), Fraction(1, 10)),  # the budget
+        ([[-1, 6, 5], [-1, 6, 5], [-1, 6, 5]], 0, 1, Fraction(7, 10)),
+    ],
+)
+def test_each_constraint_can_be_the_worst(tenths, x, error, missed):
+    matrix = np.array([[Fraction(part) / 10 for part in row] for row in tenths], dtype=object)
+    p = np.array([Fraction(1, 3)] * 3, dtype=object)
+    found = Program(p, p, x, error).violation(matrix)
+    assert found == missed

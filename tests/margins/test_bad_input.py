@@ -121,6 +121,15 @@ def test_scores_that_no_linear_model_has_are_refused(kind, ones):
         assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
 
 
+@pytest.mark.parametrize("kind", ["probabilities", "predictions"])
+def test_rows_of_zeros_do_not_hide_scores_that_no_linear_model_has(kind):
+    X, y, s, w = people(600)
+    scores = NONLINEAR[kind](X, w)
+    X[::3], X[1::3], scores[::3], scores[1::3] = 0, 0, 0, 0
+    with pytest.raises(ValueError, match="scores: found numbers that are not linear in X"):
+        certificate(scores, y, X, s)
+
+
 def test_an_intercept_is_noticed_in_a_sorted_table():
     X, y, s, w = people(600)
     X[:, 2] = np.arange(600) < 300  # constant over the first rows

@@ -57,6 +57,16 @@ def test_rows_of_zeros_never_move():
     assert markov_terms(relative, codes, 1, 0.1).tolist() == [np.inf]
 
 
+def test_terms_by_hand_and_of_a_group_without_rows():
+    relative, codes = np.array([0.5, -1.0, 4.0, 2.0]), np.array([0, 0, 0, 2])
+    for truncated, first, last in ((False, 2 + 1 + 0.25, 0.5), (True, 2 + 1, 0.0)):
+        found = markov_terms(relative, codes, 3, 1.0, truncated=truncated)
+        assert found == pytest.approx([first / 3, np.nan, last], nan_ok=True)
+    assert signed_terms(relative, codes, 3, 1.0) == pytest.approx(
+        np.array([[1 / 3, 1 / 3], [np.nan, np.nan], [0, 0]]), nan_ok=True
+    )
+
+
 @given(st.integers(0, 10_000), st.integers(1, 40), st.floats(0.01, 3))
 @settings(max_examples=60)
 def test_counts_against_loops_and_the_order_of_the_bounds(seed, n, radius):

@@ -112,6 +112,7 @@ def test_rates_of_an_empty_row_are_a_half_and_rows_are_the_differences():
     counts = np.array([[[0, 3], [1, 2]], [[0, 1], [3, 2]]])
     assert positive_rates(counts) == pytest.approx(np.array([[0.5, 0.75], [0.25, 0.5]]))
     assert positive_rates(EXACT(counts))[0, 0] == Fraction(1, 2)
+    assert all(isinstance(rate, Fraction) for rate in positive_rates(EXACT(counts)).ravel())
     rng = np.random.default_rng(0)
     program = OddsProgram(counts.astype(float), ((0, 1),), np.zeros((2, 1)))
     rule = rng.uniform(size=(2, 2))
