@@ -7,8 +7,6 @@ solver's code is the same.
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import math
 import statistics
 import time
@@ -20,6 +18,7 @@ import numpy as np
 
 from benchmarks.timing import check, target
 from dpfair_lib import optimal_randomizer
+from dpfair_lib._sources import digest, meaning
 from dpfair_lib.local import fair_error_bounds, smallest_error, verify_certificate
 from dpfair_lib.timings import EPSILONS, SOLVER_RECORD
 
@@ -113,15 +112,8 @@ def row(k: int, epsilon: str, budget: float | None, solved: Sequence[Solved]) ->
 def code() -> str:
     """Return a digest of the code that the times depend on, without its comments and docstrings."""
     root = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for pattern in CODE:
-        for file in sorted(root.glob(pattern)):
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                    node.value.value = ""
-            digest.update(ast.dump(tree).encode())
-    return digest.hexdigest()[:16]
+    files = (path for pattern in CODE for path in root.glob(pattern))
+    return digest({path.relative_to(root).as_posix(): meaning(path) for path in files})[:16]
 
 
 def measure(

@@ -94,3 +94,12 @@ def test_rooms_are_used_one_way():
 def test_figures_import_nothing_of_ours():
     text = (Path(dpfair_lib.__file__).parent / "plots.py").read_text(encoding="utf-8")
     assert not re.search(r"^\s*(?:from|import)\s+(?:dpfair_lib|\.)", text, re.M)
+
+
+def test_what_is_private_to_a_room_is_used_there_only():
+    package = Path(dpfair_lib.__file__).parent
+    for module in package.rglob("*.py"):
+        room = module.relative_to(package).parts[0]
+        text = module.read_text(encoding="utf-8")
+        used = re.findall(r"^\s*(?:from|import) dpfair_lib\.(\w+)(?:\.\w+)*\._\w+", text, re.M)
+        assert set(used) <= {room}, f"{module}: uses what is private to {set(used) - {room}}"

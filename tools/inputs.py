@@ -1,6 +1,5 @@
 """What a chapter's result depends on: its source, the library, pinned versions, parameters and data."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +8,8 @@ from typing import Any
 
 import yaml
 from chapters import default_parameters, full_name, read_source, select
+
+from dpfair_lib._sources import digest
 
 SOURCE_SUFFIXES = {".py", ".pyi", ".toml"}
 TOOLS = ("chapters.py", "execute.py", "inputs.py")
@@ -40,22 +41,20 @@ def visible_files(folder: Path) -> list[Path]:
 
 def digest_common(root: Path, folders: Iterable[Path]) -> str:
     """Digest what every chapter depends on: library, pinned versions, recorded results, data, these tools."""
-    digest = hashlib.sha256()
     library = (path for path in (root / "dpfair_lib").rglob("*") if path.suffix in SOURCE_SUFFIXES)
     tools = (Path(__file__).with_name(name) for name in TOOLS)
-    for path in [*sorted(library), root / "requirements.lock", *visible_files(root / "results"), *tools]:
-        digest.update(f"\n{path.name} {path.parent.name}\n".encode())
-        digest.update(path.read_bytes() if path.exists() else b"")
-    for folder in folders:
-        digest.update("\n".join(["", "data", *describe_files(folder)]).encode())
-    return digest.hexdigest()
+    files = [*library, root / "requirements.lock", *visible_files(root / "results")]
+    parts = {path.relative_to(root).as_posix(): path.read_bytes() for path in files if path.exists()}
+    parts |= {f"tools/{path.name}": path.read_bytes() for path in tools}
+    data = {f"data {at}": "\n".join(describe_files(folder)).encode() for at, folder in enumerate(folders)}
+    return digest(parts | data)
 
 
 def chapter_key(root: Path, chapter: str, parameters: Mapping[str, Any], common: str) -> str:
     """Digest everything that a chapter's result depends on."""
     content = (root / f"{chapter}.md").read_bytes()
     said = json.dumps(parameters, sort_keys=True, default=str)
-    return hashlib.sha256(b"\n".join([content, said.encode(), common.encode()])).hexdigest()
+    return digest({"source": content, "parameters": said.encode(), "common": common.encode()})
 
 
 def load_parameters(root: Path, path: Path | None) -> Parameters:

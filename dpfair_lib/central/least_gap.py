@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import below_one, inside_unit, nonnegative, number, positive_integer
+from dpfair_lib._arguments import below_one, inside_unit, nonnegative, number, positive_integer
 
 POINTS = 33  # shifts that are tried; each of them gives a bound
 

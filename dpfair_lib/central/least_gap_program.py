@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import below_one, nonnegative, positive_integer
 from dpfair_lib._validation import as_single_rate
-from dpfair_lib.privacy._arguments import below_one, nonnegative, positive_integer
 
 
 def private_minimax_gap(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, number, one_of
 from dpfair_lib._validation import as_count, as_single_rate, as_vector
 from dpfair_lib.central.gap_law import (
     Mechanism,
@@ -17,7 +18,6 @@ from dpfair_lib.central.gap_law import (
     violation_probability,
 )
 from dpfair_lib.privacy import DiscreteLaplaceMechanism
-from dpfair_lib.privacy._arguments import inside_unit, number, one_of
 
 MECHANISMS: dict[str, str] = {
     "laplace": "Laplace noise on the group's mean, of scale 1/(nε)",

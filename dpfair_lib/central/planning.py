@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import parity_bound, sizes
-from dpfair_lib.privacy._arguments import inside_unit, positive
 
 
 def records_needed(

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from dpfair_lib._arguments import positive
 from dpfair_lib._validation import as_binary
-from dpfair_lib.privacy._arguments import positive
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, add_laplace_noise, mark_noise
 from dpfair_lib.privacy.statements import PrivacyStatement

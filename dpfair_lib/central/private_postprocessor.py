@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfair_lib._arguments import one_of
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
@@ -21,7 +22,6 @@ from dpfair_lib.privacy import (
     add_laplace_noise,
     mark_noise,
 )
-from dpfair_lib.privacy._arguments import one_of
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 

@@ -7,7 +7,6 @@ Nothing is kept, and nothing kept is used, unless ``DPFAIR_LEDGER`` names a fold
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import hashlib
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpfair_lib._files import write_whole
+from dpfair_lib._sources import digest, imports
 from dpfair_lib.claims.ledger import SOURCES, Claim, FaultRun
 from dpfair_lib.claims.plain import from_json, to_json
 from dpfair_lib.claims.rooms import in_ledger, module_of
@@ -119,10 +119,9 @@ def place_of(claim: Claim) -> Place | None:
     files = sources(PACKAGE, module)
     if any(map(_changed, files)):
         return None
-    digest = hashlib.sha256(f"{_surroundings()}\n{claim.id}\n{claim.verdict}\n{module}".encode())
-    for path in files:
-        digest.update(f"\n{path.relative_to(PACKAGE.parent)} {_digest(path)}".encode())
-    return Place(Path(folder) / claim.id, digest.hexdigest())
+    parts = {path.relative_to(PACKAGE.parent).as_posix(): _checksum(path) for path in files}
+    parts[""] = f"{_surroundings()}\n{claim.id}\n{claim.verdict}\n{module}".encode()
+    return Place(Path(folder) / claim.id, digest(parts))
 
 
 def _changed(path: Path) -> bool:
@@ -152,30 +151,15 @@ def sources(package: Path, module: str) -> list[Path]:
     return [path for path in files if path not in rooms or path in reached]
 
 
-@functools.cache
 def _imports(path: Path, package: Path) -> frozenset[str]:
     """Return the names that a module imports anywhere, in functions too; the whole ledger if that is in doubt."""
-    inside = [package.name, *path.relative_to(package).parts[:-1]]
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom):
-            above = inside[: len(inside) + 1 - node.level] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-        # what is reached through the package's name, or by a name made at run time, could be anything
-        elif inside[1:2] == ["claims"] and (
-            (
-                isinstance(node, ast.Import)
-                and any(alias.name.startswith(package.name) for alias in node.names)
-            )
-            or (isinstance(node, ast.Name | ast.Attribute) and _name(node) in {"import_module", "__import__"})
-        ):
-            names.add(f"{package.name}.claims")
+    found = imports(path, package)
+    names = {*found.names, *(name.rpartition(".")[0] for name in found.names)}
+    # what a module of the ledger reaches through the package's name, or by a name made at run time, could be anything
+    doubtful = found.dynamic or any(name.startswith(package.name) for name in found.modules)
+    if doubtful and path.relative_to(package).parts[0] == "claims":
+        names.add(f"{package.name}.claims")
     return frozenset(names)
-
-
-def _name(node: ast.Name | ast.Attribute) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr
 
 
 def _files(names: Iterable[str], package: Path) -> list[Path]:
@@ -191,8 +175,8 @@ def _names_the_ledger(path: Path) -> bool:
 
 
 @functools.cache
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _checksum(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import number, positive_integer
+from dpfair_lib._arguments import number, positive_integer
 
 
 def mean_tail_bound(deviation: float, n: int, spread: float, *, sides: int = 2) -> float:

@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from dpfair_lib._arguments import below_one, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths, check_row_labels
 from dpfair_lib.compat.learner_law import Rule, inverse_scale, printed_delta, pure_slope, shift
 from dpfair_lib.compat.losses import SampleLosses, sample_losses
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
-from dpfair_lib.privacy._arguments import below_one, positive
 from dpfair_lib.privacy.exponential import exponential_choice
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator

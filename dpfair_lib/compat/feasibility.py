@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import nonnegative
 from dpfair_lib.compat.acceptable import acceptable_table, neighbor_table
 from dpfair_lib.compat.criteria import Criterion
 from dpfair_lib.populations import Population
-from dpfair_lib.privacy._arguments import nonnegative
 
 MOST_EPSILON = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from dpfair_lib.privacy._arguments import number, one_of, positive, positive_integer
+from dpfair_lib._arguments import number, one_of, positive, positive_integer
 
 
 def largest_noise(n: int) -> float:

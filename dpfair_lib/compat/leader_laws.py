@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import positive
+from dpfair_lib._arguments import positive
 
 
 def cube_law(total: Any, epsilon: float) -> np.ndarray:

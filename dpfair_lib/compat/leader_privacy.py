@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.compat.perturbed_leader import Noised
 from dpfair_lib.privacy import mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.rounding import lowered, product_above
 from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import below_one, number, one_of, positive, positive_integer
+from dpfair_lib._arguments import below_one, number, one_of, positive, positive_integer
 from dpfair_lib.privacy.finite_laws import smallest_epsilon
 
 Rule = Literal["printed", "repaired"]

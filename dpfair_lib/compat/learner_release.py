@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, number, positive
 from dpfair_lib.compat.learner_law import LEGENDRE, Rule, inverse_scale, noise_panels, shift
-from dpfair_lib.privacy._arguments import inside_unit, number, positive
 
 
 def release_delta(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_binary, check_lengths, check_row_labels
 from dpfair_lib.compat.fair_dynamics import (
@@ -29,7 +30,6 @@ from dpfair_lib.compat.grid import (
 from dpfair_lib.compat.subgroup_game import game_from_counts
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, add_gaussian_noise, mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib.privacy.sampling import Noise, study_generator
 
 RELATION = "replace-one"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import one_of, positive
+from dpfair_lib._arguments import one_of, positive
 
 Noised = Literal["sum", "losses"]
 

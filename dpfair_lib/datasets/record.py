@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpfair_lib._files import write_whole
 from dpfair_lib.datasets import pins, standin
 from dpfair_lib.datasets.find import find
 from dpfair_lib.datasets.spec import Spec
@@ -72,8 +73,8 @@ def write(
     measured = {name: measure(spec, root, files.get(name, {})) for name, spec in specs.items()}
     all_pins = {name: found for name, (found, _) in measured.items()}
     facts = {name: found for name, (_, found) in measured.items()}
-    (folder / "pins.toml").write_text(pins.render(all_pins), encoding="utf-8")
-    (folder / "standin.toml").write_text(standin.render(facts), encoding="utf-8")
+    write_whole(folder / "pins.toml", pins.render(all_pins))
+    write_whole(folder / "standin.toml", standin.render(facts))
 
 
 def _read(spec: Spec, root: Path) -> pd.DataFrame:

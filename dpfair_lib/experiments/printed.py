@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpfair_lib.privacy._arguments import positive_integer
+from dpfair_lib._arguments import positive_integer
 
 # § IV and App. B: DP-SGD's batches, clipping norm and learning rate; δ′ of all runs; ε₀ = ε₁; numbers of passes
 BATCH, CLIP, LEARNING_RATE, DELTA = 1024, 1.5, 0.01, 1e-5

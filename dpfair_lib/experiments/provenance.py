@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
 import subprocess
 from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from dpfair_lib._sources import digest, meaning
 from dpfair_lib.experiments.reach import modules_of, reached_files, source_files
 
 LIBRARY = Path(__file__).resolve().parents[1]
@@ -65,30 +64,7 @@ def code_digest(files: Iterable[Path], library: Path = LIBRARY) -> str:
     str
         SHA-256, in hexadecimal.
     """
-    digest = hashlib.sha256()
-    for place, path in sorted((path.relative_to(library).as_posix(), path) for path in files):
-        content = path.read_bytes()
-        if path.suffix == ".py":
-            content = _written_out(ast.parse(content)).encode()
-        digest.update(f"{place} {len(content)}\n".encode())
-        digest.update(content)
-    return digest.hexdigest()
-
-
-def _written_out(node: Any) -> str:
-    """Write a syntax tree out, without docstrings, in the same way under every version of Python."""
-    if isinstance(node, list):
-        return f"[{','.join(map(_written_out, node))}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    if isinstance(node, ast.Constant):
-        return f"Constant({node.value!r})"
-    fields = dict(ast.iter_fields(node))
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        fields["body"] = node.body[ast.get_docstring(node, clean=False) is not None :]
-    # fields that are empty are left out: later versions of Python have more of them
-    kept = (f"{name}={_written_out(value)}" for name, value in fields.items() if value not in (None, []))
-    return f"{type(node).__name__}({','.join(kept)})"
+    return digest({path.relative_to(library).as_posix(): meaning(path) for path in files})
 
 
 @functools.cache

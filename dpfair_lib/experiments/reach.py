@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-DYNAMIC = {"import_module", "__import__"}
+from dpfair_lib._sources import base_of, imports, parsed
 
 
 def modules_of(function: Callable[..., Any]) -> frozenset[str]:
@@ -97,37 +97,16 @@ def _passed_on(folder: Path, package: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     found = {}
-    for node in _tree(path).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.ImportFrom):
-            base = _base(node, path, package)
+            base = base_of(node, path, package)
             found.update({alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names})
     return {name: target for name, target in found.items() if target.split(".")[0] == package.name}
 
 
-@functools.cache
 def _imported_names(path: Path, package: Path) -> frozenset[str] | None:
     """Return the dotted names of the package that a module imports anywhere; None if that is in doubt."""
-    names: set[str] = set()
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.ImportFrom):
-            base = _base(node, path, package)
-            names |= {base if alias.name == "*" else f"{base}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.Name | ast.Attribute):
-            called = node.id if isinstance(node, ast.Name) else node.attr
-            if called in DYNAMIC:
-                return None
-    return frozenset(name for name in names if name.split(".")[0] == package.name)
-
-
-def _base(node: ast.ImportFrom, path: Path, package: Path) -> str:
-    """Return the dotted name of what an import statement takes names from."""
-    inside = [package.name, *path.relative_to(package).parts[:-1]]
-    above = inside[: len(inside) + 1 - node.level] if node.level else []
-    return ".".join([*above, *([node.module] if node.module else [])])
-
-
-@functools.cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
+    found = imports(path, package)
+    if found.dynamic:
+        return None
+    return frozenset(name for name in found.names | found.modules if name.split(".")[0] == package.name)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
@@ -21,7 +22,6 @@ from dpfair_lib.privacy import (
     dp_sgd_statement,
     mark_noise,
 )
-from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib.privacy.rounding import noise_scale
 
 PUBLIC = (

@@ -23,9 +23,9 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtr
 
+from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib.learners.fermi_training import printed_noise
 from dpfair_lib.privacy import dp_sgd_epsilon, gaussian_delta
-from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 
 REACH = 8.0  # standard deviations of all noise together that the grid extends beyond where θ starts
 LARGEST = 20_000_000  # numbers in one transform of all batches

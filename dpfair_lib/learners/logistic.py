@@ -7,12 +7,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import fused_backend, opacus_backend
 from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement, mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.accounting import DpSgdRelation
 from dpfair_lib.privacy.sampling import Noise
 

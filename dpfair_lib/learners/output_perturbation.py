@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners.linear import LinearClassifier, checked, seeds, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
 from dpfair_lib.privacy.rounding import raised
 from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise

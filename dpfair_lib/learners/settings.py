@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from dpfair_lib._arguments import nonnegative, number, positive, positive_integer
 from dpfair_lib.learners.losses import Loss
-from dpfair_lib.privacy._arguments import nonnegative, number, positive, positive_integer
 
 Precision = Literal["float32", "float64"]
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from dpfair_lib._arguments import positive
 from dpfair_lib.local.optimal.search import optimal_randomizer
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
 from dpfair_lib.local.subsets import subset_selection
-from dpfair_lib.privacy._arguments import positive
 
 MECHANISMS = {
     "grr": "generalised randomised response",

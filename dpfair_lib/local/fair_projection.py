@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._arguments import nonnegative, one_of
 from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
-from dpfair_lib.privacy._arguments import nonnegative, one_of
 
 NOTIONS = ("demographic_parity", "mean_equalized_odds")
 

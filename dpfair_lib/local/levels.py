@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import number
 from dpfair_lib.local.words import Source, words32
-from dpfair_lib.privacy._arguments import number
 from dpfair_lib.privacy.rounding import log_above
 
 WORD = 1 << 32

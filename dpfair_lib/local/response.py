@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import positive_integer
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_values
 from dpfair_lib.local.words import as_source
-from dpfair_lib.privacy._arguments import positive_integer
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 MOST_VALUES = 1 << 13

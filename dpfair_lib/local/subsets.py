@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import positive_integer
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 from dpfair_lib.local.response import BLOCK
 from dpfair_lib.local.words import Source, as_source, below
-from dpfair_lib.privacy._arguments import positive_integer
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 LARGEST_MATRIX = 1 << 20

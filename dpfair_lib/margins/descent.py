@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import positive, positive_integer
+from dpfair_lib._arguments import positive, positive_integer
 from dpfair_lib.privacy.gaussian import gaussian_sigma
 
 ROUNDING = 1e-12  # of a step at its limit

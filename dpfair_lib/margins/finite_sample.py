@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, positive, positive_integer
 from dpfair_lib._validation import as_count, as_numbers
-from dpfair_lib.privacy._arguments import inside_unit, positive, positive_integer
 
 
 class SamplingTerms(NamedTuple):

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._validation import as_generator, as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import check_notion, members
 from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certificate
 from dpfair_lib.margins.margins import margin_lipschitz, margins
 from dpfair_lib.margins.projections import local_reach, markov_reach, simulated_reach
 from dpfair_lib.margins.terms import relative_margins
-from dpfair_lib.privacy._arguments import inside_unit, one_of
 
 WIDE_SHARE = 0.1  # of ζ, for the reach over all rows that tells which of them matter
 Reach = Literal["markov", "simulated", "local"]

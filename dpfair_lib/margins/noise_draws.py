@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import positive
 from dpfair_lib._validation import as_count, as_generator, as_numbers
 from dpfair_lib.fairness.linear_form import NOTIONS
 from dpfair_lib.margins.coverage import fairness_of_models
-from dpfair_lib.privacy._arguments import positive
 
 
 def noisy_fairness(

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
 from dpfair_lib.margins.certificate import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
 from dpfair_lib.privacy import PrivacyStatement, mark_noise
-from dpfair_lib.privacy._arguments import inside_unit, positive
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, add_discrete_laplace_noise
 

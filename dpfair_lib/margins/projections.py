@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, nonnegative, positive
 from dpfair_lib._validation import as_count, as_generator, check_lengths
 from dpfair_lib.margins.margins import margin_lipschitz
 from dpfair_lib.margins.radius import projection_quantile
-from dpfair_lib.privacy._arguments import inside_unit, nonnegative, positive
 
 BLOCK = 1 << 22  # entries of rows times draws at a time
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._validation import as_numbers, renamed
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 

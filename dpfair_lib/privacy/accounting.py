@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib.privacy.gaussian import gaussian_epsilon, gaussian_sigma
 from dpfair_lib.privacy.rounding import raised
 from dpfair_lib.privacy.statements import PrivacyStatement

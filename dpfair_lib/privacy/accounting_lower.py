@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr
 
-from dpfair_lib.privacy._arguments import one_of, positive
+from dpfair_lib._arguments import one_of, positive
 from dpfair_lib.privacy.accounting import (
     DpSgdRelation,
     EpsilonInterval,

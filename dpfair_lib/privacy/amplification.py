@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpfair_lib.privacy._arguments import below_one, number, positive
+from dpfair_lib._arguments import below_one, number, positive
 from dpfair_lib.privacy.rounding import product_above, raised
 
 

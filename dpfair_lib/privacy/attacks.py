@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import positive
 from dpfair_lib._validation import as_numbers
-from dpfair_lib.privacy._arguments import positive
 
 UNDECIDED = -1
 """What `last_bits_attack` and `laplace_bits_attack` say of an output that does not tell the candidates apart."""

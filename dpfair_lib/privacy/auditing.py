@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._arguments import below_one, inside_unit, positive_integer
 from dpfair_lib._validation import as_generator, as_vector
-from dpfair_lib.privacy._arguments import below_one, inside_unit, positive_integer
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from dpfair_lib.privacy._arguments import below_one, one_of, positive
+from dpfair_lib._arguments import below_one, one_of, positive
 from dpfair_lib.privacy.rounding import above, below, sum_above
 from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, check_unit, convert
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import (
+from dpfair_lib._arguments import (
     below_one,
     inside_unit,
     nonnegative,

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive
+from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive
 from dpfair_lib.privacy.rounding import above, exp_above, log_below, raised, sum_above
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import elementwise, inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib._validation import as_numbers, check_lengths
-from dpfair_lib.privacy._arguments import elementwise, inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib.privacy.sampling import Noise, checked_generator
 
 

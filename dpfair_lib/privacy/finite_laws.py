@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import below_one
+from dpfair_lib._arguments import below_one
 
 
 def processed(laws: Any, channel: Any) -> np.ndarray:

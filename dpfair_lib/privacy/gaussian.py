@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import elementwise, inside_unit, one_of, positive, positive_integer
+from dpfair_lib._arguments import elementwise, inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.rounding import above, exp_above, log_below, raised
 
 _BEYOND = -4e299  # above every logarithm that is not computed, because a float could not hold it

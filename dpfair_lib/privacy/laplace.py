@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import elementwise, inside_unit, positive, positive_integer
+from dpfair_lib._arguments import elementwise, inside_unit, positive, positive_integer
 from dpfair_lib.privacy.rounding import quotient_above
 
 

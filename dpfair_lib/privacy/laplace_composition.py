@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import nonnegative, positive, positive_integer
+from dpfair_lib._arguments import nonnegative, positive, positive_integer
 
 
 def laplace_composition_delta(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 
 
 def laplace_vector_loss(output: Any, first: Any, second: Any, scale: Any) -> Any:

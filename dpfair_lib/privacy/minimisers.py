@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpfair_lib.privacy._arguments import nonnegative, positive, positive_integer
+from dpfair_lib._arguments import nonnegative, positive, positive_integer
 
 LARGEST_PULL = 0.2784645427610738
 """W = W₀(1/e), the largest aσ(−a) with σ(a) = 1/(1 + e^(−a)); it is attained at a = 1 + W."""

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._arguments import one_of, positive
 from dpfair_lib._validation import as_numbers
-from dpfair_lib.privacy._arguments import one_of, positive
 from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
 
 Noise = Literal["secure", "study"]

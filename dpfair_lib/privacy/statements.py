@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpfair_lib.privacy._arguments import below_one, number, one_of
+from dpfair_lib._arguments import below_one, number, one_of
 from dpfair_lib.privacy.rounding import above, exp_above, product_above, sum_above
 
 RELATIONS: dict[str, str] = {

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._arguments import inside_unit, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
@@ -20,7 +21,6 @@ from dpfair_lib.privacy import (
     add_laplace_noise,
     mark_noise,
 )
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise, study_generator
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, one_of, positive
 from dpfair_lib._validation import as_count
 from dpfair_lib.privacy import DiscreteLaplaceMechanism, largest_error_bound
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive
 from dpfair_lib.privacy.rounding import noise_scale
 
 MECHANISMS = ("geometric", "laplace")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.privacy._arguments import nonnegative, positive, positive_integer
+from dpfair_lib._arguments import nonnegative, positive, positive_integer
 
 
 def list_change(first: Any, second: Any) -> Any:

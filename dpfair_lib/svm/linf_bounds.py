@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._validation import as_single_rate
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.laplace_vector import largest_error_bound
 
 

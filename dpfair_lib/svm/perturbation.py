@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
+from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._validation import as_generator, as_groups, as_vector, check_lengths, renamed
-from dpfair_lib.privacy._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 NoiseKind = Literal["coordinate", "vector"]

@@ -12,9 +12,8 @@ import pytest
 import render
 from accidents import ROOT, full_disk, names_in, obey_modes, processes, read_only, run, start, wait_until
 from chapters import read_notebook, read_receipt, receipt_of
+from small_book import make_book, write
 
-HEAD = "---\nkernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n---\n\n"
-CHAPTER = HEAD + "# Title\n\n```{code-cell} ipython3\n:tags: [parameters]\n\nrows = 3\n```\n\n"
 CONFIG = "title: T\nexecute:\n  execute_notebooks: 'off'\n"
 EXECUTE, RENDER = ROOT / "tools/execute.py", ROOT / "tools/render.py"
 
@@ -22,27 +21,13 @@ EXECUTE, RENDER = ROOT / "tools/execute.py", ROOT / "tools/render.py"
 @pytest.fixture
 def book(tmp_path, monkeypatch):
     """Make a book of a page and two chapters, and take it for the user's."""
-    for folder in ("notebooks", "dpfair_lib", "results", "book", "data"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/one\n- file: notebooks/two\n"
-    )
+    toc = "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/one\n- file: notebooks/two\n"
+    make_book(tmp_path, monkeypatch, toc)
+    (tmp_path / "book").mkdir()
     (tmp_path / "_config.yml").write_text(CONFIG)
-    (tmp_path / "requirements.lock").write_text("numpy==2\n")
     (tmp_path / "book/index.md").write_text("# Index\n\nThe first text.\n")
-    write(tmp_path, "one", "print(rows)")
-    write(tmp_path, "two", "print(rows * 2)")
-    monkeypatch.setenv("DPFAIR_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("BOOK", str(tmp_path))
-    (tmp_path / "_build/matplotlib").mkdir(parents=True)
-    (tmp_path / "_build/matplotlib/fontlist-0.json").write_text("")  # these chapters draw nothing
     return tmp_path
-
-
-def write(book, name, *codes):
-    cells = "".join(f"```{{code-cell}} ipython3\n{code}\n```\n" for code in codes)
-    (book / f"notebooks/{name}.md").write_text(CHAPTER + cells)
 
 
 def commands(book):

@@ -5,7 +5,6 @@
 
 import gzip
 import io
-import struct
 import sys
 import tempfile
 import warnings
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from workbooks import biff2, sheet
 
 from dpfair_lib.datasets import acs_income, celeba, credit
 from dpfair_lib.datasets.spec import File
@@ -34,23 +34,6 @@ PEOPLE = pd.DataFrame({
     "id": np.arange(ROWS), "race": _rng.choice(["a", "b", "c"], ROWS), "weight": _rng.normal(size=ROWS),
     "job": _rng.choice(["cook", "clerk"], ROWS),
 })  # fmt: skip
-
-
-def biff2(rows):
-    """Return the oldest of the .xls formats: a plain stream of records, numbers and short texts."""
-
-    def record(kind, body):
-        return struct.pack("<HH", kind, len(body)) + body
-
-    stream = record(0x0009, struct.pack("<HH", 7, 0x10))
-    for at, row in enumerate(rows):
-        for column, value in enumerate(row):
-            cell = struct.pack("<HH3x", at, column)
-            if isinstance(value, str):
-                stream += record(0x0004, cell + bytes([len(value)]) + value.encode("ascii"))
-            else:
-                stream += record(0x0003, cell + struct.pack("<d", value))
-    return stream + record(0x000A, b"")
 
 
 def zipped(name, text, method):
@@ -86,10 +69,6 @@ def bills(path):
 
 
 STATES = NUMBERS.assign(ST=1, PWGTP=1, AGEP=30, PINCP=NUMBERS["PINCP"] + 200, WKHP=40).to_csv(index=False)
-SHEET = [  # as UCI's: a row of other titles, and an ID in front
-    ["", *(f"X{at}" for at in range(len(BILLS.columns)))], ["ID", *BILLS],
-    *([0, *row] for row in BILLS.to_numpy().tolist())
-]  # fmt: skip
 FORMS = {
     "zip, deflated": (
         "celeba.csv.zip", zipped("celeba.csv", MARKS.to_csv(index=False), zipfile.ZIP_DEFLATED),
@@ -101,7 +80,7 @@ FORMS = {
     "text": ("credit-card-clients.csv", BILLS.to_csv(index=False).encode(), bills),
     "text, a state": ("psam_p01.csv", STATES.encode(), acs),
     "workbook": (
-        "credit.xls", biff2(SHEET),
+        "credit.xls", biff2(sheet(BILLS)),
         lambda path: table_of(credit.SPEC, credit.read_workbook, path),
     ),
     "Parquet, snappy": ("people.parquet", parquet(), randomised),

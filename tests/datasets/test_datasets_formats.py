@@ -1,12 +1,12 @@
 """The publishers' own formats, on stand-in tables written as the publisher writes them."""
 
-import struct
 import zipfile
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from workbooks import biff2, sheet
 
 from dpfair_lib.datasets import DataError, adult, celeba, compas, credit, lsac, pins, standin
 from dpfair_lib.datasets.loading import load_spec
@@ -77,23 +77,6 @@ def test_adult_cut_off_names_the_part(small_adult, adult_table, put, tmp_path):
         load_spec(small_adult, pins.measure(small_adult, adult_table), root=put(tmp_path / "in", files))
 
 
-def _biff2(rows):
-    """Write the oldest of the .xls formats: a plain stream of records, numbers and short texts."""
-
-    def record(kind, body):
-        return struct.pack("<HH", kind, len(body)) + body
-
-    stream = record(0x0009, struct.pack("<HH", 7, 0x10))
-    for at, row in enumerate(rows):
-        for column, value in enumerate(row):
-            cell = struct.pack("<HH3x", at, column)
-            if isinstance(value, str):
-                stream += record(0x0004, cell + bytes([len(value)]) + value.encode("ascii"))
-            else:
-                stream += record(0x0003, cell + struct.pack("<d", value))
-    return stream + record(0x000A, b"")
-
-
 @pytest.fixture
 def credit_table():
     table = _drawn(credit.SPEC, 60)
@@ -108,16 +91,9 @@ def small_credit():
     return replace(credit.SPEC, layouts=tuple((File(name, 60, read),) for name, read in forms))
 
 
-def _sheet(table):
-    """Arrange a table as UCI's sheet does: a row of other titles, then the header, and an ID in front."""
-    header = [*table.columns[:-1], "default payment next month"]
-    titles = ["", *(f"X{at}" for at in range(1, len(header))), "Y"]
-    return [titles, ["ID", *header], *([at + 1, *row] for at, row in enumerate(table.to_numpy().tolist()))]
-
-
 def test_credit_workbook_and_csv_are_the_same(small_credit, credit_table, put, tmp_path, capsys):
     pinned = pins.measure(small_credit, credit_table)
-    book = put(tmp_path / "book", {"credit.xls": _biff2(_sheet(credit_table))})
+    book = put(tmp_path / "book", {"credit.xls": biff2(sheet(credit_table))})
     text = put(tmp_path / "text", {"credit.csv": credit_table.to_csv(index=False)})
     from_book, from_text = (load_spec(small_credit, pinned, root=root) for root in (book, text))
     pd.testing.assert_frame_equal(from_book.X, from_text.X)
@@ -139,7 +115,7 @@ def test_credit_codes_are_folded(small_credit, credit_table, put, tmp_path):
 
 
 def test_sheet_without_titles_above_the_header(credit_table):
-    rows = pd.DataFrame(_sheet(credit_table)[1:], dtype="object")
+    rows = pd.DataFrame(sheet(credit_table)[1:], dtype="object")
     assert credit.table_of_sheet(rows, "x")["LIMIT_BAL"].tolist() == credit_table["LIMIT_BAL"].tolist()
 
 
@@ -155,7 +131,7 @@ def test_sheet_without_header():
         (b"<html></html>", "an HTML page"),
         (b"LIMIT_BAL,SEX\n1,2\n", r"expected an Excel workbook \(\.xls\), found something else"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "expected an Excel workbook"),
-        (_biff2([["LIMIT_BAL", "SEX"], [1, 2]])[:40], "expected an Excel workbook"),
+        (biff2([["LIMIT_BAL", "SEX"], [1, 2]])[:40], "expected an Excel workbook"),
     ],
     ids=["empty", "web page", "csv", "damaged workbook", "cut off"],
 )

@@ -40,9 +40,10 @@ def library(folder, **changed):
 
 
 def provenance_free_caches():
+    from dpfair_lib import _sources
     from dpfair_lib.experiments import reach
 
-    for cached in (reach._tree, reach._passed_on, reach._imported_names):
+    for cached in (_sources.parsed, _sources.imports, reach._passed_on):
         cached.cache_clear()
 
 

@@ -12,35 +12,17 @@ import execute
 import inputs
 import pytest
 from chapters import read_notebook
+from small_book import HEAD, cell, make_book, write
 
-HEAD = "---\nkernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n---\n\n"
-CHAPTER = HEAD + "# Title\n\n```{code-cell} ipython3\n:tags: [parameters]\n\nrows = 3\n```\n\n"
 SCRIPT = Path(execute.__file__)
 TOC = "root: book/index\nparts:\n- chapters:\n  - file: notebooks/one\n    sections:\n    - file: notebooks/two\n"
 
 
-def cell(code, tags=""):
-    return "```{code-cell} ipython3\n" + (f":tags: [{tags}]\n\n" if tags else "") + code + "\n```\n"
-
-
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    for folder in ("notebooks", "dpfair_lib", "results", "data"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "_toc.yml").write_text(TOC)
-    (tmp_path / "requirements.lock").write_text("numpy==2\n")
+    make_book(tmp_path, monkeypatch, TOC)
     (tmp_path / "dpfair_lib/a.py").write_text("x = 1\n")
-    write(tmp_path, "one", "print(rows)")
-    write(tmp_path, "two", "print(rows * 2)")
-    monkeypatch.setenv("DPFAIR_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "_build/matplotlib").mkdir(parents=True)
-    (tmp_path / "_build/matplotlib/fontlist-0.json").write_text("")  # these chapters draw nothing
     return tmp_path
-
-
-def write(book, name, *codes):
-    (book / f"notebooks/{name}.md").write_text(CHAPTER + "".join(cell(code) for code in codes))
 
 
 def run(book, *arguments):

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._arguments import positive
 from dpfair_lib.local.optimal.certificate import Multipliers, lagrangian_bound
 from dpfair_lib.local.optimal.closed_forms import most_truthful_channel, perfect_channel, smallest_error
 from dpfair_lib.local.optimal.interior_point import Progress, fair_inside
 from dpfair_lib.local.optimal.linear_program import feasible_channel
 from dpfair_lib.local.optimal.program import Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
-from dpfair_lib.privacy._arguments import positive
 
 _FAIR = 1e-10  # unfairness up to this is rounding, or up to that of a channel in closed form if that has more
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._arguments import one_of, positive
 from dpfair_lib.local.optimal.branching import by_branching
 from dpfair_lib.local.optimal.certificate import Multipliers, certify, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel, most_truthful_channel, north_west
@@ -19,7 +20,6 @@ from dpfair_lib.local.optimal.interior_point import by_interior
 from dpfair_lib.local.optimal.level_programs import Found, by_levels, by_shares
 from dpfair_lib.local.optimal.program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
-from dpfair_lib.privacy._arguments import one_of, positive
 
 Method = Literal["interior", "columns", "dinkelbach", "bisection", "branch-and-bound"]
 METHODS = ("interior", "columns", "dinkelbach", "bisection", "branch-and-bound")

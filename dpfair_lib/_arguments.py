@@ -1,4 +1,7 @@
-"""Checks of the numbers that privacy is made of; each says what was found and what was expected."""
+"""Checks of single numbers and names, for every room; each says what was found and what was expected.
+
+Columns and arrays are checked in `_validation`.
+"""
 
 from __future__ import annotations
 
