@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from dpfair_lib.experiments.reach import modules_of, reached_files, source_files
+from dpfair_lib.experiments.code_digest import code_digest, reached_digest
+from dpfair_lib.experiments.reach import modules_of, source_files
 
 LIBRARY = Path(__file__).resolve().parents[1]
 PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-accounting", "lightgbm")
@@ -21,22 +20,22 @@ PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-a
 def code() -> str:
     """Return the digest of the whole library, without the ledger, as first asked for in this process."""
     return code_digest(
-        path for path in source_files(LIBRARY) if path.relative_to(LIBRARY).parts[0] != "claims"
+        (path for path in source_files(LIBRARY) if path.relative_to(LIBRARY).parts[0] != "claims"), LIBRARY
     )
 
 
 def code_of(function: Callable[..., Any]) -> str:
     """Return the digest of what a function may run, as first asked for in this process.
 
-    A record depends on this digest: it stays valid while other modules change, and when comments, docstrings or
-    the layout of the code change.
+    A record depends on this digest: it stays valid while other modules change, when comments, docstrings or the
+    layout of the code change, and when a module is moved or renamed.
     """
     return _code_of(modules_of(function))
 
 
 @functools.cache
 def _code_of(modules: frozenset[str]) -> str:
-    return code_digest(reached_files(modules, LIBRARY))
+    return reached_digest(modules, LIBRARY)
 
 
 def versions() -> dict[str, str]:
@@ -48,47 +47,6 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # the private learners are optional
             continue
     return found
-
-
-def code_digest(files: Iterable[Path], library: Path = LIBRARY) -> str:
-    """Return a digest of what some of the library's files compute.
-
-    Parameters
-    ----------
-    files : iterable of Path
-        Python modules count without comments, docstrings and layout; other files byte for byte.
-    library : Path
-        Folder of the package.
-
-    Returns
-    -------
-    str
-        SHA-256, in hexadecimal.
-    """
-    digest = hashlib.sha256()
-    for place, path in sorted((path.relative_to(library).as_posix(), path) for path in files):
-        content = path.read_bytes()
-        if path.suffix == ".py":
-            content = _written_out(ast.parse(content)).encode()
-        digest.update(f"{place} {len(content)}\n".encode())
-        digest.update(content)
-    return digest.hexdigest()
-
-
-def _written_out(node: Any) -> str:
-    """Write a syntax tree out, without docstrings, in the same way under every version of Python."""
-    if isinstance(node, list):
-        return f"[{','.join(map(_written_out, node))}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    if isinstance(node, ast.Constant):
-        return f"Constant({node.value!r})"
-    fields = dict(ast.iter_fields(node))
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        fields["body"] = node.body[ast.get_docstring(node, clean=False) is not None :]
-    # fields that are empty are left out: later versions of Python have more of them
-    kept = (f"{name}={_written_out(value)}" for name, value in fields.items() if value not in (None, []))
-    return f"{type(node).__name__}({','.join(kept)})"
 
 
 @functools.cache
