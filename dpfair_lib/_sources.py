@@ -28,13 +28,13 @@ def digest(parts: Mapping[str, bytes]) -> str:
 def meaning(path: Path) -> bytes:
     """Return what a file computes: a Python module without comments, docstrings and layout; another file as it is."""
     content = path.read_bytes()
-    return _written_out(ast.parse(content)).encode() if path.suffix == ".py" else content
+    return written_out(ast.parse(content)).encode() if path.suffix == ".py" else content
 
 
-def _written_out(node: Any) -> str:
+def written_out(node: Any) -> str:
     """Write a syntax tree out, without docstrings, in the same way under every version of Python."""
     if isinstance(node, list):
-        return f"[{','.join(map(_written_out, node))}]"
+        return f"[{','.join(map(written_out, node))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
     if isinstance(node, ast.Constant):
@@ -43,7 +43,7 @@ def _written_out(node: Any) -> str:
     if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         fields["body"] = node.body[ast.get_docstring(node, clean=False) is not None :]
     # fields that are empty are left out: later versions of Python have more of them
-    kept = (f"{name}={_written_out(value)}" for name, value in fields.items() if value not in (None, []))
+    kept = (f"{name}={written_out(value)}" for name, value in fields.items() if value not in (None, []))
     return f"{type(node).__name__}({','.join(kept)})"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from dpfair_lib._sources import digest, meaning
-from dpfair_lib.experiments.reach import modules_of, reached_files, source_files
+from dpfair_lib.experiments.code_digest import code_digest, reached_digest
+from dpfair_lib.experiments.reach import modules_of, source_files
 
 LIBRARY = Path(__file__).resolve().parents[1]
 PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-accounting", "lightgbm")
@@ -20,22 +20,22 @@ PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "opacus", "dp-a
 def code() -> str:
     """Return the digest of the whole library, without the ledger, as first asked for in this process."""
     return code_digest(
-        path for path in source_files(LIBRARY) if path.relative_to(LIBRARY).parts[0] != "claims"
+        (path for path in source_files(LIBRARY) if path.relative_to(LIBRARY).parts[0] != "claims"), LIBRARY
     )
 
 
 def code_of(function: Callable[..., Any]) -> str:
     """Return the digest of what a function may run, as first asked for in this process.
 
-    A record depends on this digest: it stays valid while other modules change, and when comments, docstrings or
-    the layout of the code change.
+    A record depends on this digest: it stays valid while other modules change, when comments, docstrings or the
+    layout of the code change, and when a module is moved or renamed.
     """
     return _code_of(modules_of(function))
 
 
 @functools.cache
 def _code_of(modules: frozenset[str]) -> str:
-    return code_digest(reached_files(modules, LIBRARY))
+    return reached_digest(modules, LIBRARY)
 
 
 def versions() -> dict[str, str]:
@@ -47,24 +47,6 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # the private learners are optional
             continue
     return found
-
-
-def code_digest(files: Iterable[Path], library: Path = LIBRARY) -> str:
-    """Return a digest of what some of the library's files compute.
-
-    Parameters
-    ----------
-    files : iterable of Path
-        Python modules count without comments, docstrings and layout; other files byte for byte.
-    library : Path
-        Folder of the package.
-
-    Returns
-    -------
-    str
-        SHA-256, in hexadecimal.
-    """
-    return digest({path.relative_to(library).as_posix(): meaning(path) for path in files})
 
 
 @functools.cache

@@ -6,9 +6,16 @@ import ast
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpfair_lib._sources import base_of, imports, parsed
+from dpfair_lib._sources import DYNAMIC, base_of, parsed
+
+
+class Imported(NamedTuple):
+    """One import: what the module calls it, and its dotted name."""
+
+    called: str
+    name: str
 
 
 def modules_of(function: Callable[..., Any]) -> frozenset[str]:
@@ -43,28 +50,50 @@ def reached_files(modules: Iterable[str], package: Path) -> frozenset[Path]:
     frozenset of Path
     """
     everything = source_files(package)
-    due, reached = [_defining_file(name, package) for name in modules], set()
+    due, reached = [_definition(name, package) for name in modules], set()
     while due:
-        path = due.pop()
-        if path is None:
+        found = due.pop()
+        if found is None:
             return everything
+        path = found[0]
         if path in reached:
             continue
         reached.add(path)
-        names = _imported_names(path, package)
-        if names is None:
+        imports = imports_of(path, package)
+        if imports is None:
             return everything
-        due += [_defining_file(name, package) for name in names]
-    return frozenset(path for path in everything if path in reached or _is_named(path, reached))
+        due += [_definition(imported.name, package) for imported in imports]
+    return frozenset(reached.union(*(tables_of(path) for path in reached)))
 
 
-def _is_named(table: Path, modules: Iterable[Path]) -> bool:
-    beside = (path for path in modules if path.parent == table.parent)
-    return table.suffix == ".toml" and any(table.name.encode() in path.read_bytes() for path in beside)
+def tables_of(module: Path) -> frozenset[Path]:
+    """Return the tables (``.toml``) beside a module that it names."""
+    text = module.read_bytes()
+    return frozenset(table for table in module.parent.glob("*.toml") if table.name.encode() in text)
 
 
-def _defining_file(name: str, package: Path) -> Path | None:
-    """Return the file that defines a dotted name; None if it may stand in any."""
+def files_of(modules: Iterable[str], package: Path) -> list[Path]:
+    """Return the files of some modules of a package, in their order."""
+    found = (_definition(name, package) for name in modules)
+    return [place[0] for place in found if place is not None]
+
+
+def definition_of(imported: Imported, package: Path) -> tuple[Path, str]:
+    """Return the file that defines what a module imports, and its name there.
+
+    Raises
+    ------
+    ValueError
+        If it may stand in any file.
+    """
+    found = _definition(imported.name, package)
+    if found is None:
+        raise ValueError(f"imported: found {imported.name}, expected a name of one module")
+    return found
+
+
+def _definition(name: str, package: Path) -> tuple[Path, str] | None:
+    """Return the file that defines a dotted name, and the name there; None if it may stand in any."""
     place = package
     parts = name.split(".")
     if parts[0] != package.name or len(parts) == 1:
@@ -73,20 +102,17 @@ def _defining_file(name: str, package: Path) -> Path | None:
         if (place / part).is_dir():
             place = place / part
         elif (file := place / f"{part}.py").is_file():
-            return file
+            return file, ".".join(parts[at + 1 :])
+        elif passed_on := _passed_on(place, package).get(part):
+            return _definition(".".join([passed_on, *parts[at + 1 :]]), package)
         else:
-            passed_on = _passed_on(place, package).get(part)
-            return (
-                _defining_file(".".join([passed_on, *parts[at + 1 :]]), package)
-                if passed_on
-                else _init(place)
-            )
-    return _init(place)
+            return _in_init(place, ".".join(parts[at:]))
+    return _in_init(place, "")
 
 
-def _init(folder: Path) -> Path | None:
+def _in_init(folder: Path, name: str) -> tuple[Path, str] | None:
     file = folder / "__init__.py"
-    return file if file.is_file() else None
+    return (file, name) if file.is_file() else None
 
 
 @functools.cache
@@ -104,9 +130,28 @@ def _passed_on(folder: Path, package: Path) -> dict[str, str]:
     return {name: target for name, target in found.items() if target.split(".")[0] == package.name}
 
 
-def _imported_names(path: Path, package: Path) -> frozenset[str] | None:
-    """Return the dotted names of the package that a module imports anywhere; None if that is in doubt."""
-    found = imports(path, package)
-    if found.dynamic:
-        return None
-    return frozenset(name for name in found.names | found.modules if name.split(".")[0] == package.name)
+@functools.cache
+def imports_of(path: Path, package: Path) -> frozenset[Imported] | None:
+    """Return what a module imports from its package anywhere; None if that is in doubt."""
+    found: set[Imported] = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            found |= {*imports_in(node, path, package)}
+        elif isinstance(node, ast.Name | ast.Attribute):
+            called = node.id if isinstance(node, ast.Name) else node.attr
+            if called in DYNAMIC:
+                return None
+    return frozenset(found)
+
+
+def imports_in(node: ast.ImportFrom | ast.Import, path: Path, package: Path) -> list[Imported]:
+    """Return what a statement of a module imports from its package."""
+    if isinstance(node, ast.Import):
+        found = [Imported(alias.asname or alias.name, alias.name) for alias in node.names]
+    else:
+        base = base_of(node, path, package)
+        found = [
+            Imported("*", base) if alias.name == "*" else Imported(alias.asname or alias.name, f"{base}.{alias.name}")
+            for alias in node.names
+        ]  # fmt: skip
+    return [imported for imported in found if imported.name.split(".")[0] == package.name]

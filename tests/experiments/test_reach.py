@@ -5,7 +5,8 @@ import pytest
 
 from dpfair_lib.experiments import provenance
 from dpfair_lib.experiments.__main__ import EXPERIMENTS
-from dpfair_lib.experiments.provenance import LIBRARY, code, code_digest, code_of
+from dpfair_lib.experiments.code_digest import code_digest, reached_digest
+from dpfair_lib.experiments.provenance import LIBRARY, code, code_of
 from dpfair_lib.experiments.reach import modules_of, reached_files
 from dpfair_lib.experiments.sk.private_svms import run_trial
 from dpfair_lib.experiments.sources import on_data
@@ -43,7 +44,7 @@ def provenance_free_caches():
     from dpfair_lib import _sources
     from dpfair_lib.experiments import reach
 
-    for cached in (_sources.parsed, _sources.imports, reach._passed_on):
+    for cached in (_sources.parsed, _sources.imports, reach._passed_on, reach.imports_of):
         cached.cache_clear()
 
 
@@ -105,13 +106,99 @@ def test_a_function_of_another_package_may_reach_everything(tmp_path):
 )  # fmt: skip
 def test_the_digest_changes_with_what_is_computed_alone(tmp_path, name, text, counts):
     def digest(package):
-        return code_digest(reached_files(["lib.start"], package), package)
+        return reached_digest(["lib.start"], package)
 
     before = digest(library(tmp_path))
     assert (digest(library(tmp_path, **{name: text})) != before) == counts
 
 
-def test_a_moved_module_changes_the_digest(tmp_path):
+def moved(folder, *names):
+    """Write the small library with `near.shapes` moved to `far_away.forms`, of which only the names given know."""
+    texts = {
+        "start.py": SMALL["start.py"].replace(
+            "from lib.near import area", "from lib.far_away.forms import area"
+        ),
+        "near/__init__.py": SMALL["near/__init__.py"].replace("lib.near.shapes", "lib.far_away.forms"),
+    }
+    place = library(folder, **{name: texts[name] for name in names}) / "far_away"
+    place.mkdir()
+    (place.parent / "near/shapes.py").rename(place / "forms.py")
+    (place.parent / "near/sizes.toml").rename(place / "sizes.toml")
+    return place.parent
+
+
+def test_a_move_leaves_the_digest_of_what_is_reached(tmp_path):
+    before = reached_digest(["lib.start"], library(tmp_path / "before"))
+    package = moved(tmp_path / "after", "start.py", "near/__init__.py")
+    assert reached_digest(["lib.start"], package) == before
+    new = {"near/shapes.py": "far_away/forms.py", "near/sizes.toml": "far_away/sizes.toml"}
+    assert names(package) == {new.get(path, path) for path in REACHED}
+    (package / "far_away/forms.py").write_text(SMALL["near/shapes.py"] + "\nMORE = []")
+    provenance_free_caches()
+    assert reached_digest(["lib.start"], package) != before
+
+
+TWO = {
+    "one.py": "def f():\n    return 1",
+    "two.py": "def f():\n    return 2\ndef g():\n    return 1",
+    "start.py": "from lib.one import f\nfrom lib.two import g\ndef run():\n    return f() + g()",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("from lib.two import g\nfrom lib.one import f\ndef run():\n    return f() + g()", True),
+        ("from lib.two import f\nfrom lib.two import g\ndef run():\n    return f() + g()", False),
+        ("from lib.two import f as g\nfrom lib.one import f\ndef run():\n    return f() + g()", False),
+        ("from lib.one import f\nfrom lib.two import g\ndef run():\n    return f()", False),
+        ("def run():\n    from lib.one import f\n    from lib.two import g\n    return f() + g()", False),
+    ],
+)
+def test_what_an_import_stands_for_counts(tmp_path, text, same):
+    before, after = (
+        reached_digest(["lib.start"], library(tmp_path / where, **TWO | more))
+        for where, more in (("before", {}), ("after", {"start.py": text}))
+    )
+    assert (before == after) == same
+
+
+def test_the_same_name_for_two_imports_is_no_mixture(tmp_path):
+    def text(first, second):
+        return "".join(
+            f"def {name}():\n    from lib.{module} import f\n    return f()\n"
+            for name, module in (("a", first), ("b", second))
+        )
+
+    first, second = (
+        reached_digest(["lib.start"], library(tmp_path / where, **TWO | {"start.py": text(*modules)}))
+        for where, modules in (("before", ("one", "two")), ("after", ("two", "one")))
+    )
+    assert first != second
+
+
+def test_modules_that_import_one_another_have_digests(tmp_path):
+    circle = {
+        "start.py": "from lib.a import x",
+        "a.py": "import lib.b\nx = 1",
+        "b.py": "import lib.a\nimport lib.c",
+    }
+    found = [
+        reached_digest(["lib.start"], library(tmp_path / text, **circle, **{"c.py": text}))
+        for text in ("y = 1", "y = 2")
+    ]
+    assert found[0] != found[1]
+
+
+def test_a_module_that_sees_its_place_has_it_in_its_digest(tmp_path):
+    found = []
+    for name in ("one", "two"):
+        texts = {"start.py": f"from lib.{name} import x", f"{name}.py": "x = __file__"}
+        found.append(reached_digest(["lib.start"], library(tmp_path / name, **texts)))
+    assert found[0] != found[1]
+
+
+def test_a_moved_module_changes_the_digest_of_files(tmp_path):
     (tmp_path / "a.py").write_text("x = 1")
     before = code_digest([tmp_path / "a.py"], tmp_path)
     (tmp_path / "a.py").rename(tmp_path / "b.py")
@@ -134,7 +221,7 @@ def test_packages_only_pass_names_on():
         "claims",
         "margins",
     }  # no experiment imports the ledger; margins makes its room callable, no more
-    found = [path for path in LIBRARY.rglob("__init__.py") if not apart & {*path.relative_to(LIBRARY).parts}]
+    found = [path for path in LIBRARY.rglob("__init__.py") if path.relative_to(LIBRARY).parts[0] not in apart]
     assert len(found) > 10
     for path in found:
         for node in ast.parse(path.read_bytes()).body:
@@ -152,7 +239,7 @@ def test_the_parts_of_a_partial_count():
 
 def test_functions_of_the_library_have_digests_of_their_own():
     assert len({code(), code_of(run_trial), code_of(on_data)}) == 3
-    assert code_of(functools.partial(on_data, run_trial)) == code_digest(
-        reached_files(["dpfair_lib.experiments.sources", "dpfair_lib.experiments.sk.private_svms"], LIBRARY)
+    assert code_of(functools.partial(on_data, run_trial)) == reached_digest(
+        ["dpfair_lib.experiments.sources", "dpfair_lib.experiments.sk.private_svms"], LIBRARY
     )
     assert provenance.code_of(lambda **task: [task]) not in {code_of(run_trial), code_of(on_data)}

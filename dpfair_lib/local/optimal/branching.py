@@ -95,25 +95,25 @@ def _relaxed(
     k, x, overall = program.k, program.x, program.overall
     layout = everything(k)
     lp = assemble(program, 0.0, np.ones(k), layout)
-    columns, rows = lp.num_col_, lp.num_row_
+    columns, rows = layout.columns(k), layout.rows(k)
     matrix = sparse.csc_array(
         (np.array(lp.a_matrix_.value_), np.array(lp.a_matrix_.index_), np.array(lp.a_matrix_.start_)),
-        shape=(rows, columns),
+        shape=(lp.num_row_, lp.num_col_),
     )
-    excess = matrix[k : 2 * k].toarray()
-    excess[:, k] = 0
+    excess = matrix[rows.above].toarray()  # at level 0
+    excess[:, columns.theta] = 0
     i, j = layout.pairs.T
-    mass = np.zeros((k, columns))
-    mass[np.arange(k), np.arange(k)] = overall * (x + (1 - x) * program.p)
-    mass[j, k + 1 + np.arange(len(j))] = overall * program.p[i]
+    mass = np.zeros((k, lp.num_col_))
+    mass[np.arange(k), np.r_[columns.diagonal]] = overall * (x + (1 - x) * program.p)
+    mass[j, np.r_[columns.slacks]] = overall * program.p[i]
     least = overall * (x + (1 - x) * program.p) / k
     most = np.full(k, overall)
-    own, theta = np.eye(k), np.zeros((k, columns))
-    theta[:, k] = 1.0
-    keep = np.r_[0:k, 3 * k : rows]
-    parts = [sparse.hstack([matrix[keep], sparse.csc_array((len(keep), k))])]
-    row_low = [np.array(lp.row_lower_)[keep]]
-    row_high = [np.array(lp.row_upper_)[keep]]
+    own, theta = np.eye(k), np.zeros((k, lp.num_col_))
+    theta[:, columns.theta] = 1.0
+    others = np.delete(np.arange(lp.num_row_), np.r_[rows.above, rows.below])
+    parts = [sparse.hstack([matrix[others], sparse.csc_array((len(others), k))])]
+    row_low = [np.array(lp.row_lower_)[others]]
+    row_high = [np.array(lp.row_upper_)[others]]
     for sign in (1, -1):
         for edge, slope in ((upper, least), (lower, most)):
             parts.append(np.hstack([sign * excess - edge[:, None] * mass, -slope[:, None] * own]))
@@ -136,5 +136,6 @@ def _relaxed(
         return None
     values = np.array(highs.getSolution().col_value)
     slacks = np.zeros((k, k))
-    slacks[i, j] = values[k + 1 : columns]
-    return float(values[k]), feasible_channel(program, values[:k], slacks), values[columns:]
+    slacks[i, j] = values[columns.slacks]
+    channel = feasible_channel(program, values[columns.diagonal], slacks)
+    return float(values[columns.theta][0]), channel, values[columns.slacks.stop :]

@@ -143,7 +143,7 @@ class _Restricted:
             return None
         columns, rows, before = self.basis
         at_zero, free = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
-        end = 5 * self.program.k + 1 + len(before.column_caps)
+        end = before.rows(self.program.k).column_caps.stop
         basis = highspy.HighsBasis()
         basis.col_status = columns + [at_zero] * (len(self.layout.pairs) - len(before.pairs))
         basis.row_status = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
@@ -13,6 +14,29 @@ from dpfair_lib.local.optimal.certificate import Multipliers
 from dpfair_lib.local.optimal.program import Program
 
 _INFINITY = highspy.kHighsInf
+
+
+class Columns(NamedTuple):
+    """Where each kind of column stands; without ``spread`` or ``elastic`` its kind is empty."""
+
+    diagonal: slice
+    theta: slice
+    maximum: slice
+    shortfalls: slice
+    slacks: slice
+
+
+class Rows(NamedTuple):
+    """Where each kind of row stands; ``maximum`` is M_i ≤ max M, ``floor`` x·max M ≤ M_i, both with ``spread`` only."""
+
+    sums: slice
+    above: slice
+    below: slice
+    truth: slice
+    maximum: slice
+    floor: slice
+    column_caps: slice
+    row_caps: slice
 
 
 @dataclass(frozen=True)
@@ -37,6 +61,23 @@ class Layout:
     spread: bool = False
     elastic: float = 0.0
 
+    def columns(self, k: int) -> Columns:
+        """Return the places of the columns for k groups."""
+        return Columns(*_consecutive(k, 1, int(self.spread), k if self.elastic else 0, len(self.pairs)))
+
+    def rows(self, k: int) -> Rows:
+        """Return the places of the rows for k groups."""
+        spread = k if self.spread else 0
+        return Rows(*_consecutive(k, k, k, 1, spread, spread, len(self.column_caps), len(self.row_caps)))
+
+
+def _consecutive(*sizes: int) -> Iterator[slice]:
+    """Return slices of these sizes, one after the other."""
+    start = 0
+    for size in sizes:
+        yield slice(start, start + size)
+        start += size
+
 
 def everything(k: int) -> Layout:
     """Return the layout with every slack and every cap."""
@@ -49,18 +90,14 @@ def assemble(
 ) -> highspy.HighsLp:
     """Return the program at level t with fairness rows divided by ``scale``.
 
-    Columns: the diagonal (k), θ, with spread its maximum, with elastic rows their shortfalls (k), the slacks.
-    Rows: row sums (k), fairness from above and from below (k each), truth, with spread maximum and floor (k each),
-    caps of columns, caps of rows.
+    `Layout.columns` and `Layout.rows` say where its columns and rows stand.
     """
-    k, x, p, n = program.k, program.x, program.p, len(layout.pairs)
+    k, x, p = program.k, program.x, program.p
     i, j = layout.pairs[:, 0], layout.pairs[:, 1]
-    theta = k
-    top = k + 1
-    short = k + 1 + layout.spread
-    first = short + (k if layout.elastic else 0)
-    columns = first + n
-    own, slack = np.arange(k), first + np.arange(n)
+    at = layout.columns(k)
+    columns = at.slacks.stop
+    own, slack, short = np.r_[at.diagonal], np.r_[at.slacks], np.r_[at.shortfalls]
+    theta, top = at.theta.start, at.maximum.start
     overall, excess = program.overall, program.excess
     base = x + (1 - x) * p  # P(Z = j) without slacks is base_j·M_j
 
@@ -70,10 +107,10 @@ def assemble(
         return sparse.coo_array((value.astype(float), (at_row, at_column)), shape=(rows, columns))
 
     totals = x * np.ones((k, k)) + (1 - x) * np.eye(k)
-    at = np.indices((k, k)).reshape(2, -1)
-    row_entries = [(at[0], at[1], totals.ravel()), (i, slack, 1.0)]
+    row, column = np.indices((k, k)).reshape(2, -1)
+    row_entries = [(row, column, totals.ravel()), (i, slack, 1.0)]
     if layout.elastic:
-        row_entries.append((own, short + own, 1.0))
+        row_entries.append((own, short, 1.0))
     blocks = [block(k, *row_entries)]
     for sign, side in ((1, sides[0]), (-1, sides[1])):
         of_truth = (sign * (1 - x) * excess - side * t * overall * base) / scale
@@ -104,12 +141,10 @@ def assemble(
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = columns, matrix.shape[0]
     cost = np.zeros(columns)
-    cost[theta] = 1.0
+    cost[at.theta], cost[at.shortfalls] = 1.0, layout.elastic
     floor, ceiling = np.zeros(columns), np.full(columns, _INFINITY)
-    floor[:k], ceiling[:k] = 1 / k, 1.0
-    floor[theta] = -_INFINITY
-    if layout.elastic:
-        cost[short : short + k] = layout.elastic
+    floor[at.diagonal], ceiling[at.diagonal] = 1 / k, 1.0
+    floor[at.theta] = -_INFINITY
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, floor, ceiling
     lp.row_lower_, lp.row_upper_ = np.concatenate(lower), np.concatenate(upper)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
@@ -156,28 +191,26 @@ def read(
     """Put the solver's vectors into the shape of the program."""
     k, pairs = program.k, layout.pairs
     values, duals = np.array(solution.col_value), np.array(solution.row_dual)
-    first = len(values) - len(pairs)
+    columns, rows = layout.columns(k), layout.rows(k)
     slacks = np.zeros((k, k))
-    slacks[pairs[:, 0], pairs[:, 1]] = values[first:]
-    at = 3 * k + 1 + (2 * k if layout.spread else 0)
+    slacks[pairs[:, 0], pairs[:, 1]] = values[columns.slacks]
     caps = []
-    for chosen in (layout.column_caps, layout.row_caps):
+    for chosen, place in ((layout.column_caps, rows.column_caps), (layout.row_caps, rows.row_caps)):
         table = np.zeros((k, k))
-        table[pairs[chosen, 0], pairs[chosen, 1]] = np.maximum(-duals[at : at + len(chosen)], 0)
+        table[pairs[chosen, 0], pairs[chosen, 1]] = np.maximum(-duals[place], 0)
         caps.append(table)
-        at += len(chosen)
     multipliers = Multipliers(
         t=t,
-        above=np.maximum(-duals[k : 2 * k], 0) / scale,
-        below=np.maximum(-duals[2 * k : 3 * k], 0) / scale,
-        truth=max(float(duals[3 * k]), 0.0),
-        rows=duals[:k],
+        above=np.maximum(-duals[rows.above], 0) / scale,
+        below=np.maximum(-duals[rows.below], 0) / scale,
+        truth=max(float(duals[rows.truth][0]), 0.0),
+        rows=duals[rows.sums],
         column_caps=caps[0],
         row_caps=caps[1],
         sides=sides,
     )
-    shortfall = float(values[first - k : first].max()) if layout.elastic else 0.0
-    return Solution(float(values[k]), values[:k], slacks, shortfall, multipliers)
+    shortfall = float(values[columns.shortfalls].max()) if layout.elastic else 0.0
+    return Solution(float(values[columns.theta][0]), values[columns.diagonal], slacks, shortfall, multipliers)
 
 
 def solver(time_limit: float = _INFINITY, tolerance: float = 1e-10) -> highspy.Highs:

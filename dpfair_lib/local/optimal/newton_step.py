@@ -29,6 +29,37 @@ class Step(NamedTuple):
     signed: np.ndarray
 
 
+class Conditions(NamedTuple):
+    """A number for each condition: N_j ≤ t·D_j, −N_j ≤ t·D_j, and the error budget."""
+
+    above: np.ndarray
+    below: np.ndarray
+    truth: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Conditions:
+        """Take the 2k + 1 numbers of a `State` apart."""
+        above, below = values[:-1].reshape(2, -1)
+        return cls(above, below, values[-1])
+
+
+class Unknowns(NamedTuple):
+    """Where each kind of unknown stands in Newton's equations; those from ``total`` on unless the state is fair."""
+
+    diagonal: slice
+    rows: slice
+    difference: slice
+    total: slice
+    level: int
+    truth: int
+
+    @classmethod
+    def of(cls, k: int) -> Unknowns:
+        """Return the places for k groups."""
+        diagonal, rows, difference, total = (slice(n * k, (n + 1) * k) for n in range(4))
+        return cls(diagonal, rows, difference, total, level=4 * k, truth=4 * k + 1)
+
+
 @dataclass
 class State:
     """A point inside all bounds, with its multipliers.
@@ -45,7 +76,7 @@ class State:
     rooms, prices : ndarray of shape (3, k, k)
         Above 0 off the diagonal; on it 1 and 0.
     slack, duals : ndarray of shape (2k + 1,)
-        Of N_j ≤ t·D_j, of −N_j ≤ t·D_j and of the error budget; empty if ``fair``.
+        Of the `Conditions`, in their order; empty if ``fair``.
     rows : ndarray of shape (k,)
         Multipliers of the row sums.
     signed : ndarray of shape (k,)
@@ -89,11 +120,10 @@ class State:
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Return α = a − b and β = a + b of the fairness conditions' multipliers a and b, and that of the budget."""
-        k = self.program.k
         if self.fair:
-            return self.signed, np.zeros(k), 1.0
-        above, below = self.duals[:k], self.duals[k : 2 * k]
-        return above - below, above + below, float(self.duals[-1])
+            return self.signed, np.zeros(self.program.k), 1.0
+        above, below, truth = Conditions.of(self.duals)
+        return above - below, above + below, float(truth)
 
 
 class Newton:
@@ -131,43 +161,40 @@ class Newton:
         k, x, p, e = state.program.k, state.program.x, state.program.p, state.excess
         column = self.ratios[1]
         wb, wr = w * both, w * row
-        m, y, a, b = (slice(n * k, (n + 1) * k) for n in range(4))
-        own = np.arange(k)
-        K = np.zeros((4 * k + 2, 4 * k + 2))  # its upper half
+        m, y, a, b, level, truth = Unknowns.of(k)
+        own, sums, differences, totals = np.arange(4 * k).reshape(4, k)
+        K = np.zeros((truth + 1, truth + 1))  # its upper half
         K[m, m] = -x * (row + row.T) - wr * both - (wr * both).T
         K[own, own] += ((1 - x) ** 2 * column + x * x * row - wb * both).sum(axis=0) + (row - wr * row).sum(
             axis=1
         )
         K[m, y] = -wb.T - x
-        K[own, k + own] -= 1 - x + wr.sum(axis=1)
+        K[own, sums] -= 1 - x + wr.sum(axis=1)
         K[m, a] = e[:, None] * wr
-        K[own, 2 * k + own] += e @ wb + (1 - x) * e
-        K[k + own, k + own] = -w.sum(axis=1)
+        K[own, differences] += e @ wb + (1 - x) * e
+        K[sums, sums] = -w.sum(axis=1)
         K[y, a] = e[:, None] * w
-        K[2 * k + own, 2 * k + own] = -(e * e) @ w
+        K[differences, differences] = -(e * e) @ w
         if state.fair:
-            K = K[: 3 * k, : 3 * k]
-            K[:, -1], K[-1, -1] = (
-                0,
-                -1,
-            )  # N_k = 0 follows from the others, as row sums stay: it needs no multiplier
+            K = K[: a.stop, : a.stop]
+            # N_k = 0 follows from the others, as row sums stay: it needs no multiplier
+            K[:, -1], K[-1, -1] = 0, -1
         else:
             mass, turning = self.mass, self.turning
-            ratio = state.slack / state.duals
-            above, below = ratio[:k], ratio[k : 2 * k]
+            above, below, spare = Conditions.of(state.slack / state.duals)
             K[m, b] = -mass * p[:, None] * wr
-            K[own, 3 * k + own] -= mass * (p @ wb + state.base)
+            K[own, totals] -= mass * (p @ wb + state.base)
             K[y, b] = -mass * p[:, None] * w
-            K[2 * k + own, 2 * k + own] -= (above + below) / 4
-            K[2 * k + own, 3 * k + own] = mass * ((e * p) @ w) + (below - above) / 4
-            K[3 * k + own, 3 * k + own] = -(mass**2) * ((p * p) @ w) - (above + below) / 4
-            K[m, 4 * k] = -turning * (p @ wb + state.base) - p * (wr @ turning)
-            K[y, 4 * k] = -p * (w @ turning)
-            K[a, 4 * k] = turning * ((e * p) @ w)
-            K[b, 4 * k] = -self.masses - mass * turning * ((p * p) @ w)
-            K[4 * k, 4 * k] = -(turning**2 * ((p * p) @ w)).sum()
-            K[m, 4 * k + 1] = -p
-            K[4 * k + 1, 4 * k + 1] = -ratio[-1]
+            K[differences, differences] -= (above + below) / 4
+            K[differences, totals] = mass * ((e * p) @ w) + (below - above) / 4
+            K[totals, totals] = -(mass**2) * ((p * p) @ w) - (above + below) / 4
+            K[m, level] = -turning * (p @ wb + state.base) - p * (wr @ turning)
+            K[y, level] = -p * (w @ turning)
+            K[a, level] = turning * ((e * p) @ w)
+            K[b, level] = -self.masses - mass * turning * ((p * p) @ w)
+            K[level, level] = -(turning**2 * ((p * p) @ w)).sum()
+            K[m, truth] = -p
+            K[truth, truth] = -spare
         return np.triu(K) + np.triu(K, 1).T
 
     def _residuals(self) -> None:
@@ -195,38 +222,38 @@ class Newton:
         lower, column, row = wanted
         sigma = lower - column - row - self.of_slacks
         moved = w * sigma
+        m, y, a, b, level, truth = Unknowns.of(k)
         right = np.empty(len(self.matrix))
-        right[:k] = (
+        right[m] = (
             ((1 - x) * column - x * row).sum(axis=0) + row.sum(axis=1) - self.of_diagonal
             + (self.both * moved).sum(axis=0) + (self.row * moved).sum(axis=1)
         )  # fmt: skip
-        right[k : 2 * k] = self.of_rows + moved.sum(axis=1)
-        right[2 * k : 3 * k] = -(e @ moved)
+        right[y] = self.of_rows + moved.sum(axis=1)
+        right[a] = -(e @ moved)
         if state.fair:
-            right[2 * k :] -= self.biased
+            right[a] -= self.biased
             right[-1] = 0
         else:
-            short = rest / state.duals - self.of_slack
-            above, below = short[:k], short[k : 2 * k]
-            right[2 * k : 3 * k] += (below - above) / 2
-            right[3 * k : 4 * k] = self.mass * (p @ moved) - (above + below) / 2
-            right[4 * k] = self.turning @ (p @ moved) - self.of_level
-            right[4 * k + 1] = -short[-1]
+            above, below, spare = Conditions.of(rest / state.duals - self.of_slack)
+            right[a] += (below - above) / 2
+            right[b] = self.mass * (p @ moved) - (above + below) / 2
+            right[level] = self.turning @ (p @ moved) - self.of_level
+            right[truth] = -spare
         found = self._solved(right)
         found += self._solved(right - self.matrix @ found)
-        diagonal, rows, difference = found[:k], found[k : 2 * k], found[2 * k : 3 * k]
+        diagonal, rows, difference = found[m], found[y], found[a]
         answer = sigma + rows[:, None] + self.row * diagonal[:, None] + self.both * diagonal
         answer -= np.multiply.outer(e, difference)
-        slack, duals, level = state.slack, state.duals, 0.0
+        slack, duals, further = state.slack, state.duals, 0.0
         if not state.fair:
-            total, level = found[3 * k : 4 * k], float(found[4 * k])
-            answer += np.multiply.outer(p, self.mass * total + level * self.turning)
-            duals = np.concatenate([(total + difference) / 2, (total - difference) / 2, found[4 * k + 1 :]])
+            total, further = found[b], float(found[level])
+            answer += np.multiply.outer(p, self.mass * total + further * self.turning)
+            duals = np.concatenate([(total + difference) / 2, (total - difference) / 2, found[truth:]])
             slack = (rest - state.slack * duals) / state.duals
         slacks = w * answer
         rooms = np.stack([slacks, (1 - x) * diagonal - slacks, diagonal[:, None] - x * diagonal - slacks])
         rooms *= state.off
-        return Step(diagonal, rooms, slack, level, wanted - self.ratios * rooms, duals, rows, difference)
+        return Step(diagonal, rooms, slack, further, wanted - self.ratios * rooms, duals, rows, difference)
 
     def _solved(self, right: np.ndarray) -> np.ndarray:
         found: np.ndarray = lapack.dgetrs(self.factors, self.pivots, right)[0]

@@ -1,9 +1,7 @@
-import numpy as np
 import pandas as pd
 
 from dpfair_lib import synthetic
 from dpfair_lib.experiments.isit.preparation import SCALINGS, compare_scaling, others_moves
-from dpfair_lib.experiments.public_bounds import BOUNDS
 
 
 def test_a_replaced_record_moves_the_others_only_through_the_constants():
@@ -25,11 +23,3 @@ def test_every_scaling_is_trained_and_tested_on_the_same_split():
     pd.testing.assert_frame_equal(rows, again)
     assert rows["scaling"].tolist() == [*SCALINGS, *SCALINGS]
     assert rows["accuracy"].between(0, 1).all()
-
-
-def test_every_numeric_column_has_public_bounds():
-    for name in ("adult", "credit"):
-        dataset = synthetic(name, n=100, random_state=0)
-        assert set(dataset.numeric_features) <= set(BOUNDS)
-    assert all(low < high for low, high in BOUNDS.values())
-    assert np.isfinite(list(BOUNDS.values())).all()
