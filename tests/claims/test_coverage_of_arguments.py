@@ -103,6 +103,7 @@ OWN = {
     ("isit.sentences", "equal"): "the library's comparison, applied to the records",
     ("thesis.program-5.5.9", "constraints"): "the library's three constraints, all together",
     ("thesis.program-5.5.9", "solve"): "the library's solver, within a limit of time",
+    ("thesis.program-5.5.9", "interior"): "the library's usual solver, within a limit of time",
     ("thesis.zeta-min", "alone"): "a condition that only the chapter states",
     ("thesis.zeta-min", "binary"): "a closed form that only the chapter states",
     ("thesis.figs-5.1-5.10", "kept"): "reads the records",

@@ -19,6 +19,7 @@ from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel, north_west
 from dpfair_lib.local.optimal.columns import by_columns
+from dpfair_lib.local.optimal.interior_point import by_interior
 from dpfair_lib.local.optimal.program import Program
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows
 
@@ -27,8 +28,14 @@ SHARES = ((1, 1, 1), (6, 3, 1))
 RATES = ((Fraction(1, 4), Fraction(1, 2), Fraction(1)), (Fraction(2, 3), Fraction(0), Fraction(1, 3)))
 
 
+def inside(program: Program) -> Optimum:
+    """Return the channel of the library's usual method, which goes through the inside, and what proves it."""
+    start, deadline = first_channel(program), time.monotonic() + 60
+    return by_interior(program, start, tol=1e-9, deadline=deadline)[:2]
+
+
 def optimum(program: Program) -> Optimum:
-    """Return the library's channel and what proves it."""
+    """Return the channel of the linear program that grows, and what proves it."""
     start, flow = first_channel(program), north_west(program.excess)
     deadline = time.monotonic() + 60
     return by_columns(program, start, (flow > 0) | (flow.T > 0), tol=1e-9, deadline=deadline)[:2]
@@ -41,6 +48,7 @@ def check(
     ),
     objective: Callable[..., Any] = Program.ratio,
     solve: Callable[[Program], Optimum] = optimum,
+    interior: Callable[[Program], Optimum] = inside,
     bound: Callable[..., Any] = lower_bound,
     search: Search,
 ) -> Evidence:
@@ -63,6 +71,7 @@ def check(
                 exact_program(shares[:k], rates[:k], x), feasible, objective, solve, bound, search
             )
     _random_instances(solve, bound, search)
+    _through_the_inside(interior, solve, bound, search)
     return search.evidence()
 
 
@@ -138,22 +147,60 @@ def _random_instances(solve: Any, bound: Any, search: Search) -> None:
             _bracketed(program, solve, bound, search, {"shares": shares, "rates": rates, "x": program.x})
 
 
-def _bracketed(program: Program, solve: Any, bound: Any, search: Search, case: Any) -> Fraction:
-    """Judge that the solver's channel is feasible and its multipliers prove it optimal; return what they prove."""
+def _through_the_inside(interior: Any, solve: Any, bound: Any, search: Search) -> None:
+    """The usual method by its own multipliers, in fractions, and against the other method: 2 to 20 groups."""
+    search.part("the usual method")
+    rng = np.random.default_rng(int(search.rng.integers(2**31)))
+    for k in (2, 3, 3, 4, 6, 20):
+        shares = tuple(int(share) for share in rng.integers(1, 30, size=k))
+        rates = (Fraction(1, 2), *(Fraction(int(rate), 13) for rate in rng.integers(0, 14, size=k - 1)))
+        program = exact_program(shares, rates, Fraction(1, int(rng.integers(2, 60))))
+        case = {"shares": shares, "rates": rates, "x": program.x}
+        matrix, _, _ = _proved(program, interior, bound, search, case)
+        if k <= 6:
+            other, _ = solve(in_floats(program))
+            apart = float(in_floats(program).ratio(matrix)) - float(in_floats(program).ratio(other))
+            search.observe(-abs(apart), case, tolerance=1e-8)
+
+
+def _proved(
+    program: Program, solve: Any, bound: Any, search: Search, case: Any
+) -> tuple[np.ndarray, Multipliers | None, Fraction]:
+    """Judge that a channel is feasible and as fair as its multipliers prove; return them and what they prove."""
     floats = in_floats(program)
     matrix, proof = solve(floats)
     search.observe(-float(floats.violation(matrix)), case, tolerance=1e-9)
-    least = Fraction(0)
-    if proof is not None:
-        least = bound(program, in_fractions(proof))
-        judge_bound(bound, program, rounded(in_fractions(proof)), search)
+    least = Fraction(0) if proof is None else Fraction(bound(program, in_fractions(proof)))
     search.observe(float(least) - float(floats.ratio(matrix)), case, tolerance=1e-8)
     search.observe(float(floats.ratio(matrix)) - float(least), case, tolerance=1e-9)
-    return Fraction(least)
+    return matrix, proof, least
+
+
+def _bracketed(program: Program, solve: Any, bound: Any, search: Search, case: Any) -> Fraction:
+    """Judge a solver's channel and proof, and what multipliers about these prove; return what they prove."""
+    _, proof, least = _proved(program, solve, bound, search, case)
+    if proof is not None:
+        judge_bound(bound, program, rounded(in_fractions(proof)), search)
+    return least
 
 
 def _over_budget(program: Program) -> Optimum:
     return optimum(replace(program, error=min(1.02 * program.error, 1.0)))
+
+
+def _loosely_proved(program: Program) -> Optimum:
+    """Multipliers that prove a bound, but not this one."""
+    matrix, proof = inside(program)
+    return matrix, None if proof is None else replace(proof, truth=1.01 * proof.truth)
+
+
+def _inside_over_budget(program: Program) -> Optimum:
+    return inside(replace(program, error=min(1.02 * program.error, 1.0)))
+
+
+def _as_private_as_it_likes(program: Program) -> Optimum:
+    """The inside of a program whose ε is a tenth larger."""
+    return inside(replace(program, x=program.x * 0.9))
 
 
 def _one_step(program: Program) -> Optimum:
@@ -205,6 +252,10 @@ FAULTS: dict[str, dict[str, Any]] = {
     "difference in place of the ratio": {"objective": Program.difference},
     "budget exceeded": {"solve": _over_budget},
     "stopped at the first channel": {"solve": _one_step},
+    "the inside of a larger budget": {"interior": _inside_over_budget},
+    "the inside of a larger ε": {"interior": _as_private_as_it_likes},
+    "the inside never entered": {"interior": lambda program: (first_channel(program), inside(program)[1])},
+    "multipliers that prove less": {"interior": _loosely_proved},
     "a bound that claims too much": {"bound": _slacks_for_free},
 }
 
