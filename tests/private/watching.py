@@ -57,12 +57,12 @@ def watched(answer: Answer | None = None) -> Iterator[list[Call]]:
     with contextlib.ExitStack() as stack:
         for make, name in names.items():
             stack.enter_context(mock.patch.object(dp.m, make, watch(getattr(dp.m, make), name)))
-        _forget()
-        stack.callback(_forget)
+        forget()
+        stack.callback(forget)
         yield calls
 
 
-def _forget() -> None:
+def forget() -> None:
     """Make the library make its samplers anew."""
     for made in (sampling._secure, exponential._secure_choice):
         getattr(made, "cache_clear", lambda: None)()
