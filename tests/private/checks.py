@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,10 +32,34 @@ def frozen(case: Case, noise: str, answer: Answer = same_answers) -> Iterator[li
         yield calls
 
 
+@contextlib.contextmanager
+def overheard() -> Iterator[list[str]]:
+    """Keep what is logged, at any level and by any logger that is not muted, and what is printed."""
+    said: list[str] = []
+    ear, root, printed = logging.Handler(), logging.getLogger(), io.StringIO()
+    ear.emit = lambda record: said.append(f"{record.name}: {record.getMessage()}")  # type: ignore[method-assign]
+    own = [
+        root,
+        *(logging.getLogger(name) for name in root.manager.loggerDict if name.startswith("dpfair_lib")),
+    ]
+    before = [logger.level for logger in own]
+    root.addHandler(ear)
+    for logger in own:
+        logger.setLevel(1)
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            yield said
+    finally:
+        root.removeHandler(ear)
+        for logger, level in zip(own, before, strict=True):
+            logger.setLevel(level)
+        said.append(printed.getvalue())
+
+
 def observed(case: Case, data: Data, noise: str, calls: list[Call]) -> dict[str, Any]:
     """Return all that an observer of one release sees, path → value."""
     calls.clear()
-    with warnings.catch_warnings(record=True) as seen:
+    with overheard() as said, warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
             release, error = case.release(data, noise, None if noise == "secure" else 0), None
@@ -42,6 +68,7 @@ def observed(case: Case, data: Data, noise: str, calls: list[Call]) -> dict[str,
     found = {
         "warnings": [(warning.category.__qualname__, str(warning.message)) for warning in seen],
         "error": error,
+        "logged and printed": said,
         "sampler": [(call.kind, call.scale, call.values.shape, call.values.dtype) for call in calls],
     }
     if release is None:

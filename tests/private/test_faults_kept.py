@@ -6,6 +6,8 @@ what an ordinary test looks at: predictions, shapes and statements stay as they 
 
 import dataclasses
 import importlib
+import logging
+import sys
 import warnings
 
 import numpy as np
@@ -81,7 +83,26 @@ def _order(self, exact):
     vars(self).update(pair if int(np.sum(exact) * 1e6) % 2 else dict(reversed(pair.items())))
 
 
-PLACES = [_attribute, _entry, _closure, _parameter, _warning, _warning_now_and_then, _dtype, _shape, _order]
+def _log(_, exact):
+    logging.getLogger("dpfair_lib.learners").debug("found %s", exact)
+
+
+def _log_of_its_own(_, exact):
+    logger = logging.getLogger("dpfair_lib.planted")
+    logger.setLevel(logging.INFO)
+    logger.info("found %s", exact)
+
+
+def _print(_, exact):
+    print(exact)
+
+
+def _print_an_error(_, exact):
+    print(exact, file=sys.stderr)
+
+
+PLACES = [_attribute, _entry, _closure, _parameter, _warning, _warning_now_and_then, _dtype, _shape, _order, _log,
+          _log_of_its_own, _print, _print_an_error]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -2,8 +2,8 @@
 
 That is stronger than that the noisy numbers are close: whatever is computed from the answers alone is the same for
 both, bit by bit, and whatever is not was computed from the rows a second time, without noise. It speaks of warnings,
-errors, types, shapes, attributes at any depth, what a pickle holds, and what is printed. It does not speak of running
-time, which no statement here covers.
+errors, what is logged and printed meanwhile, types, shapes, attributes at any depth, what a pickle holds, and what is
+shown. It does not speak of running time, which no statement here covers.
 """
 
 import numpy as np
