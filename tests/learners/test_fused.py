@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -140,7 +142,16 @@ def test_noise_has_its_law_also_in_empty_batches(masked, shared, monkeypatch):
 
 
 def as_on_a_gpu(monkeypatch, block=None, entries=None):
-    """Let the CPU take the way over masks; generators and tensors are the CPU's."""
+    """Let the CPU take a GPU's way, over masks and with its noise; generators and tensors are the CPU's."""
+    usual, generator, randn = fused_backend._noise, fused_backend.generator, torch.randn
+    gpu = SimpleNamespace(type="that of a GPU")
+
+    def noise(parts, width, count, scale, weights):
+        return usual(parts, width, count, scale, SimpleNamespace(device=gpu, dtype=weights.dtype))
+
+    monkeypatch.setattr(fused_backend, "_noise", noise)
+    monkeypatch.setattr(fused_backend, "generator", lambda seed, _: generator(seed, CPU))
+    monkeypatch.setattr(torch, "randn", lambda *shape, device, **options: randn(*shape, **options))  # noqa: ARG005
 
     def masked(data, steps, parts):
         size = fused_backend.TOGETHER
