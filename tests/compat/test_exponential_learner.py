@@ -213,9 +213,11 @@ def test_the_count_gets_the_noise_that_the_statement_promises(sample, noise, mon
         lambda x, _: np.linspace(0, 1, len(x)),
     ],
 )
-def test_hypotheses_that_look_at_other_rows_are_refused(sample, peeking):
+@pytest.mark.parametrize("copies", [1, 500])  # also where asking takes longer
+def test_hypotheses_that_look_at_other_rows_are_refused(sample, peeking, copies):
     x, y, group = sample
     x = np.where(np.arange(60) == 7, 11, x)
+    x, y, group = (np.repeat(column, copies) for column in (x, y, group))
     with pytest.raises(
         ValueError, match=r"hypotheses\[1\]: found other values .* function of each row alone"
     ):

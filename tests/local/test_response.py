@@ -2,6 +2,7 @@ import math
 from fractions import Fraction
 from unittest import mock
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpfair_lib import generalized_randomized_response, subset_selection
 from dpfair_lib.local.levels import WORD, TwoLevels
+from dpfair_lib.local.response import BLOCK
 from dpfair_lib.privacy import RandomizedResponse
 
 EPSILONS = st.floats(0, 30)
@@ -30,6 +32,18 @@ def test_reports_are_values_and_lies_are_uniform(k):
     shifts = np.bincount((reports - values) % k, minlength=k)[1:]
     expected = 200_000 * mechanism.matrix[0, 1]
     assert (abs(shifts - expected) < 6 * math.sqrt(expected) + 1).all()
+
+
+@pytest.mark.parametrize("k", [2, 127, 128, 129, 200, 255, 256, 257, 1000])
+def test_every_value_and_every_draw_make_their_report(k):
+    # at each k all of them, whatever words a value and a shift are added up in
+    mechanism = generalized_randomized_response(k, 1.0)
+    values, drawn = (pairs.ravel() for pairs in np.indices((k, k)))
+    with mock.patch.object(TwoLevels, "draw", lambda _, n, __: answers.pop(0)[:n]):
+        answers = [drawn[start : start + BLOCK].astype(np.uint32) for start in range(0, len(drawn), BLOCK)]
+        reports = mechanism.apply(values)
+    # an outcome below k − 1 is a shift by one more, and the last one is the truth
+    assert np.array_equal(reports, np.where(drawn == k - 1, values, (values + drawn + 1) % k))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
@@ -64,6 +78,19 @@ def test_the_drawn_level_is_just_below_the_one_asked_for(epsilon, favoured, othe
     assert level <= epsilon + 1e-15
     if (favoured + others) * math.exp(epsilon) <= 2**31:
         assert epsilon - level < (favoured + others) * 2.0**-30
+
+
+@pytest.mark.parametrize("others", [1, 4, 30])
+def test_the_ratio_is_never_beyond_the_level_to_the_last_digit(others):
+    # at the logarithm of a whole number, rounded down, the computed power is that number, which is too large
+    beyond = 0
+    with mpmath.workdps(50):
+        for ratio in range(2, 300):
+            epsilon = math.log(ratio)
+            law = TwoLevels(epsilon, 1, others)
+            assert mpmath.mpf(law.ratio.numerator) / law.ratio.denominator <= mpmath.exp(epsilon)
+            beyond += math.exp(epsilon) > mpmath.exp(epsilon)
+    assert beyond > 50
 
 
 @given(st.integers(2, 12), st.floats(0.01, 20))

@@ -305,8 +305,10 @@ def test_a_guarantee_is_a_truth_value_and_rests_on_guarantees():
     with pytest.raises(ValueError, match="guarantee: found 'no'"):
         PrivacyStatement(1.0, 0.0, "add-remove", guarantee="no")
     part = PrivacyStatement(1.0, 0.0, "add-remove", guarantee=False, note="not proved")
-    with pytest.raises(ValueError, match="guarantee: found True beside a part"):
-        PrivacyStatement(1.0, 0.0, "add-remove", parts=(part,))
+    proved = PrivacyStatement(1.0, 0.0, "add-remove")
+    for parts in ((part,), (proved, part), (part, proved), (proved,) * 5 + (part,)):  # one is enough
+        with pytest.raises(ValueError, match="guarantee: found True beside a part"):
+            PrivacyStatement(1.0, 0.0, "add-remove", parts=parts)
 
 
 def test_a_budget_shared_by_threads_is_never_overspent():
