@@ -1,4 +1,4 @@
-"""Tasks on a Dask cluster, whose workers may come and go; it is said when the last one is gone."""
+"""Run tasks on a Dask cluster: workers may join and leave, and the loss of the last one is reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 PATIENCE = 30.0  # seconds to wait for the scheduler, and then for a first worker
 LOST = 60.0  # seconds to wait for another worker where the last one is gone
-LOOK = 1.0  # seconds without a result after which it is looked whether a worker is left
+LOOK = 1.0  # seconds without a result before it checks whether a worker is left
 
 
 def connect(scheduler: str) -> Any:

@@ -4,7 +4,7 @@ Two settings, both environment variables. ``DPFAIR_WORKERS`` is the number of pr
 that this process may use. ``DPFAIR_DASK=tcp://host:port`` sends the tasks to the scheduler there instead. Its
 workers need this version of the library with the same packages, run with one thread each (``dask worker
 --nthreads 1 --nworkers auto``), and find data sets where `dpfair_lib.load` finds them. Tasks and results
-travel unencrypted, and whoever reaches a scheduler can run code on it: use a network that you trust.
+travel unencrypted, and everybody who can reach a scheduler can run code on it: use a network that you trust.
 """
 
 from __future__ import annotations

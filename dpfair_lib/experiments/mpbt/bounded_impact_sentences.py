@@ -1,4 +1,4 @@
-"""The sentences of MPBT §§ 5.1–5.3, each held to the recorded bounds and private models, as run and as stated."""
+"""The sentences of MPBT §§ 5.1–5.3, each compared with the recorded bounds and private models, as run and as stated."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from dpfair_lib.local.randomizer import Randomizer
 Method = Literal["interior", "columns", "dinkelbach", "bisection", "branch-and-bound"]
 METHODS = ("interior", "columns", "dinkelbach", "bisection", "branch-and-bound")
 TIME_LIMIT = 60.0
-"""Seconds after which `optimal_randomizer` and `fair_error_bounds` return what they have, unless told otherwise."""
+"""Default limit, in seconds, after which `optimal_randomizer` and `fair_error_bounds` return what they have."""
 
 
 def optimal_randomizer(
