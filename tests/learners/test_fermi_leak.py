@@ -1,5 +1,6 @@
 """What the comparison's training reveals of one record, against quadrature, simulation and real training."""
 
+import inspect
 import itertools
 import math
 
@@ -268,3 +269,14 @@ def test_other_bad_arguments_are_refused():
         }
         with pytest.raises(ValueError, match=message):
             bounded_rows_epsilon(3.0, **{**good, **changes})
+
+
+@pytest.mark.parametrize(
+    "function", [released_weight_delta, released_path_delta, bounded_rows_epsilon, bounded_rows_multiplier]
+)
+def test_what_is_not_given_is_as_in_the_study(function):
+    run = {"batch_size": 1024, "delta": 1e-5, "clip": 5.0, "radius": 5.0}
+    parameters = inspect.signature(function).parameters
+    assert {name: parameters[name].default for name in run} == run
+    if "learning_rate" in parameters:
+        assert parameters["learning_rate"].default == 0.005

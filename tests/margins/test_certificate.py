@@ -137,3 +137,12 @@ def test_all_notions_at_once_are_the_notions_one_by_one(bound):
         assert together.groups == alone.groups
         for name in ("fairness", "lower", "upper", "deviation"):
             assert getattr(together, name) == pytest.approx(getattr(alone, name), abs=1e-12)
+
+
+def test_all_notions_of_three_labels_are_all_but_demographic_parity():
+    rng = np.random.default_rng(5)
+    made = certify_all(
+        rng.normal(size=300), np.arange(300) % 6, labels=np.arange(3), levels=np.arange(2), radius=0.1, bound="signed",
+        desirable=np.array([0, 0, 1]),
+    )  # fmt: skip
+    assert tuple(made) == tuple(notion for notion in NOTIONS if notion != "demographic_parity")

@@ -190,3 +190,10 @@ def test_many_steps_are_composed_as_few_are(relation, monkeypatch):
     dense = accounting._pld.__wrapped__(*case)
     monkeypatch.setattr(accounting, "SPARSE_STEPS", 10**9)
     assert accounting._pld.__wrapped__(*case) == dense
+
+
+@pytest.mark.parametrize("accountant", ["pld", "prv"])
+def test_the_least_delta_is_the_last_that_is_taken(accountant):
+    accounting.check_accountant(accountant, "add-remove", 1e-10)
+    with pytest.raises(ValueError, match="delta: found"):
+        accounting.check_accountant(accountant, "add-remove", math.nextafter(1e-10, 0))

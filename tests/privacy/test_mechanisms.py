@@ -141,6 +141,20 @@ def test_laws_of_the_error_invert_their_quantiles(scale, probability):
     assert counted.tail(t) <= probability < counted.tail(t - 1)
 
 
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0, 7.0])
+def test_whole_quantiles_where_a_rounded_logarithm_is_one_off(scale):
+    mechanism = DiscreteLaplaceMechanism(scale, 1)
+    for k in range(-15, 16):  # where floats tell the chances apart
+        assert mechanism.quantile(float(mechanism.cdf(k))) == k
+        assert mechanism.error_bound(float(mechanism.tail(abs(k)))) == abs(k)
+
+
+def test_whole_quantiles_of_noise_that_is_nearly_always_nothing():
+    mechanism = DiscreteLaplaceMechanism(1e-3, 1)
+    assert [mechanism.quantile(p) for p in (1e-9, 0.5, 1 - 1e-9)] == [0, 0, 0]
+    assert mechanism.error_bound(1e-9) == 0
+
+
 def test_scales_beyond_what_floats_resolve():
     for ask in (DiscreteLaplaceMechanism(1e13, 1).quantile, DiscreteLaplaceMechanism(1e13, 1).error_bound):
         with pytest.raises(ValueError, match="expected at most 1e12 for an exact integer"):
