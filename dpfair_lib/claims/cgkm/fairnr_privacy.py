@@ -87,7 +87,9 @@ def _features(leak: Callable[..., float], search: Search) -> None:
     for epsilon, delta, rounds, samples, bound in itertools.product(
         (0.1, 1.0), (1e-9, 1e-2), (1, 20, 10**6), (1, 10**4), (1.0, 10.0, 40.0)
     ):
-        chosen = {"delta": delta, "dual_bound": bound, "rounds": rounds, "samples": samples}
+        chosen: dict[str, Any] = {
+            "delta": delta, "dual_bound": bound, "rounds": rounds, "samples": samples
+        }  # fmt: skip
         case = chosen | {"epsilon": epsilon}
         found = leak(epsilon, **chosen)
         n = 50

@@ -121,7 +121,8 @@ def _large_games(game: Callable[..., SubgroupGame]) -> list[tuple[int, int, int,
         tables[0, 0, profile, 1] = tables[1, 0, profile, 0] = Fraction(1)
         one, two = (game(table, members, times and Fraction(n)) for table in tables)
         for bound in (1, BOUND, 40):
-            weights = np.where(np.arange(members.shape[1]) == subgroup, Fraction(-bound), Fraction(0))
+            weights = np.full(members.shape[1], Fraction(0), dtype=object)
+            weights[subgroup] = Fraction(-bound)
             moved = sum(((one.costs(weights) - two.costs(weights)) * n) ** 2)
             games.append((others, bound, n, (profile, subgroup), moved))
     return games

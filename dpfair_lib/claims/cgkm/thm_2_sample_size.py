@@ -101,10 +101,12 @@ def min_failure(
     sample = size * utility_bound(rho, n, positives, share).min(axis=1)
     gap = alpha - 2 * rho
     if delta == 0:
-        chance = size * sum((1 + p * np.expm1(-pure_slope(1, epsilon) * gap)) ** n for p in positives)
+        chance = size * np.sum(
+            [(1 + p * np.expm1(-pure_slope(1, epsilon) * gap)) ** n for p in positives], axis=0
+        )
         return float((sample + chance[:, 0]).min())
     counts = np.min([binom.ppf(10**tail, n, p) for p in positives], axis=0)
-    low = sum(binom.cdf(counts - 1, n, p) for p in positives)
+    low = np.sum([binom.cdf(counts - 1, n, p) for p in positives], axis=0)
     return float((sample + (low + choice_bound(gap, counts, n, size, epsilon, delta)).min(axis=1)).min())
 
 

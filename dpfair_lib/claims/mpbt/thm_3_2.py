@@ -15,10 +15,10 @@ from dpfair_lib.margins.certificate import (
     BOUNDS,
     ROUNDING,
     FairnessCertificate,
-    cell_counts,
     certify,
     deviations,
 )
+from dpfair_lib.margins.terms import cell_counts
 
 ORDER = ("signed", "exact", "chernoff", "markov")
 

@@ -195,15 +195,15 @@ def _within_a_constant(
     for n, (odds, width) in itertools.product((2, 12), noises):
         level = (math.log(odds), 1 / width if width else 0.0)
         case = {"n": n, "odds": odds, "width of the uniform noise": width}
-        for response in (HALF, Fraction(1, 3), Fraction(1, 10)):
-            own = _worst_of_the_mechanism(n, odds, width, response)
-            here = matching(n, *level, response=float(response))
-            search.observe(here - float(own), case | {"κ": response}, tolerance=1e-12)
+        for share in (HALF, Fraction(1, 3), Fraction(1, 10)):
+            own = _worst_of_the_mechanism(n, odds, width, share)
+            here = matching(n, *level, response=float(share))
+            search.observe(here - float(own), case | {"κ": share}, tolerance=1e-12)
             # within 12 of it there is a lower bound: none is met by less than a twelfth
-            low = simple(n, *level, response=float(response))
-            search.observe(float(own) - low, case | {"κ": response}, tolerance=1e-12)
-            finer = expected(n, *level, response=float(response))
-            search.observe(float(own) - finer, case | {"κ": response}, tolerance=1e-12)
+            low = simple(n, *level, response=float(share))
+            search.observe(float(own) - low, case | {"κ": share}, tolerance=1e-12)
+            finer = expected(n, *level, response=float(share))
+            search.observe(float(own) - finer, case | {"κ": share}, tolerance=1e-12)
         mean = Fraction(width**2 - 1, 4 * width) if width else 2 / (odds - 1 / odds)  # of the noise's size
         term = 20_000 * (matching(10_000, *level) - matching(10_000, math.inf))
         # uniform noise on whole numbers is smaller, by 1/(4 width), than on an interval; geometric noise is as stated

@@ -197,14 +197,14 @@ def largest_ratio(feature: str, counted: str, learner: str, odds: np.ndarray) ->
 def _features_covered(law: Callable[..., Any], search: Search) -> None:
     """Three records of eight values: with a private classifier both releases cover x, a and y; else a alone."""
     search.part("privacy of all features, end to end")
-    for top, ratio in itertools.product((1, 3, 5), (Fraction(1, 3), HALF, Fraction(4, 5))):
+    for top, decay in itertools.product((1, 3, 5), (Fraction(1, 3), HALF, Fraction(4, 5))):
         for k in range(top + 1):
-            ends = [ratio ** abs(c - k) / (1 + ratio) for c in range(top + 1)]
-            expected = [end * (1 if c in (0, top) else 1 - ratio) for c, end in enumerate(ends)]
-            found = law(k, top, ratio)
-            case = {"selected": k, "top": top, "ratio": ratio}
-            search.equal(len(found), top + 1, case)
-            for mine, theirs in zip(found, expected, strict=False):
+            ends = [decay ** abs(c - k) / (1 + decay) for c in range(top + 1)]
+            expected = [end * (1 if c in (0, top) else 1 - decay) for c, end in enumerate(ends)]
+            counted_law = law(k, top, decay)
+            case = {"selected": k, "top": top, "ratio": decay}
+            search.equal(len(counted_law), top + 1, case)
+            for mine, theirs in zip(counted_law, expected, strict=False):
                 search.equal(mine, theirs, case)
     tables = {k: law(k, RECORDS, HALF) for k in range(RECORDS + 1)}
     odds = np.zeros((RECORDS + 1, RECORDS + 1), dtype=np.int64)
