@@ -57,6 +57,8 @@ def test_wrong_proofs_are_not_accepted():
     near = ~np.eye(2, dtype=bool)
     good = decide(met, near, 2).infeasible
     assert is_contradiction(good, met, near, 2)
+    small = Infeasible(*({at: v / 1000 for at, v in part.items()} for part in (good.total, good.ratio)))
+    assert is_contradiction(small, met, near, 2)
     assert not is_contradiction(Infeasible({0: Fraction(1)}, good.ratio), met, near, 2)
     assert not is_contradiction(Infeasible(good.total, {}), met, near, 2)
     assert not is_contradiction(good, met, np.zeros((2, 2), dtype=bool), 2)

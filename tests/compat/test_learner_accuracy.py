@@ -16,6 +16,7 @@ from dpfair_lib.compat.learner_accuracy import (
     sample_size,
     simulated_failure,
 )
+from dpfair_lib.compat.learner_law import choice_probabilities
 from dpfair_lib.compat.loss_concentration import (
     deviation_law,
     discrimination_bound,
@@ -120,6 +121,22 @@ def test_simulated_failures_fall_and_stay_below_the_bound(rule):
     positives = (0.2, 0.2)
     if rule == "repaired":
         assert many <= failure_bound(4000, positives, 3, 0.2, 0.5, 1e-4)
+
+
+def test_simulated_failures_are_those_of_the_law_on_the_same_samples():
+    table = np.array([[[0.3, 0.02], [0.2, 0.08]], [[0.05, 0.05], [0.05, 0.25]]])
+    hypotheses = np.array([[[0, 0], [1, 1]], [[1, 1], [0, 0]], [[0, 0], [1, 0]]], dtype=float)
+    found = simulated_failure(
+        table, hypotheses, 50, alpha=0.1, epsilon=0.5, delta=1e-2, samples=30, rng=np.random.default_rng(1)
+    )
+    losses, missed = _losses(table, hypotheses), []
+    for counts in np.random.default_rng(1).multinomial(50, table.ravel(), size=30):
+        x, a, y = (np.repeat(axis.ravel(), counts) for axis in np.indices(table.shape))
+        sample = sample_losses(hypotheses[:, x, a], y, a)
+        of_sample = _losses(counts.reshape(table.shape) / 50, hypotheses)
+        chances = choice_probabilities(of_sample, min(sample.counts), 50, epsilon=0.5, delta=1e-2)
+        missed.append(chances[losses > losses.min() + 0.1].sum())
+    assert found == pytest.approx(np.mean(missed), rel=1e-12)
 
 
 def test_losses_under_a_law_are_those_of_a_sample_with_its_counts():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpfair_lib.compat import learner_law
 from dpfair_lib.compat.learner_law import (
     choice_probabilities,
     inverse_scale,
@@ -138,3 +139,23 @@ def test_bad_input_is_named():
 def test_the_printed_delta_never_becomes_zero():
     assert printed_delta(400) == pytest.approx(math.exp(-20))
     assert printed_delta(10**8) > 0
+
+
+@pytest.mark.parametrize("rule", ["printed", "repaired"])
+@pytest.mark.parametrize("smallest", [1, 40, 3000])
+@pytest.mark.parametrize("epsilon", [0.005, 0.5, 20.0])
+def test_finer_panels_change_nothing(monkeypatch, rule, smallest, epsilon):
+    losses, settings = [0.0, 0.4, 1.5], {"epsilon": epsilon, "delta": 1e-6, "rule": rule}
+    coarse = choice_probabilities(losses, smallest, 10_000, **settings)
+    panels = learner_law.noise_panels
+
+    def finer(*arguments):
+        cuts = panels(*arguments)
+        return np.unique(
+            np.concatenate([cuts, cuts[:-1] + np.diff(cuts) / 3, cuts[:-1] + np.diff(cuts) / 1.5])
+        )
+
+    monkeypatch.setattr(learner_law, "noise_panels", finer)
+    fine = choice_probabilities(losses, smallest, 10_000, **settings)
+    rounding = 4 * epsilon * smallest * 2**-53  # of the exponents
+    assert coarse == pytest.approx(fine, abs=1e-12 + rounding)

@@ -62,6 +62,13 @@ def test_laws_for_accuracy_alone_by_definition(zeta):
         assert better == [[True, False], [False, True]]
 
 
+def test_nesting_by_definition():
+    for h, g in itertools.product(hypothesis_grid(2), repeat=2):
+        chosen = [{(x, a) for x in (0, 1) for a in (0, 1) if f[x, a]} for f in (h, g)]
+        whole = any({(0, a), (1, a)} <= chosen[0] & chosen[1] for a in (0, 1))
+        assert nested_in_a_group(h, g) == (whole and (chosen[0] <= chosen[1] or chosen[1] <= chosen[0]))
+
+
 def test_nested_pair_by_hand():
     top, below = np.array([[1, 1], [1, 1], [0, 1]]), np.array([[1, 1], [0, 1], [0, 1]])
     first, second = nested_laws(top, below, ZETA)

@@ -161,3 +161,8 @@ def test_other_bad_input_is_refused():
         channel.pushforward([0.5, 0.5], [0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match="nan"):
         channel.pushforward([0.5, 0.5], [0.1, math.nan])
+
+
+def test_the_epsilon_of_a_channel_whose_ratio_no_float_holds_and_with_a_report_that_never_comes():
+    channel = Randomizer(np.array([[1.0, 1e-320, 0.0], [1e-320, 1.0, 0.0]]))
+    assert channel.epsilon == pytest.approx(-math.log(1e-320), rel=1e-12)

@@ -119,6 +119,7 @@ def test_scores_that_no_linear_model_has_are_refused(kind, ones):
     mixed = X * [1e12, 1e-12, 1.0]  # units of every size, and few digits
     for scores in (X @ w, X.astype(np.float32) @ w.astype(np.float32)):
         assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
+    assert np.isfinite(certificate(-abs(X) @ w, y, -abs(mixed), s).deviation).all()  # no number above 0
 
 
 @pytest.mark.parametrize("kind", ["probabilities", "predictions"])

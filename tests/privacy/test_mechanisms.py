@@ -277,3 +277,13 @@ def test_negative_epsilon_is_refused(epsilon):
 def test_bad_arguments_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_quantile_that_rounded_chances_do_not_reach_is_the_worst():
+    mechanism, reached = ExponentialMechanism(1.0, 1.0), 0
+    for seed in range(5):
+        utilities = np.random.default_rng(seed).uniform(size=100_000)
+        assert mechanism.quantile(utilities, 1 - 2**-53) >= mechanism.quantile(utilities, 0.999) > 0.9
+        chances = np.sort(mechanism.probabilities(utilities))[::-1]
+        reached += np.cumsum(chances)[-1] >= 1 - 1e-15
+    assert reached < 5  # in one of them they add up to less
