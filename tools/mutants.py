@@ -77,7 +77,9 @@ def main() -> int:
 @functools.cache
 def population(room: str) -> list[Mutant]:
     """List every mutant of a room."""
-    files = {str(file.relative_to(LIBRARY)): file.read_text() for file in sorted((LIBRARY / room).rglob("*.py"))}
+    files = {
+        str(file.relative_to(LIBRARY)): file.read_text() for file in sorted((LIBRARY / room).rglob("*.py"))
+    }
     return [mutant for name, text in files.items() for mutant in mutants(name, text)]
 
 
@@ -154,7 +156,8 @@ def traced(folders: list[str] | None, jobs: int) -> list[Any]:
     TRACES.mkdir(parents=True, exist_ok=True)
     kept = {}
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        if path.parent.name in folders if folders else path.parent.name not in NOT_TRACED:
+        folder = [*path.relative_to(ROOT / "tests").parts[:-1], "tests"][0]
+        if folder in folders if folders else folder not in NOT_TRACED:
             own = digest(str(path), *(file.read_text() for file in sorted(path.parent.glob("*.py"))))
             kept[path] = TRACES / f"{path.stem}-{own}.json"
     due = (

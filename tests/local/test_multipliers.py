@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from dpfair_lib.local.optimal_certificate import Multipliers, _size, lagrangian_bound, lower_bound
-from dpfair_lib.local.optimal_fair import _Search
-from dpfair_lib.local.optimal_interior import _CENTRE, _PATIENCE, Progress, _keep_budget, _middle
-from dpfair_lib.local.optimal_lp import mended
-from dpfair_lib.local.optimal_newton import Newton
-from dpfair_lib.local.optimal_program import Program
 
 from dpfair_lib import optimal_randomizer
+from dpfair_lib.local.optimal.certificate import Multipliers, _size, lagrangian_bound, lower_bound
+from dpfair_lib.local.optimal.fair_error import _Search
+from dpfair_lib.local.optimal.interior_point import _CENTRE, _PATIENCE, Progress, _keep_budget, _middle
+from dpfair_lib.local.optimal.linear_program import mended
+from dpfair_lib.local.optimal.newton_step import Newton
+from dpfair_lib.local.optimal.program import Program
 
 K = 6
 P, P1 = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05]), np.array([0.1, 0.7, 0.4, 0.2, 0.6, 0.3])
