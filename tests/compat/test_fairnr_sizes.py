@@ -31,3 +31,12 @@ def test_the_bound_shrinks_like_one_over_n():
     assert count_noise_bound(5.0, n=2000, **chosen) == pytest.approx(
         count_noise_bound(5.0, n=1000, **chosen) / 2
     )
+
+
+def test_the_derived_side_condition_by_hand():
+    n, alpha, beta, delta = 1e6, 0.2, 0.05, 1e-6
+    share = printed_samples(n, alpha, beta) / printed_rounds(n, alpha, beta)
+    inside = 2 * (1 + math.log(n)) * (2 + 1 / alpha) * math.sqrt(share * math.log(1 / delta))
+    assert side_condition(n, alpha, beta, delta, derived=True) == pytest.approx(
+        inside / (alpha / 4), rel=1e-12
+    )

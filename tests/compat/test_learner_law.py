@@ -159,3 +159,10 @@ def test_finer_panels_change_nothing(monkeypatch, rule, smallest, epsilon):
     fine = choice_probabilities(losses, smallest, 10_000, **settings)
     rounding = 4 * epsilon * smallest * 2**-53  # of the exponents
     assert coarse == pytest.approx(fine, abs=1e-12 + rounding)
+
+
+@pytest.mark.parametrize("rule", ["printed", "repaired"])
+def test_panels_reach_from_below_the_least_center_to_above_the_largest(rule):
+    cuts = learner_law.noise_panels([3.0, 500.0, 20.0], 0.5, 1000, rule)
+    assert (cuts[0], cuts[-1]) == (3.0 - 40 / 0.5, 500.0 + 40 / 0.5)
+    assert (np.diff(cuts) > 0).all()

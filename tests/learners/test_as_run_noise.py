@@ -65,3 +65,19 @@ def test_how_far_the_matrix_may_go_in_the_private_training(monkeypatch, given):
     ((steps),) = handed
     assert steps.w_radius == (math.sqrt(2 / 0.25) if given is None else given)
     assert steps.w_clip == (2 / math.sqrt(0.25) if given is None else given)
+
+
+def test_frequencies_add_up_where_a_group_has_one_record():
+    groups = np.where(np.arange(40) < 1, "f", "m")
+    for seed in range(3):
+        model = DPFermiClassifier(
+            penalty=1.0,
+            epsilon=30.0,
+            delta=1e-5,
+            steps=1,
+            batch_size=20,
+            random_state=seed,
+            frequency_epsilon=20.0,
+        ).fit(X, Y, sensitive_features=groups)
+        assert model.group_frequencies_.sum() == pytest.approx(1, rel=1e-12)
+        assert model.group_frequencies_.min() < 0.04
