@@ -7,6 +7,7 @@ from dpfair_lib import optimal_randomizer
 from dpfair_lib.local.optimal_certificate import Multipliers, _size, lagrangian_bound, lower_bound
 from dpfair_lib.local.optimal_fair import _Search
 from dpfair_lib.local.optimal_interior import _CENTRE, _PATIENCE, Progress, _keep_budget, _middle
+from dpfair_lib.local.optimal_lp import mended
 from dpfair_lib.local.optimal_newton import Newton
 from dpfair_lib.local.optimal_program import Program
 
@@ -135,3 +136,14 @@ def test_a_path_is_given_up_after_so_many_steps_without_progress():
     assert all(progress.made(0.89**n, 1.0) for n in range(3 * _PATIENCE))  # one of the numbers is enough
     last = 0.89 ** (3 * _PATIENCE - 1)
     assert [progress.made(0.91 * last, 1.0) for _ in range(_PATIENCE + 1)] == [True] * _PATIENCE + [False]
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 0.9, 1.0])
+def test_a_mended_diagonal_is_that_of_a_channel(x):
+    program, rng = Program(P, P1, x, 1 - 1 / K), np.random.default_rng(6)
+    for scale in (0.1, 0.3, 1.0):
+        diagonal = mended(program, rng.uniform(0, scale, K))
+        assert (diagonal >= 1 / K - 1e-12).all()
+        assert (diagonal >= x * diagonal.max() - 1e-12).all()
+        assert ((1 - x) * diagonal + x * diagonal.sum() <= 1 + 1e-12).all()
+        assert program.p @ diagonal >= 1 / K - 1e-12
