@@ -22,7 +22,8 @@ OFF = 1 - np.eye(K)
 
 
 @pytest.mark.parametrize(
-    "part", ["above", "below", "truth", "rows", "minus rows", "column_caps", "row_caps", "t"]
+    "part",
+    ["above", "below", "truth", "rows", "minus rows", "column_caps", "row_caps", "t", "t of one report"],
 )
 @pytest.mark.parametrize("x", [1e-3, 0.3, 0.9])
 def test_the_size_is_at_least_what_the_multipliers_make_alone(part, x):
@@ -36,7 +37,9 @@ def test_the_size_is_at_least_what_the_multipliers_make_alone(part, x):
         "minus rows": -np.ones(K),
     }
     one |= {"column_caps": OFF, "row_caps": OFF, "t": 10.0}
-    changed = {part.removeprefix("minus "): one[part]} | ({"above": np.ones(K)} if part == "t" else {})
+    changed = {part.removeprefix("minus ").partition(" ")[0]: one[part.removesuffix(" of one report")]}
+    if part[0] == "t" and part != "truth":
+        changed["above"] = np.ones(K) if part == "t" else np.eye(K)[0]
     multipliers = Multipliers(**{**NONE, **changed})
     assert 0 < abs(lagrangian_bound(program, multipliers)) <= _size(program, multipliers) * (1 + 1e-9)
 
