@@ -172,3 +172,9 @@ def test_bad_input_is_named(call, message):
 def test_ratios_that_no_geometric_noise_has_are_refused(ratio):
     with pytest.raises(ValueError, match="ratio: found"):
         geometric_count_law(1, 2, ratio)
+
+
+@pytest.mark.parametrize("epsilon", [0, Fraction(0), Fraction(-1), -1.0])
+def test_budgets_that_are_none_are_refused(epsilon):
+    with pytest.raises(ValueError, match="epsilons: found"):
+        release_epsilon((1, epsilon), "replace-one")
