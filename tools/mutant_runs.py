@@ -1,15 +1,14 @@
-"""Runs tests in forked processes, with the library as it is, marked, or with one change in memory.
+"""Runs tests in forked processes, with the library as it is, watched by coverage, or with one change in memory.
 
-The parent has the other packages loaded, and not the library: a child imports that afresh, with the change.
+The parent has other packages loaded, and not the library: a child imports that afresh, with the change.
 """
 
-import ast
 import contextlib
 import functools
-import hashlib
 import importlib
 import importlib.machinery
 import json
+import multiprocessing
 import os
 import resource
 import shutil
@@ -17,180 +16,94 @@ import signal
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
+import coverage
+import hypothesis
 import pytest
-from mutant_sites import place
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "dpfair_lib"
-OWN = (LIBRARY, ROOT / "tests", ROOT / "tools")
-OPTIONS = [
-    *("-x", "-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"),
-    *(
-        "-p",
-        "no:nbval",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:faulthandler",
-    ),
-    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # the parent has loaded the plugins
-    "--assert=plain",  # that a test fails is enough
-]
-WALL = (
-    3600.0  # seconds after which a child that waits for something is ended; processor time is limited by test
-)
+OPTIONS = ["-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), "--assert=plain"]
+OPTIONS += [f"-pno:{name}" for name in ("cacheprovider", "nbval", "xdist", "faulthandler")]
+OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # the parent has loaded the plugins
+WARM = ("torch", "pandas", "sklearn.linear_model", "scipy.stats", "hypothesis.extra.numpy", "opendp.mod")
+WALL = 3600  # seconds after which a child that waits is ended; processor time is limited test by test
 Tests = dict[str, float]
 
 
-def in_child(task: Callable[[Path], Any], folder: Path) -> int:
-    """Fork a child that writes what `task` returns to ``folder/result``; return its process id."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        os.setsid()
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.chdir(ROOT)
-        sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / "_build" / "mutants" / "bytecode")
-        sink = os.open(folder / "output", os.O_WRONLY | os.O_CREAT)
-        os.dup2(sink, 1)
-        os.dup2(sink, 2)
-        os.environ.update(TMPDIR=str(folder), XDG_CACHE_HOME=str(folder), DPFAIR_LEDGER="")
-        tempfile.tempdir = str(folder)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
-        same_examples(folder)
-        found = task(folder)
-        (folder / "partial").write_text(json.dumps(found))
-        (folder / "partial").rename(folder / "result")
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(0)
-
-
-def ended(child: int, start: float) -> int | None:
-    """Return the status of a child that has ended, or was now ended for lasting too long; else None."""
-    done, status = os.waitpid(child, os.WNOHANG)
-    late = time.monotonic() - start > WALL
-    if not done and not late:
-        return None
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)  # with what it has started
-    if not done:
-        os.waitpid(child, 0)
-    return signal.SIGXCPU if late else status
-
-
-def each(tasks: Iterator[tuple[Any, Callable[[Path], Any]]], jobs: int) -> Iterator[tuple[Any, int, Any]]:
-    """Run tasks in children, some at a time; yield each one's name, exit status and result as it ends.
-
-    In the place of a result that is missing stands the end of what the child printed.
-    """
-    running: dict[int, tuple[Any, float, Path]] = {}
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no child is left behind
-    try:
-        while True:
-            while len(running) < jobs and (due := next(tasks, None)):
-                folder = Path(tempfile.mkdtemp(prefix="mutant-"))
-                running[in_child(due[1], folder)] = (due[0], time.monotonic(), folder)
-            if not running:
-                return
-            time.sleep(0.02)
-            for child, (name, start, folder) in list(running.items()):
-                status = ended(child, start)
-                if status is not None:
-                    del running[child]
-                    result = folder / "result"
-                    output = (folder / "output").read_text(errors="replace")
-                    found = json.loads(result.read_text()) if result.exists() else output[-2000:]
-                    shutil.rmtree(folder, ignore_errors=True)
-                    yield name, status, found
-    finally:
-        for child, (_, _, folder) in running.items():
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def same_examples(folder: Path) -> None:
-    """Let hypothesis try the same examples every time, whichever profile the tests load."""
-    from hypothesis import HealthCheck, configuration, settings
-
-    configuration.set_hypothesis_home_dir(folder)
-    load = settings.load_profile
-
-    made = set()
-
-    def fixed(name: str) -> None:
-        own = f"mutants: {name}"
-        if own not in made:  # a second run of pytest in this process loads the profiles again
-            made.add(own)
-            settings.register_profile(
-                own,
-                settings.get_profile(name),
-                derandomize=True,
-                database=None,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-            )
-        load(own)
-
-    type.__setattr__(settings, "load_profile", staticmethod(fixed))  # its class forbids a plain assignment
-    fixed("default")
-
-
-def warm(modules: list[str]) -> None:
-    """Import what tests use of other packages."""
-    for name in modules:
-        with contextlib.suppress(Exception):
+def each(tasks: Iterator[tuple[Any, Callable[[], Any]]], jobs: int) -> Iterator[tuple[Any, int, Any]]:
+    """Run tasks in children, some at a time; yield each one's name, exit code and result, or what it printed."""
+    for name in WARM:
+        with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    running: dict[Any, tuple[Any, Any, Path]] = {}
+    while True:
+        while len(running) < jobs and (due := next(tasks, None)):
+            folder = Path(tempfile.mkdtemp(prefix="mutant-"))
+            child = multiprocessing.get_context("fork").Process(target=_in_child, args=(due[1], folder))
+            child.start()
+            running[child.sentinel] = due[0], child, folder
+        if not running:
+            return
+        name, child, folder = running.pop(wait(list(running))[0])
+        child.join()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)  # what it has started
+        result, output = folder / "result", folder / "output"
+        found = (
+            json.loads(result.read_text()) if result.exists() else output.read_text(errors="replace")[-2000:]
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+        yield name, child.exitcode, found
 
 
-def replace_source(sources: dict[Path, str]) -> None:
-    """Make Python run other code than the files hold; the text is kept for who asks for it."""
-    get_code = importlib.machinery.SourceFileLoader.get_code
+def _in_child(task: Callable[[], Any], folder: Path) -> None:
+    os.setsid()
+    os.chdir(ROOT)
+    signal.alarm(WALL)
+    sink = os.open(folder / "output", os.O_WRONLY | os.O_CREAT)
+    os.dup2(sink, 1)
+    os.dup2(sink, 2)
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / "_build" / "mutants" / "bytecode")
+    for name in ("TMPDIR", "XDG_CACHE_HOME", "HYPOTHESIS_STORAGE_DIRECTORY"):
+        os.environ[name] = str(folder)
+    os.environ["DPFAIR_LEDGER"], tempfile.tempdir = "", str(folder)
+    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+    hypothesis.settings.register_profile("mutants", derandomize=True, database=None)
+    hypothesis.settings.load_profile("mutants")  # where the tests' own begins: the same examples every time
+    found = json.dumps(task())
+    (folder / "partial").write_text(found)
+    (folder / "partial").rename(folder / "result")
 
-    def replaced(self: Any, name: str) -> Any:
-        found = sources.get(Path(self.path))
-        if found is None:
-            return get_code(self, name)
-        shown = Path(tempfile.gettempdir(), Path(self.path).name)
-        shown.write_text(found)
-        return compile(found, str(shown), "exec")
 
-    importlib.machinery.SourceFileLoader.get_code = replaced
-
-
-def kill(file: str, text: str, batches: list[Tests], otherwise: str = "") -> Callable[[Path], Any]:
-    """Make the task that runs batches of tests on a changed module until one fails, and names it.
+def kill(file: str, text: str, batches: list[Tests], otherwise: str = "") -> dict[str, str]:
+    """Run batches of tests on a changed module until one test fails, and return its name.
 
     Where the first batch is no longer there, all tests of the folder `otherwise` run, if it is given.
     """
+    get_code = importlib.machinery.SourceFileLoader.get_code
 
-    def task(_: Path) -> dict[str, str]:
-        replace_source({LIBRARY / file: text})
-        for tests in batches:
-            chosen = Chosen(tests)
-            named = dict.fromkeys(ROOT / test.partition("::")[0] for test in tests)
-            paths = [str(path) for path in named if path.exists()]
-            code = (
-                pytest.main([*OPTIONS, *paths], plugins=[chosen])
-                if paths
-                else pytest.ExitCode.NO_TESTS_COLLECTED
-            )
-            if code == pytest.ExitCode.NO_TESTS_COLLECTED and otherwise:
-                code = pytest.main([*OPTIONS, str(ROOT / otherwise)], plugins=[chosen := Chosen({})])
-            if code not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
-                return {"by": chosen.failed or "the tests cannot be collected"}
-        return {"by": ""}
+    def changed(self: Any, name: str) -> Any:
+        if Path(self.path) != LIBRARY / file:
+            return get_code(self, name)
+        shown = Path(tempfile.gettempdir(), Path(file).name)  # for who asks for the text
+        shown.write_text(text)
+        return compile(text, str(shown), "exec")
 
-    return task
+    importlib.machinery.SourceFileLoader.get_code = changed  # type: ignore[method-assign]
+    nothing = {pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR}
+    for tests in batches:
+        chosen = Chosen(tests)
+        code = pytest.main([*OPTIONS, "-x", *{name.partition("::")[0] for name in tests}], plugins=[chosen])
+        if code in nothing and otherwise:
+            code = pytest.main([*OPTIONS, "-x", otherwise], plugins=[chosen := Chosen({})])
+        if code != pytest.ExitCode.OK and code not in nothing:
+            return {"by": chosen.failed or "the tests cannot be collected"}
+    return {"by": ""}
 
 
 class Chosen:
@@ -212,124 +125,38 @@ class Chosen:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the first test that fails."""
-        if report.failed and not self.failed:
-            self.failed = report.nodeid
+        self.failed = self.failed or (report.nodeid if report.failed else "")
 
 
-def trace(path: Path, rooms: list[str]) -> Callable[[Path], Any]:
-    """Make the task that finds which statements of the rooms each test of a file runs, and how long it takes."""
-
-    def task(_: Path) -> dict[str, Any]:
-        files = sorted(file for room in rooms for file in (LIBRARY / room).rglob("*.py"))
-        tracer = Tracer()
-        replace_source({file: marked(str(file.relative_to(LIBRARY)), file.read_text()) for file in files})
-        sys.modules["builtins"].__dict__["__mark__"] = tracer.seen.add
-        options = [option for option in OPTIONS if option != "-x"]
-        code = pytest.main([*options, str(path)], plugins=[tracer])
-        if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-            raise RuntimeError(f"{path}: pytest ended with {code!r}")
-
-        places = sorted(tracer.shared.union(*tracer.lines.values()))
-        number = {place: at for at, place in enumerate(places)}
-        return {
-            "places": places,
-            "shared": sorted(number[place] for place in tracer.shared),
-            "tests": {
-                name: {"seconds": tracer.seconds[name], "places": sorted(number[place] for place in found)}
-                for name, found in tracer.lines.items()
-                if name in tracer.passed
-            },
-            "failed": sorted(set(tracer.lines) - tracer.passed),
-            "modules": sorted(name for name in sys.modules if not ours(name)),
-        }
-
-    return task
+def trace(path: str) -> dict[str, Any]:
+    """Find which lines of the library each test of a file runs, and how long it takes."""
+    watch = coverage.Coverage(data_file=None, include=[f"{LIBRARY}/*"], config_file=False)
+    watch.start()
+    tracer = Tracer(watch)
+    pytest.main([*OPTIONS, path], plugins=[tracer])
+    watch.stop()
+    data = watch.get_data()
+    lines = {str(Path(f).relative_to(LIBRARY)): data.contexts_by_lineno(f) for f in data.measured_files()}
+    return {"lines": lines, "tests": tracer.passed}
 
 
 class Tracer:
-    """A pytest plugin: which marks each test passes, with nothing remembered from the tests before it."""
+    """A pytest plugin: each test is a context of its own; imports and fixtures, which tests share, have none."""
 
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-        self.shared: set[str] = set()  # while importing, and in fixtures that tests may share
-        self.lines: dict[str, set[str]] = {}
-        self.seconds: dict[str, float] = {}
-        self.passed: set[str] = set()
-        self.caches: list[Any] = []
-        plain = functools.lru_cache
-
-        def noted(*args: Any, **options: Any) -> Any:
-            made = plain(*args, **options)
-            if hasattr(made, "cache_clear"):
-                self.caches.append(made)
-                return made
-            return lambda function: self.caches.append(made(function)) or self.caches[-1]
-
-        functools.lru_cache = noted
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
-        """Forget what the library and the tests cached; count the marks of fixtures as those of all tests."""
-        for cached in self.caches:
-            if ours(cached.__module__):
-                cached.cache_clear()
-        self.seconds[item.nodeid] = -time.process_time()
-        try:
-            return (yield)
-        finally:
-            self.shared |= self.seen
-            self.seen.clear()
+    def __init__(self, watch: coverage.Coverage) -> None:
+        self.watch, self.passed = watch, Tests()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Take the marks of the test, without those of modules that it is the first to import."""
+        """Forget what the library has cached, and watch the test."""
+        for module in [module for name, module in sys.modules.items() if name.startswith("dpfair_lib")]:
+            for found in vars(module).values():
+                if isinstance(found, functools._lru_cache_wrapper):
+                    found.cache_clear()
+        self.watch.switch_context(item.nodeid)
+        start = time.process_time()
         try:
-            return (yield)
+            yield
+            self.passed[item.nodeid] = round(time.process_time() - start, 3)
         finally:
-            imported = {place for place in self.seen if ":" not in place}
-            self.shared |= imported
-            self.lines[item.nodeid] = self.seen - imported
-            self.seen.clear()
-            self.seconds[item.nodeid] = round(self.seconds[item.nodeid] + time.process_time(), 3)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note which tests pass."""
-        if report.when == "call" and report.passed:
-            self.passed.add(report.nodeid)
-
-
-def marked(file: str, source: str) -> str:
-    """Write into a module that every statement of a function tells that it runs, and the module its import."""
-    tree = ast.parse(source)
-
-    def mark(place: str) -> ast.stmt:
-        return ast.parse(f"__mark__({place!r})").body[0]
-
-    def fill(node: ast.AST, function: str) -> None:
-        for child in ast.iter_child_nodes(node):
-            named = isinstance(child, ast.FunctionDef | ast.ClassDef)
-            fill(child, f"{function}.{child.name}".lstrip(".") if named else function)
-        for field in ("body", "orelse", "finalbody"):
-            found = getattr(node, field, None)
-            if isinstance(found, list) and not isinstance(node, ast.Module | ast.ClassDef):
-                new = [part for item in found for part in (mark(place(file, function, item)), item)]
-                plain = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
-                setattr(node, field, new[1:] if plain else new)
-
-    if "torch.jit" not in source:  # which compiles the text, and knows no marks
-        fill(tree, "")
-    future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-    where = 1 + max((tree.body.index(n) for n in future), default=0 if ast.get_docstring(tree) else -1)
-    tree.body.insert(where, mark(file))
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def ours(module: str) -> bool:
-    """Whether a module is the library's or the tests' own."""
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return file is not None and any(folder in Path(file).parents for folder in OWN)
-
-
-def digest(*files: Path) -> str:
-    """Return the start of the SHA-256 of files' contents."""
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
+            self.watch.switch_context("")

@@ -6,38 +6,39 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Where a change alters a text, a type or how long something may take, and no result.
+QUIET_FIELDS = {"annotation", "returns", "decorator_list", "bases", "ctx", "format_spec"}
 QUIET_CALLS = {"warn", "print", "isinstance", "cast", "TypeVar", "field"}
-QUIET_FUNCTIONS = {"__repr__", "__str__", "_repr_html_"}
+QUIET_NAMES = {"__repr__", "__str__", "_repr_html_", "__all__"}
 QUIET_KEYWORDS = {"strict", "stacklevel", "encoding", "newline", "category", "prefix", "suffix", "help"}
 LIMITS = re.compile(
     r"max_?iter|iterations_at_most|attempts|time_limit|chunk|block|workers|n_jobs|threads", re.I
 )
 
-ARITHMETIC = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
-    ast.LShift: ast.RShift, ast.RShift: ast.LShift,
-}  # fmt: skip
-BOUNDARY = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
-OPPOSITE = {
-    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
-FUNCTIONS = {
-    "min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "argmin": "argmax",
-    "argmax": "argmin", "any": "all", "all": "any", "sum": "max", "fsum": "max", "prod": "sum", "mean": "sum",
-    "floor": "ceil", "ceil": "floor", "sqrt": "square", "square": "sqrt", "exp": "expm1", "expm1": "exp",
-    "log": "log1p", "log1p": "log", "cdf": "sf", "sf": "cdf", "ppf": "isf", "isf": "ppf", "zeros": "ones",
-    "ones": "zeros", "cumsum": "cumprod", "cumprod": "cumsum",
-}  # fmt: skip
-SYMMETRIC = {"min", "max", "minimum", "maximum", "hypot", "logaddexp", "isclose", "array_equal"}
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split(">") for pair in text.split())  # type: ignore[misc]
+
+
+ARITHMETIC = _pairs(
+    "Add>Sub Sub>Add Mult>Div Div>Mult FloorDiv>Mult Mod>Mult Pow>Mult BitAnd>BitOr BitOr>BitAnd "
+    "LShift>RShift RShift>LShift"
+)
+BOUNDARY = _pairs("Lt>LtE LtE>Lt Gt>GtE GtE>Gt")
+OPPOSITE = _pairs("Lt>GtE LtE>Gt Gt>LtE GtE>Lt Eq>NotEq NotEq>Eq In>NotIn NotIn>In Is>IsNot IsNot>Is")
+FUNCTIONS = _pairs(
+    "min>max max>min minimum>maximum maximum>minimum argmin>argmax argmax>argmin any>all all>any sum>max fsum>max "
+    "prod>sum mean>sum floor>ceil ceil>floor sqrt>square square>sqrt exp>expm1 expm1>exp log>log1p log1p>log "
+    "cdf>sf sf>cdf ppf>isf isf>ppf zeros>ones ones>zeros cumsum>cumprod cumprod>cumsum"
+)
+EXTREMES = {"min", "max", "minimum", "maximum"}
+SYMMETRIC = EXTREMES | {"hypot", "logaddexp", "isclose", "array_equal"}
 
 
 class Mutant(NamedTuple):
-    """One change of one module; all fields but the place tell it apart from every other, whatever else is edited."""
+    """One change of one module; its fields tell it apart from every other, whatever else is edited."""
 
     file: str
     function: str
@@ -45,29 +46,23 @@ class Mutant(NamedTuple):
     before: str
     after: str
     nth: int
-    place: str = ""  # of its statement, as `place` says it
 
     @property
     def key(self) -> str:
         """Its name."""
         return f"{self.file}:{self.function}: {self.operator}: {self.before} -> {self.after} #{self.nth}"
 
-    @property
-    def room(self) -> str:
-        """The folder of the library that it is in."""
-        return self.file.partition("/")[0]
-
 
 class Slot(NamedTuple):
-    """A place in a tree: the node there, where it hangs, and the function and statement around it."""
+    """A place in a tree: the node there, where it hangs, and the function and the lines around it."""
 
-    node: ast.AST
+    node: Any
     parent: ast.AST
     field: str
     index: int | None
     function: str
-    place: str
     scope: ast.AST | None
+    lines: tuple[int, int]  # from its statement's first; none where an import runs it
 
     def put(self, node: ast.AST) -> None:
         """Hang another node there."""
@@ -78,24 +73,24 @@ class Slot(NamedTuple):
 
 
 def mutants(file: str, source: str) -> list[Mutant]:
-    """List the mutants of a module."""
-    return [mutant for mutant, _, _ in _changes(file, ast.parse(source))]
+    """List the mutants of a module, where there is a choice with one of the changes."""
+    found = []
+    for first, _, nodes in _changes(file, ast.parse(source)):
+        node = nodes[int(chance(first.key.partition("/")[2]) * len(nodes))]
+        found.append(first._replace(after=ast.unparse(node)))
+    return found
 
 
-def mutated(mutant: Mutant, source: str) -> str | None:
-    """Return the module's text with the change; None if the module has no such place any more."""
+def mutated(mutant: Mutant, source: str) -> tuple[str, tuple[int, int]] | None:
+    """Return the module's text with the change, and the lines that lead to it; None if the place is gone."""
     tree = ast.parse(source)
-    for found, slot, node in _changes(mutant.file, tree):
-        if found.key == mutant.key:
-            slot.put(node)
-            return ast.unparse(ast.fix_missing_locations(tree))
+    for found, slot, nodes in _changes(mutant.file, tree):
+        if found._replace(after=mutant.after) == mutant:
+            for node in nodes:
+                if ast.unparse(node) == mutant.after:
+                    slot.put(node)
+                    return ast.unparse(ast.fix_missing_locations(tree)), slot.lines
     return None
-
-
-def place(file: str, function: str, statement: ast.stmt) -> str:
-    """Name a statement of a function by its first line, so that edits elsewhere leave the name alone."""
-    first = ast.unparse(statement).partition("\n")[0]
-    return f"{file}:{function}:{hashlib.sha256(first.encode()).hexdigest()[:8]}"
 
 
 def chance(text: str) -> float:
@@ -103,104 +98,95 @@ def chance(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]) / 2**48
 
 
-def _changes(file: str, tree: ast.Module) -> list[tuple[Mutant, Slot, ast.AST]]:
-    found, seen = [], Counter[str]()
-    for slot in _slots(tree, "", file, None, file):
+def _changes(file: str, tree: ast.Module) -> Iterator[tuple[Mutant, Slot, list[Any]]]:
+    seen = Counter[str]()
+    for slot in _slots(tree):
         before = ast.unparse(slot.node)
-        for operator, node in _variants(slot, f"{file}{before}"):
-            mutant = Mutant(file, slot.function, operator, before, ast.unparse(node), 0, slot.place)
-            if mutant.before != mutant.after:
+        for operator, *choice in _variants(slot):
+            nodes = [node for node in choice if ast.unparse(node) != before]
+            if nodes:
+                mutant = Mutant(file, slot.function, operator, before, ast.unparse(nodes[0]), 0)
                 seen[mutant.key] += 1
-                found.append((mutant._replace(nth=seen[mutant.key]), slot, node))
-    return found
+                yield mutant._replace(nth=seen[mutant.key]), slot, nodes
 
 
-def _slots(node: ast.AST, function: str, at: str, scope: ast.AST | None, file: str) -> Iterator[Slot]:
-    """Find the places to change below a node; `at` is the file alone where code runs when it is imported."""
+def _slots(node: Any, function: str = "", scope: Any = None, first: int = 0) -> Iterator[Slot]:
+    """Find the places to change below a node."""
     for field, value in ast.iter_fields(node):
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if not isinstance(child, ast.AST) or _quiet(child, node, field):
+            if not isinstance(child, ast.AST) or _quiet(child, field):
                 continue
-            name, here, inside = function, at, scope
+            name, inside, start = function, scope, first
             if isinstance(child, ast.FunctionDef | ast.ClassDef):
                 name = f"{function}.{child.name}".lstrip(".")
             if isinstance(node, ast.FunctionDef) and field == "body":
                 inside = node
+            if isinstance(child, ast.stmt) and inside is not None:
+                start = child.lineno
+            lines = (start, getattr(child, "end_lineno", start) if start else 0)
             if isinstance(node, ast.FunctionDef) and field == "args":  # its defaults matter where it runs
-                first = node.body[min(ast.get_docstring(node) is not None, len(node.body) - 1)]
-                here = place(file, name, first)
-            elif isinstance(child, ast.stmt) and inside is not None:
-                here = place(file, name, child)
-            yield Slot(child, node, field, index, name, here, inside)
+                start, lines = 0, (node.body[0].lineno, node.end_lineno or 0)
+            yield Slot(child, node, field, index, name, inside, lines)
             if not isinstance(child, ast.Raise):
-                yield from _slots(child, name, here, inside, file)
+                yield from _slots(child, name, inside, start)
 
 
-def _quiet(child: ast.AST, parent: ast.AST, field: str) -> bool:
-    if field in {"annotation", "returns", "decorator_list", "bases", "ctx", "format_spec"}:
+def _quiet(child: ast.AST, field: str) -> bool:
+    if field in QUIET_FIELDS:
         return True
     match child:
-        case ast.Import() | ast.ImportFrom() | ast.Assert() | ast.JoinedStr():
+        case (
+            ast.Import() | ast.ImportFrom() | ast.Assert() | ast.JoinedStr() | ast.Expr(value=ast.Constant())
+        ):
             return True
-        case ast.FunctionDef(name=name):
-            return name in QUIET_FUNCTIONS
-        case ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name in QUIET_CALLS
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))):
-            return name in QUIET_CALLS
-        case ast.keyword(arg=str(name)):
-            return name in QUIET_KEYWORDS or bool(LIMITS.search(name))
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return name == "__all__" or bool(LIMITS.search(name))
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return True
-    return isinstance(parent, ast.If) and field == "test" and ast.unparse(child) == "__name__ == '__main__'"
+        case ast.Call(func=call) | ast.Expr(value=ast.Call(func=call)):
+            return getattr(call, "id", getattr(call, "attr", "")) in QUIET_CALLS
+        case ast.keyword(arg=str(name)):
+            return name in QUIET_KEYWORDS or bool(LIMITS.search(name))
+        case ast.FunctionDef(name=name):
+            return name in QUIET_NAMES
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name in QUIET_NAMES or bool(LIMITS.search(name))
+    return False
 
 
-def _variants(slot: Slot, salt: str) -> Iterator[tuple[str, ast.AST]]:
-    """Change what stands in a place, in every way that fits it."""
+def _variants(slot: Slot) -> Iterator[tuple[Any, ...]]:
+    """Change what stands in a place, in every way that fits it: the kind of change, and the nodes to choose from."""
     node = slot.node
 
-    def like(**changes: object) -> ast.AST:
-        new = copy.deepcopy(node)
-        for name, value in changes.items():
-            setattr(new, name, value)
+    def like(**changes: Any) -> Any:
+        new = copy.copy(node)
+        vars(new).update(changes)
         return new
 
     match node:
-        case ast.BinOp(op=op) if type(op) in ARITHMETIC:
-            yield "arithmetic", like(op=ARITHMETIC[type(op)]())
+        case ast.BinOp(op=op) if (name := type(op).__name__) in ARITHMETIC:
+            yield "arithmetic", like(op=getattr(ast, ARITHMETIC[name])())
         case ast.Compare(ops=ops):
             for at, op in enumerate(ops):
-                for name, table in (("boundary", BOUNDARY), ("comparison", OPPOSITE)):
-                    if type(op) in table:
-                        yield name, like(ops=[*ops[:at], table[type(op)](), *ops[at + 1 :]])
+                for operator, table in (("boundary", BOUNDARY), ("comparison", OPPOSITE)):
+                    if other := table.get(type(op).__name__):
+                        yield operator, like(ops=[*ops[:at], getattr(ast, other)(), *ops[at + 1 :]])
         case ast.BoolOp(op=op):
             yield "and/or", like(op=ast.Or() if isinstance(op, ast.And) else ast.And())
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield "not dropped", operand
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            yield "sign", operand
-        case ast.Constant(value=bool(value)):
-            yield _constant(slot), like(value=not value)
-        case ast.Constant(value=int(value) | float(value)):
-            others = [other for other in (value + 1, value - 1, 2 * value, 0 * value) if other != value]
-            yield _constant(slot), like(value=others[int(chance(salt + str(node.col_offset)) * len(others))])
-        case ast.Slice(lower=lower, upper=upper):
-            if lower is not None:
-                yield "slice", like(lower=None)
-            if upper is not None:
-                yield "slice", like(upper=None)
+        case ast.UnaryOp(op=ast.Not() | ast.USub() as op, operand=operand):
+            yield "sign" if isinstance(op, ast.USub) else "not dropped", operand
+        case ast.Constant(value=bool(value) | int(value) | float(value)):
+            others = [not value] if isinstance(value, bool) else [value + 1, value - 1, 2 * value, 0 * value]
+            operator = "default" if isinstance(slot.parent, ast.arguments) else "constant"
+            yield operator, *(like(value=other) for other in others)
+        case ast.Slice():
+            yield from (("slice", like(**{end: None})) for end in ("lower", "upper") if getattr(node, end))
         case ast.IfExp(body=body, orelse=orelse):
-            yield "condition", body if chance(salt) < 0.5 else orelse
+            yield "condition", body, orelse
         case ast.Call():
             yield from _calls(node, like)
-        case ast.Return(value=ast.Name(id=name)) if others := sorted(_names(slot.scope) - {name}):
-            yield "return", ast.Return(ast.Name(others[int(chance(salt) * len(others))], ast.Load()))
+        case ast.Return(value=ast.Name()):
+            yield "return", *(like(value=ast.Name(name, ast.Load())) for name in sorted(_names(slot.scope)))
         case ast.Return(value=ast.Tuple(elts=[first, second, *rest])):
-            yield "return", ast.Return(ast.Tuple([second, first, *rest], ast.Load()))
+            yield "return", like(value=ast.Tuple([second, first, *rest], ast.Load()))
         case ast.Break() | ast.Continue():
             yield "loop", ast.Pass()
         case ast.Raise():
@@ -213,50 +199,38 @@ def _variants(slot: Slot, salt: str) -> Iterator[tuple[str, ast.AST]]:
         yield "condition", ast.UnaryOp(ast.Not(), node)
 
 
-def _calls(node: ast.Call, like: object) -> Iterator[tuple[str, ast.AST]]:
-    name = getattr(node.func, "id", getattr(node.func, "attr", None))
-    first = [*node.args, None][0]
-    if name in FUNCTIONS:
-        renamed = copy.deepcopy(node.func)
-        setattr(renamed, "id" if isinstance(renamed, ast.Name) else "attr", FUNCTIONS[name])
-        square = name == "sqrt" and ast.BinOp(first, ast.Pow(), ast.Constant(2))  # math has no square
-        yield "function", square or like(func=renamed)
-    if name == "abs" and first:
-        yield "clip dropped", first
-    if name == "clip" and isinstance(node.func, ast.Attribute):
-        module = isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
-        yield "clip dropped", first if module else node.func.value
-    if name in {"min", "max", "minimum", "maximum"} and len(node.args) == 2:
-        plain = [arg for arg in node.args if not isinstance(arg, ast.Constant)]
-        yield "clip dropped", plain[-1]
-    if (
-        name not in SYMMETRIC
-        and len(node.args) > 1
-        and not any(isinstance(arg, ast.Starred) for arg in node.args[:2])
-    ):
-        yield "arguments swapped", like(args=[node.args[1], node.args[0], *node.args[2:]])
+def _calls(node: ast.Call, like: Any) -> Iterator[tuple[Any, ...]]:
+    call, args = node.func, node.args
+    name, plain = getattr(call, "id", getattr(call, "attr", "")), [*args, None][0]
+    if name == "sqrt":
+        yield "function", ast.BinOp(plain, ast.Pow(), ast.Constant(2))  # math has no square
+    elif name in FUNCTIONS:
+        other = FUNCTIONS[name]
+        yield (
+            "function",
+            like(func=ast.Name(other) if isinstance(call, ast.Name) else ast.Attribute(call.value, other)),
+        )
+    if name == "clip" and isinstance(call, ast.Attribute) and ast.unparse(call.value) != "np":
+        plain = call.value
+    if name in EXTREMES and len(args) == 2:
+        plain = [arg for arg in args if not isinstance(arg, ast.Constant)][-1]
+    if plain and (name in {"abs", "clip"} or (name in EXTREMES and len(args) == 2)):
+        yield "clip dropped", plain
+    if name not in SYMMETRIC and len(args) > 1 and not any(isinstance(arg, ast.Starred) for arg in args[:2]):
+        yield "arguments swapped", like(args=[args[1], args[0], *args[2:]])
     for at, keyword in enumerate(node.keywords):
-        if keyword.arg and keyword.arg != "dtype" and not _quiet(keyword, node, "keywords"):
+        if keyword.arg and keyword.arg != "dtype" and not _quiet(keyword, "keywords"):
             yield "keyword dropped", like(keywords=[*node.keywords[:at], *node.keywords[at + 1 :]])
 
 
-def _constant(slot: Slot) -> str:
-    return "default" if isinstance(slot.parent, ast.arguments) else "constant"
-
-
-def _names(scope: ast.AST | None) -> set[str]:
+def _names(scope: Any) -> set[str]:
     """Return the parameters and the variables that a function's own statements assign first of all."""
     if not isinstance(scope, ast.FunctionDef):
         return set()
     args = {arg.arg for arg in [*scope.args.args, *scope.args.kwonlyargs]} - {"self", "cls"}
-    stores = {
-        target.id
-        for statement in scope.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
+    return args | {
+        t.id for s in scope.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)
     }
-    return args | stores
 
 
 def _reads(node: ast.AST) -> set[str]:

@@ -5,34 +5,31 @@ ended; what it found is in ``results/mutants.json``, and survivors that change n
 """
 
 import argparse
+import functools
+import hashlib
 import importlib.metadata
 import json
 import math
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import mutant_runs as runs
-from mutant_runs import LIBRARY, ROOT, digest
+from mutant_runs import LIBRARY, ROOT, Tests
 from mutant_sites import Mutant, chance, mutants, mutated
 
 ROOMS = ["privacy", "central", "learners", "local", "margins", "svm", "compat"]
-RECORD = ROOT / "results" / "mutants.json"
-EXCUSED = Path(__file__).with_suffix(".toml")
-TRACES = ROOT / "_build" / "mutants"
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
-FIELDS = (
-    "file", "function", "operator", "before", "after", "nth",
-    "outcome", "by", "seconds", "module", "tests", "class", "reason",
-)  # fmt: skip
+FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first")
+TRACES = ROOT / "_build" / "mutants"
 CLASSES = ("equivalent", "message", "limit", "looser")  # of survivors that change no result
 GONE = 0.25  # of the mutants that are to be killed again: with more, the record is too old to say anything
 Row = dict[str, Any]
@@ -40,279 +37,218 @@ Row = dict[str, Any]
 
 def main() -> int:
     """Draw the sample, run what is not yet known, and print the score."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS, metavar="ROOM")
-    parser.add_argument(
-        "--sample", type=int, default=120, metavar="N", help="mutants of each room (%(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="run at a time (%(default)s)")
-    parser.add_argument(
-        "--tests", nargs="+", metavar="FOLDER", help="only these folders of tests, and 'ledger'"
-    )
-    parser.add_argument(
-        "--most", type=float, default=math.inf, metavar="SECONDS",
-        help="of tests for each mutant, the quickest; what lives is run again without this limit",
-    )  # fmt: skip
-    parser.add_argument(
-        "--again", type=int, metavar="N", help="only see that N recorded mutants are still killed"
-    )
-    parser.add_argument(
-        "--score", action="store_true", help="run nothing: print the score, with the reasons as they are"
-    )
-    parser.add_argument(
-        "--record", type=Path, default=RECORD, metavar="FILE", help="where it is, and goes on"
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    option = parser.add_argument
+    option("--rooms", nargs="+", choices=ROOMS, default=ROOMS, metavar="ROOM")
+    option("--sample", type=int, default=120, metavar="N", help="mutants of each room; 0 runs nothing")
+    option("--seed", type=int, default=2)
+    option("--jobs", type=int, default=2, metavar="N", help="run at a time (%(default)s)")
+    option("--tests", nargs="+", metavar="FOLDER", help="only these folders of tests")
+    option("--most", type=float, default=math.inf, metavar="SECONDS", help="of tests for each, the quickest")
+    option("--again", type=int, metavar="N", help="only see that N recorded mutants are still killed")
+    option("--record", type=Path, default=ROOT / "results" / "mutants.json", metavar="FILE")
     args = parser.parse_args()
-    if args.score:
-        rows = read(args.record)
-        write(args.record, rows, json.loads(args.record.read_text()))
-        print(summary(rows))
-        return 0
+    rows, head = read(args.record)
     if args.again:
-        return again(read(args.record), args.again, args.seed, args.jobs)
-    everything = {m.key: m for room in ROOMS for m in population(room)}
-    counts = Counter(mutant.room for mutant in everything.values())
-    head = {
-        "seed": args.seed,
-        "sample of each room": args.sample,
-        "mutants in all": dict(counts),
-    } | provenance()
-    known = read(args.record)
-    rows = {key: row for key, row in known.items() if row["file"].partition("/")[0] not in args.rooms}
-    traces = traced(args.tests, args.jobs)
-    runs.warm(sorted({name for trace in traces.values() for name in trace["modules"]}))
-    sample = [m for m in drawn(everything.values(), args.sample, args.seed) if m.room in args.rooms]
-    sample.sort(key=lambda mutant: args.rooms.index(mutant.room))
-    due, reasons = [], excused()
-    for mutant in sample:
-        row = known.get(mutant.key, {"by": ""})
-        tests = covering(mutant, traces)
-        tests = {name: own for name, own in tests.items() if name == row["by"]} | quickest(tests, args.most)
-        state = {"module": digest(LIBRARY / mutant.file), "tests": digest_of(tests)}
-        if "outcome" in row:
-            rows[mutant.key] = row | {"seconds": tests.get(row["by"], 0.0)}  # until it has run again
-        same = row.get("module") == state["module"]
-        argued = mutant.key in reasons  # whatever the tests are
-        if not same or (row["outcome"] == "survived" and row["tests"] != state["tests"] and not argued):
-            due.append((mutant, tests, state, row["by"]))
-    control(traces)
-    print(f"{len(everything)} mutants, {len(sample)} drawn, {len(due)} to run", flush=True)
-    for (mutant, tests, state), status, result in runs.each(tasks(due), args.jobs):
-        outcome, by = judged(status, result)
-        row = {**mutant._asdict(), "outcome": outcome, "by": by, "seconds": tests.get(by, 0.0), **state}
-        print(f"{outcome:9} {mutant.key[:200]!r} {by}", flush=True)
-        if outcome != "error":
-            rows[mutant.key] = row
-            write(args.record, rows, head)
+        return again(rows, args.again, args.seed, args.jobs)
+    if args.sample:
+        head = {"seed": args.seed, "sample of each room": args.sample, **provenance()}
+        head["mutants in all"] = {room: len(population(room)) for room in ROOMS}
+        due = chosen(args, rows)
+        control(due)
+        print(f"{len(rows)} recorded, {len(due)} to run", flush=True)
+        for (row, tests), code, found in runs.each(map(task, due), args.jobs):
+            outcome, by = judged(code, found)
+            key = of_row(row).key
+            print(f"{outcome:9} {key[:200]!r} {by}", flush=True)
+            if outcome != "error":
+                now = {"outcome": outcome, "by": by, "seconds": tests.get(by, 0.0)}
+                rows[key] = (
+                    {"first": outcome} | row | now
+                )  # the first outcome stays, whatever tests are written
+                write(args.record, rows, head)
     write(args.record, rows, head)
-    print(summary(rows))
+    counts = Counter((row["file"].partition("/")[0], row["class"]) for row in rows.values())
+    print(*(f"{room:9} {name:10} {number}" for (room, name), number in sorted(counts.items())), sep="\n")
+    print(*(f"lives: {key}" for key, row in rows.items() if row["class"] == "survived"), sep="\n")
     return 0
 
 
+@functools.cache
 def population(room: str) -> list[Mutant]:
     """List every mutant of a room."""
     files = sorted((LIBRARY / room).rglob("*.py"))
     return [m for file in files for m in mutants(file.relative_to(LIBRARY).as_posix(), file.read_text())]
 
 
-def drawn(everything: Iterable[Mutant], size: int, seed: int) -> list[Mutant]:
-    """Draw some of each room: in proportion to the operators, and every operator at least once."""
-    strata: dict[tuple[str, str], list[Mutant]] = {}
-    for mutant in sorted(everything, key=lambda mutant: chance(f"{seed} {mutant.key}")):
-        strata.setdefault((mutant.room, mutant.operator), []).append(mutant)
-    ranked: dict[str, list[tuple[float, Mutant]]] = {}
-    for (room, _), members in strata.items():
-        ranked.setdefault(room, []).extend((at / len(members), m) for at, m in enumerate(members))
-    return [m for members in ranked.values() for _, m in sorted(members, key=lambda pair: pair[0])[:size]]
+def drawn(members: list[Mutant], seed: int) -> list[Mutant]:
+    """Order a room's mutants so that its beginning is a sample: every operator once, then in proportion."""
+    ranked, seen, sizes = [], Counter[str](), Counter(mutant.operator for mutant in members)
+    for mutant in sorted(members, key=lambda mutant: chance(f"{seed} {mutant.key.partition('/')[2]}")):
+        ranked.append((seen[mutant.operator] / sizes[mutant.operator], mutant))
+        seen[mutant.operator] += 1
+    return [mutant for _, mutant in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def traced(folders: list[str] | None, jobs: int) -> dict[str, Any]:
-    """Return, for each file of tests, which statements its tests run; trace those that changed since."""
-    paths = sorted(p for p in (ROOT / "tests").rglob("test_*.py") if _folder(p) not in NOT_TRACED)
-    paths = [p for p in [*paths, Path(__file__).with_name("ledger_verdicts.py")] if _wanted(p, folders)]
-    TRACES.mkdir(parents=True, exist_ok=True)
-    found, due = {}, []
-    for path in paths:
-        name = str(path.relative_to(ROOT))
-        kept = TRACES / f"{name.replace('/', '-')}.json"
-        trace = json.loads(kept.read_text()) if kept.exists() else {}
-        if trace.get("own") == _own(path):
-            found[name] = trace
-        else:
-            due.append(((name, kept, _own(path)), runs.trace(path, ROOMS)))
-    runs.warm(
-        ["torch", "hypothesis.extra.numpy", "sklearn.linear_model", "pandas", "scipy.stats", "opendp.mod"]
-    )
-    for (name, kept, own), _, trace in runs.each(iter(due), jobs):
-        if isinstance(trace, str):
-            print(f"{name} cannot be traced:\n{trace}")
-        else:
-            print(f"traced {name}: {len(trace['tests'])} tests, failed: {trace['failed']}", flush=True)
-            found[name] = {"own": own, **trace}
-            _write_whole(kept, json.dumps(found[name]))
-    return found
+def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Tests, str]]:
+    """Return what is to run: new mutants, edited modules', and those that lived other tests; forget the gone."""
+    traces, reasons, due = traced(args.tests, args.jobs), excused(), []
+    for room in args.rooms:
+        known = {key: of_row(row) for key, row in rows.items() if row["file"].startswith(f"{room}/")}
+        kept: dict[str, Mutant] = {}
+        for mutant in [*known.values(), *drawn(population(room), args.seed)]:
+            change = mutated(mutant, source(mutant.file)) if len(kept) < args.sample else None
+            if change is None or mutant.key in kept:
+                continue
+            kept[mutant.key] = mutant
+            row = {"by": "", "seconds": 0.0, **mutant._asdict(), **rows.get(mutant.key, {})}
+            tests = covering(mutant, change[1], traces)
+            quick = quickest(tests, args.most) | {name: tests[name] for name in tests if name == row["by"]}
+            state = {
+                "module": digest(source(mutant.file)),
+                "tests": digest(
+                    *sorted(quick), *(source(name.partition("::")[0], ROOT) for name in sorted(quick))
+                ),
+            }
+            same = row.get("module") == state["module"]
+            if not same or (
+                row["outcome"] == "survived" and row["tests"] != state["tests"] and mutant.key not in reasons
+            ):
+                due.append((row | state, quick, change[0]))
+        for key in known.keys() - kept.keys():
+            del rows[key]
+    return due
 
 
-def _wanted(path: Path, folders: list[str] | None) -> bool:
-    return folders is None or ("ledger" if path.parent.name == "tools" else _folder(path)) in folders
+def covering(mutant: Mutant, lines: tuple[int, int], traces: list[Any]) -> Tests:
+    """Return the tests that run a mutant's lines, with their seconds; all that use its module if none does.
 
-
-def _folder(path: Path) -> str:
-    """Return the folder in tests/ that a file of tests is in, however deep; "tests" if it is in none."""
-    parts = path.relative_to(ROOT).parts
-    return parts[1] if len(parts) > 2 else parts[0]
-
-
-def _own(path: Path) -> str:
-    helpers = sorted(file for file in path.parent.glob("*.py") if not file.name.startswith("test_"))
-    return digest(path, *(helpers if path.parent.name != "tools" else []))
-
-
-def covering(mutant: Mutant, traces: dict[str, Any]) -> runs.Tests:
-    """Return the tests that run a mutant's statement, with their seconds.
-
-    A statement that was edited since the tests were traced is run by those that run its function.
+    Of a module that was edited since it was traced, all tests that use it count.
     """
-    imports = _tests(mutant.file.__eq__, traces)
-    if mutant.operator == "default":  # which the tests of the whole surface read, and run nothing
-        surface = {name: own for name, own in imports.items() if name.startswith("tests/test_")}
-        return _tests(mutant.place.__eq__, traces) | surface
-    return (
-        _tests(mutant.place.__eq__, traces)
-        or _tests(lambda found: found.startswith(f"{mutant.file}:{mutant.function}:"), traces)
-        or imports
+    found, using = Tests(), Tests()
+    for trace in traces:
+        digest_then, by_line = trace["lines"].get(mutant.file, ("", {}))
+        own = {name for names in by_line.values() for name in names if name}
+        near = {
+            name for line, names in by_line.items() if lines[0] <= int(line) <= lines[1] for name in names
+        }
+        near = near if digest_then == digest(source(mutant.file)) else own
+        using |= {name: second for name, second in trace["tests"].items() if name in own}
+        found |= {name: second for name, second in trace["tests"].items() if name in near or "" in near}
+        if mutant.operator == "default":  # which the tests of the whole surface read, and run nothing
+            found |= {
+                name: second for name, second in trace["tests"].items() if name.startswith("tests/test_")
+            }
+    return found or using
+
+
+def quickest(tests: Tests, most: float) -> Tests:
+    """Return the quickest of the tests, as many as fit into some seconds."""
+    ordered = sorted(tests.items(), key=lambda pair: pair[1])
+    totals = accumulate(seconds for _, seconds in ordered)
+    return {name: own for (name, own), total in zip(ordered, totals, strict=True) if total <= most}
+
+
+def traced(folders: list[str] | None, jobs: int) -> list[Any]:
+    """Return, for each file of tests, which lines its tests run; trace those that have changed."""
+    TRACES.mkdir(parents=True, exist_ok=True)
+    kept = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        room = path.relative_to(ROOT / "tests").parts[0]  # "local" for tests/local/optimal, too
+        room = room if room != path.name else "tests"
+        if room in folders if folders else room not in NOT_TRACED:
+            own = digest(str(path), *(file.read_text() for file in sorted(path.parent.glob("*.py"))))
+            kept[path] = TRACES / f"{path.stem}-{own}.json"
+    due = (
+        (file, functools.partial(runs.trace, str(path))) for path, file in kept.items() if not file.exists()
+    )
+    for file, _, found in runs.each(due, jobs):
+        print(f"{file.stem}: {len(found['tests'])} tests" if isinstance(found, dict) else found, flush=True)
+        found = found if isinstance(found, dict) else {"lines": {}, "tests": {}}
+        found["lines"] = {name: (digest(source(name)), lines) for name, lines in found["lines"].items()}
+        whole(file, json.dumps(found))
+    return [json.loads(file.read_text()) for file in kept.values()]
+
+
+def task(due: tuple[Row, Tests, str]) -> tuple[Any, Any]:
+    """Make the task of a mutant: first what killed it before, then its own room's tests, then all others."""
+    row, tests, text = due
+    batches: list[Tests] = [{}, {}, {}]
+    for name, seconds in tests.items():
+        own = name.startswith(f"tests/{row['file'].partition('/')[0]}/")
+        batches[0 if name == row["by"] else 1 if own else 2][name] = seconds
+    return (row, tests), functools.partial(
+        runs.kill, row["file"], text, [batch for batch in batches if batch]
     )
 
 
-def _tests(wanted: Callable[[str], bool], traces: dict[str, Any]) -> runs.Tests:
-    found = {}
-    for trace in traces.values():
-        numbers = {at for at, place in enumerate(trace["places"]) if wanted(place)}
-        if numbers:
-            shared = not numbers.isdisjoint(trace["shared"])
-            for name, test in trace["tests"].items():
-                if shared or not numbers.isdisjoint(test["places"]):
-                    found[name] = test["seconds"]
-    return found
-
-
-def quickest(tests: runs.Tests, most: float) -> runs.Tests:
-    """Return the quickest of the tests, as many as fit into some seconds."""
-    ordered = dict(sorted(tests.items(), key=lambda pair: pair[1]))
-    totals = accumulate(ordered.values())
-    return {name: own for (name, own), total in zip(ordered.items(), totals, strict=True) if total <= most}
-
-
-def digest_of(tests: runs.Tests) -> str:
-    """Return a digest of tests and of the files that they are in."""
-    files = sorted({ROOT / name.partition("::")[0] for name in tests})
-    return digest(*files)[:8] + f"{int(chance(' '.join(sorted(tests))) * 2**32):08x}"
-
-
-def control(traces: dict[str, Any]) -> None:
+def control(due: list[tuple[Row, Tests, str]]) -> None:
     """See that the library as it is passes a quick test of every file, run as a mutant is."""
-    quick = [
-        min((test["seconds"], name) for name, test in trace["tests"].items())
-        for trace in traces.values()
-        if trace["tests"]
-    ]
-    tests = {name: seconds for seconds, name in quick}
-    text = (LIBRARY / "__init__.py").read_text()
-    for _, _, result in runs.each(iter([("", runs.kill("__init__.py", text, [tests, tests]))]), 1):
+    quick = {name.partition("::")[0]: name for _, tests, _ in due for name in list(tests)[:3]}
+    tests = dict.fromkeys(quick.values(), 10.0)
+    same = functools.partial(runs.kill, "__init__.py", source("__init__.py"), [tests, tests])
+    for _, _, result in runs.each(iter([("", same)]), 1):
         if result != {"by": ""}:
             raise RuntimeError(f"the unchanged library does not pass: {result}")
 
 
-def tasks(due: list[tuple[Mutant, runs.Tests, Row, str]]) -> Iterator[tuple[Any, Any]]:
-    """Make the task of each mutant: first what killed it before, then its own room's tests, then all others."""
-    for mutant, tests, state, killer in due:
-        text = mutated(mutant, (LIBRARY / mutant.file).read_text())
-        own = {name: tests[name] for name in tests if name.startswith(f"tests/{mutant.room}/")}
-        quick = dict(sorted(own.items(), key=lambda pair: pair[1])[:30])
-        before = {killer: tests[killer]} if killer in tests else {}
-        rest = [
-            {n: s for n, s in tests.items() if n not in own and ("ledger" in n) == last} for last in (0, 1)
-        ]
-        batches = [before, quick, {n: s for n, s in own.items() if n not in quick}, *rest]
-        yield (mutant, tests, state), runs.kill(mutant.file, str(text), [batch for batch in batches if batch])
-
-
-def judged(status: int, result: Any) -> tuple[str, str]:
+def judged(code: int, result: Any) -> tuple[str, str]:
     """Return the outcome of a mutant, and what brought it about."""
-    if os.WIFSIGNALED(status):
-        late = os.WTERMSIG(status) == runs.signal.SIGXCPU
-        return ("timeout", "") if late else ("killed", f"signal {os.WTERMSIG(status)}")
-    if isinstance(result, str):
-        return "error", result
-    return ("killed", result["by"]) if result["by"] else ("survived", "")
+    if isinstance(result, dict):
+        return ("killed" if result["by"] else "survived"), result["by"]
+    if code < 0:
+        return ("timeout", "") if -code in {signal.SIGXCPU, signal.SIGALRM} else ("killed", f"signal {-code}")
+    return "error", result
 
 
-def again(recorded: dict[str, Row], size: int, seed: int, jobs: int) -> int:
+def again(rows: dict[str, Row], size: int, seed: int, jobs: int) -> int:
     """See that mutants of the record are still killed, each by the test that killed it, if that was quick."""
     known = {
-        k: r for k, r in recorded.items() if r["outcome"] == "killed" and "::" in r["by"] and r["seconds"] < 1
+        k: r for k, r in rows.items() if r["outcome"] == "killed" and "::" in r["by"] and r["seconds"] < 1
     }
-    chosen = sorted(known, key=lambda key: chance(f"{seed} again {key}"))[:size]
-    due, gone = [], 0
-    for key in chosen:
-        row = known[key]
-        mutant, path = Mutant(*(row[field] for field in Mutant._fields[:-1])), LIBRARY / row["file"]
-        text = mutated(mutant, path.read_text()) if path.exists() else None
-        if text is None:
-            gone += 1
-            continue
-        tests = {row["by"]: row["seconds"]}
-        due.append(((mutant, row["by"]), runs.kill(mutant.file, text, [tests], f"tests/{mutant.room}")))
-    runs.warm(
-        ["torch", "hypothesis.extra.numpy", "sklearn.linear_model", "pandas", "scipy.stats", "opendp.mod"]
+    drawn = sorted(known, key=lambda key: chance(f"{seed} again {key}"))[:size]
+    due, living = [], []
+    for row in (known[key] for key in drawn):
+        change = mutated(of_row(row), source(row["file"]))
+        if change:
+            tests, folder = {row["by"]: row["seconds"]}, f"tests/{row['file'].partition('/')[0]}"
+            due.append((row, functools.partial(runs.kill, row["file"], change[0], [tests], folder)))
+    for row, code, result in runs.each(iter(due), jobs):
+        if judged(code, result)[0] in {"survived", "error"}:
+            living.append(f"lives: {of_row(row).key}\n  was killed by {row['by']}")
+    gone = len(drawn) - len(due)
+    print(
+        f"mutants: {len(due) - len(living)} of {len(due)} killed again, {gone} no longer in the code",
+        *living,
+        sep="\n",
     )
-    living = []
-    for (mutant, by), status, result in runs.each(iter(due), jobs):
-        if judged(status, result)[0] in {"survived", "error"}:
-            living.append(f"{mutant.key}\n  was killed by {by}")
-    print(f"mutants: {len(due) - len(living)} of {len(due)} killed again, {gone} no longer in the code")
-    for line in living:
-        print(f"lives: {line}")
-    stale = len(chosen) < size or gone > GONE * size
+    stale = len(drawn) < size or gone > GONE * size
     if stale:
         print("Too few of them are recorded and in the code: record a new sample with `make mutants`.")
     return int(bool(living) or stale)
 
 
-def read(record: Path) -> dict[str, Row]:
-    """Return the recorded rows by their mutants' keys."""
-    found = json.loads(record.read_text()) if record.exists() else {"columns": FIELDS, "rows": []}
-    rows = [{"seconds": 0.0} | dict(zip(found["columns"], line, strict=True)) for line in found["rows"]]
-    return {Mutant(*(row[field] for field in FIELDS[:6])).key: row for row in rows}
-
-
-def provenance() -> Row:
-    """Return the commit and the versions."""
-    git = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
-    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
-    return {"commit": git, "versions": {"python": platform.python_version(), **versions}}
+def read(record: Path) -> tuple[dict[str, Row], Row]:
+    """Return the recorded rows by their mutants' keys, and what stands above them."""
+    head = json.loads(record.read_text()) if record.exists() else {"columns": FIELDS, "rows": []}
+    columns, lines = head.pop("columns"), head.pop("rows")
+    rows = [dict(zip(columns, line, strict=True)) for line in lines]
+    return {of_row(row).key: {"first": row["outcome"]} | row for row in rows}, head
 
 
 def write(record: Path, rows: dict[str, Row], head: Row) -> None:
     """Record the rows, each survivor with its class and reason, in one step."""
-    reasons = excused()
-    for key, row in rows.items():
+    reasons, lines = excused(), []
+    for key, row in sorted(rows.items()):
         named = reasons.get(key) if row["outcome"] == "survived" else None
         row["class"], row["reason"] = named or (row["outcome"], "")
-    lines = [
-        json.dumps([row[field] for field in FIELDS], ensure_ascii=False) for _, row in sorted(rows.items())
-    ]
-    top = {**head, "columns": FIELDS, "rows": []}
-    body = ",\n".join(f"  {line}" for line in lines)
-    _write_whole(record, json.dumps(top, indent=1)[:-4] + f"[\n{body}\n ]\n}}\n")
+        lines.append("  " + json.dumps([row[field] for field in FIELDS], ensure_ascii=False))
+    top = json.dumps({**head, "columns": FIELDS, "rows": []}, indent=1)
+    whole(record, top[:-4] + "[\n" + ",\n".join(lines) + "\n ]\n}\n")
 
 
-def _write_whole(path: Path, text: str) -> None:
+def whole(path: Path, text: str) -> None:
+    """Write a file in one step."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.write_text(text)
     partial.replace(path)
@@ -320,19 +256,35 @@ def _write_whole(path: Path, text: str) -> None:
 
 def excused() -> dict[str, tuple[str, str]]:
     """Return the survivors that change no result: their class and the reason, by key."""
-    entries = tomllib.loads(EXCUSED.read_text())["survivor"] if EXCUSED.exists() else []
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["survivor"]
     if wrong := [entry for entry in entries if entry["class"] not in CLASSES or not entry["reason"]]:
         raise ValueError(
-            f"{EXCUSED.name}: found {wrong[0]}, expected a reason and a class of {', '.join(CLASSES)}"
+            f"mutants.toml: found {wrong[0]}, expected a reason and a class of {', '.join(CLASSES)}"
         )
     return {entry["key"]: (entry["class"], entry["reason"]) for entry in entries}
 
 
-def summary(rows: dict[str, Row]) -> str:
-    """Count the classes by room, and list what survived without a reason."""
-    counts = Counter((row["file"].partition("/")[0], row["class"]) for row in rows.values())
-    lines = [f"{room:9} {name:10} {number}" for (room, name), number in sorted(counts.items())]
-    return "\n".join([*lines, *(f"lives: {key}" for key, row in rows.items() if row["class"] == "survived")])
+def provenance() -> Row:
+    """Return the commit and the versions."""
+    git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {"commit": git.stdout.strip(), "versions": {"python": platform.python_version(), **versions}}
+
+
+def of_row(row: Row) -> Mutant:
+    """Return the mutant of a row."""
+    return Mutant(*(row[field] for field in Mutant._fields))
+
+
+@functools.cache
+def source(file: str, root: Path = LIBRARY) -> str:
+    """Return a file's text, which is none if there is no such file."""
+    return (root / file).read_text() if (root / file).exists() else ""
+
+
+def digest(*texts: str) -> str:
+    """Return the start of the SHA-256 of texts."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 if __name__ == "__main__":

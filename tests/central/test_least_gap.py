@@ -4,6 +4,7 @@ from fractions import Fraction
 import pytest
 
 from dpfair_lib.central.least_gap import (
+    accurate_failures,
     contraction,
     least_confusion,
     least_expected_gap,
@@ -75,3 +76,9 @@ def test_a_gap_beyond_the_range_is_not_promised_and_gap_zero_is_a_coin():
 def test_bad_input_is_named(call, named):
     with pytest.raises(ValueError, match=f"^{named}: found"):
         call()
+
+
+def test_what_is_missed_is_taken_off():
+    whole = accurate_failures((3, 4), 0.01, 0.2)
+    assert accurate_failures((3, 4), 0.01, 0.2, missed=0.25) == pytest.approx(whole - 0.25, rel=1e-12)
+    assert whole == pytest.approx(1 - 7 * 0.01 * contraction(math.exp(0.2), 0.0), rel=1e-12)

@@ -159,3 +159,18 @@ def test_the_largest_noise_level_of_the_exact_law_is_close_to_no_noise():
 def test_the_quantile_is_not_below_an_atom():
     at = gap_quantile(0.05, rates=(0.5, 0.5), n=1, epsilon=1e3)
     assert at >= 0.5
+
+
+def test_the_bound_has_the_noise_and_the_sampling_of_both_groups():
+    noise = 1 / (0.5 * 20) + 1 / (2.0 * 5)
+    assert expected_parity_bound((20, 5), (0.5, 2.0)) == pytest.approx(
+        noise + math.sqrt(1 / 80) + math.sqrt(1 / 20), rel=1e-12
+    )
+
+
+def test_a_failure_that_is_attained_exactly_is_enough():
+    law = {"rates": (0.5, 0.25), "n": (8, 4), "epsilon": 1.0, "mechanism": "geometric"}
+    for gap in (0.15, 0.3, 0.55):  # between two places where the probability falls
+        eta = parity_violation_probability(gap, **law)
+        assert 0 < eta < 1
+        assert gap_quantile(eta, **law) <= gap

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from dpfair_lib.central import parity_bound, records_needed, split_budget
+from dpfair_lib.central import parity_bound, planning, records_needed, split_budget
 
 
 def test_the_records_needed_are_enough_and_one_fewer_is_not():
@@ -42,3 +42,8 @@ def test_the_budget_buys_the_gap_and_no_other_division_leaves_more(parallel):
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         call()
+
+
+def test_no_group_of_a_few_is_without_rows():
+    assert [planning._divide(2, share) for share in (0.1, 0.9, 0.5)] == [(1, 1), (1, 1), (1, 1)]
+    assert planning._divide(10, 0.75) == (7, 2)

@@ -48,6 +48,13 @@ def test_clipping_changes_nothing_while_divisors_agree(epsilon, m, data):
     assert clipped == pytest.approx(math.exp(epsilon * abs(k - j)), rel=1e-12)
 
 
+def test_where_all_are_selected_the_density_at_one_decides():
+    decay = rational_decay(Fraction(1, 2), 1)
+    assert (
+        rate_odds(Rate(2, 2), Rate(1, 1), decay) == 2
+    )  # the densities at 1; both have half of their mass there
+
+
 def test_more_selected_than_a_fixed_divisor():
     decay = rational_decay(Fraction(1, 2), 1)
     assert rate_odds(Rate(3, 3), Rate(4, 3), decay) == 2
@@ -159,3 +166,15 @@ def test_clipped_geometric_law(selected, top, ratio):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("ratio", [0, 1, -0.5, Fraction(-1, 2), 1.5])
+def test_ratios_that_no_geometric_noise_has_are_refused(ratio):
+    with pytest.raises(ValueError, match="ratio: found"):
+        geometric_count_law(1, 2, ratio)
+
+
+@pytest.mark.parametrize("epsilon", [0, Fraction(0), Fraction(-1), -1.0])
+def test_budgets_that_are_none_are_refused(epsilon):
+    with pytest.raises(ValueError, match="epsilons: found"):
+        release_epsilon((1, epsilon), "replace-one")

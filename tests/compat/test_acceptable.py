@@ -87,3 +87,9 @@ def test_bad_input_is_refused():
     for zeta in (0, 0.5, Fraction(-1, 2), True):
         with pytest.raises(ValueError, match="zeta: found"):
             neighbor_table([uniform()], zeta)
+
+
+@pytest.mark.parametrize("populations", [[3], "no", None, iter(()), {}])
+def test_what_is_no_list_of_populations_is_refused(populations):
+    with pytest.raises(ValueError, match="populations: found something else"):
+        weight_tables(populations)

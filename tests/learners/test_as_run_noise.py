@@ -47,3 +47,21 @@ def test_a_matrix_is_only_scaled_and_only_if_it_is_too_far_out():
         for before, after, length in zip(shapes * scale, inside, lengths, strict=True):
             assert after == pytest.approx(before / max(length, 1.0), rel=1e-12)
             assert math.hypot(*after.ravel()) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("given", [None, 0.7])
+def test_how_far_the_matrix_may_go_in_the_private_training(monkeypatch, given):
+    handed, train = [], fermi.train_private
+
+    def watched(data, frequencies, steps, seed):
+        handed.append(steps)
+        return train(data, frequencies, steps, seed)
+
+    monkeypatch.setattr(fermi, "train_private", watched)
+    DPFermiClassifier(
+        penalty=1.0, epsilon=2.0, delta=1e-5, steps=3, batch_size=20, random_state=0, w_radius=given,
+        w_max_grad_norm=given, group_frequencies={"f": 0.25, "m": 0.75},
+    ).fit(X, Y, sensitive_features=GROUPS)  # fmt: skip
+    ((steps),) = handed
+    assert steps.w_radius == (math.sqrt(2 / 0.25) if given is None else given)
+    assert steps.w_clip == (2 / math.sqrt(0.25) if given is None else given)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2, kstest
 
+from dpfair_lib.learners import batches
 from dpfair_lib.learners.batches import RECORDS, poisson_batches
 
 # Each test below rejects a right sampler with probability at most 1e-6, by exact binomial tails and a union
@@ -97,3 +98,10 @@ def test_one_seed_one_row_of_batches():
     assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))
     assert not all(np.array_equal(*pair) for pair in zip(first, other, strict=True))
     assert all(np.array_equal(*pair) for pair in zip(first, shorter, strict=False))
+
+
+@pytest.mark.parametrize("together", [1, 30, 200])
+def test_batches_are_the_same_however_many_are_drawn_together(monkeypatch, together):
+    expected = draw(50, 0.1, 300)
+    monkeypatch.setattr(batches, "RECORDS", together)
+    assert [rows.tolist() for rows in draw(50, 0.1, 300)] == [rows.tolist() for rows in expected]

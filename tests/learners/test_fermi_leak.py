@@ -280,3 +280,8 @@ def test_what_is_not_given_is_as_in_the_study(function):
     assert {name: parameters[name].default for name in run} == run
     if "learning_rate" in parameters:
         assert parameters["learning_rate"].default == 0.005
+
+
+def test_a_law_that_is_kept_cannot_be_changed():
+    for part in weight_law(5.0, **PLAN):
+        assert not part.flags.writeable

@@ -318,3 +318,14 @@ def test_with_the_labels_given_a_record_decides_no_refusal(rows):
 def test_bad_classes_are_named(rows, classes, message):
     with pytest.raises(ValueError, match=message):
         dpf.OutputPerturbation(**(SETTING | {"classes": classes})).fit(*rows)
+
+
+@pytest.mark.parametrize("kind", ["analytic", "classical", "laplace"])
+@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, "1"])
+def test_an_epsilon_that_is_none_is_refused_whatever_the_noise(kind, epsilon):
+    delta = 0 if kind == "laplace" else 1e-3
+    method = dpf.OutputPerturbation(
+        regularization=0.1, feature_bound=1.0, epsilon=epsilon, delta=delta, noise_kind=kind
+    )
+    with pytest.raises(ValueError, match="epsilon: found"):
+        method.fit(np.eye(4), np.array([0, 1, 0, 1]))

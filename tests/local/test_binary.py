@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib import binary_optimum, data_unfairness_from_rates
+from dpfair_lib.local import binary
 from dpfair_lib.local.binary import (
     equally_truthful_response,
     optimal_ratio,
@@ -78,3 +79,10 @@ def test_arrays_and_silent_reports():
     np.testing.assert_array_equal(unfairness_ratio(share, ones, 0 * ones), [0, 0])
     np.testing.assert_allclose(unfairness_ratio(share, ones, ones), [1, 1])
     assert unfairness_ratio(0.2, 1.0, 0.0) == 0
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)])
+@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 3), Fraction(9, 10)])
+def test_the_least_ratio_anywhere_is_the_stated_part_of_the_truthful_one(share, x):
+    part = (1 + min(share, 1 - share) * (1 - x)) / 2
+    assert binary.least_ratio_anywhere(share, x) == part * binary.optimal_ratio(share, x)

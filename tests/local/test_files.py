@@ -582,3 +582,19 @@ def test_the_command_asks_for_what_it_needs(tmp_path, capsys, left_out):
     with pytest.raises(SystemExit, match="2"):
         run(tmp_path / "in.csv", tmp_path / "out.csv", *(part for pair in given.items() for part in pair))
     assert f"the following arguments are required: {left_out}" in capsys.readouterr().err
+
+
+def test_a_file_that_comes_in_the_meantime_is_not_replaced(tmp_path, monkeypatch):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("race,x\n" + "Black,1\nOther,2\n" * 5)
+    remember = files._remember
+
+    def slow(*arguments):
+        remember(*arguments)
+        target.write_text("of somebody else")
+
+    monkeypatch.setattr(files, "_remember", slow)
+    with pytest.raises(OSError, match="has come there in the meantime"):
+        randomize_file(source, target, "race", GRR, labels=LABELS)
+    assert target.read_text() == "of somebody else"
+    assert not statement_path(target).exists()

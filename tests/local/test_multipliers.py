@@ -5,6 +5,7 @@ import pytest
 from dpfair_lib.local.optimal_certificate import Multipliers, _size, lagrangian_bound, lower_bound
 from dpfair_lib.local.optimal_fair import _Search
 from dpfair_lib.local.optimal_interior import _CENTRE, _PATIENCE, Progress, _keep_budget, _middle
+from dpfair_lib.local.optimal_lp import mended
 from dpfair_lib.local.optimal_newton import Newton
 from dpfair_lib.local.optimal_program import Program
 
@@ -21,7 +22,8 @@ OFF = 1 - np.eye(K)
 
 
 @pytest.mark.parametrize(
-    "part", ["above", "below", "truth", "rows", "minus rows", "column_caps", "row_caps", "t"]
+    "part",
+    ["above", "below", "truth", "rows", "minus rows", "column_caps", "row_caps", "t", "t of one report"],
 )
 @pytest.mark.parametrize("x", [1e-3, 0.3, 0.9])
 def test_the_size_is_at_least_what_the_multipliers_make_alone(part, x):
@@ -35,7 +37,9 @@ def test_the_size_is_at_least_what_the_multipliers_make_alone(part, x):
         "minus rows": -np.ones(K),
     }
     one |= {"column_caps": OFF, "row_caps": OFF, "t": 10.0}
-    changed = {part.removeprefix("minus "): one[part]} | ({"above": np.ones(K)} if part == "t" else {})
+    changed = {part.removeprefix("minus ").partition(" ")[0]: one[part.removesuffix(" of one report")]}
+    if part[0] == "t" and part != "truth":
+        changed["above"] = np.ones(K) if part == "t" else np.eye(K)[0]
     multipliers = Multipliers(**{**NONE, **changed})
     assert 0 < abs(lagrangian_bound(program, multipliers)) <= _size(program, multipliers) * (1 + 1e-9)
 
@@ -135,3 +139,14 @@ def test_a_path_is_given_up_after_so_many_steps_without_progress():
     assert all(progress.made(0.89**n, 1.0) for n in range(3 * _PATIENCE))  # one of the numbers is enough
     last = 0.89 ** (3 * _PATIENCE - 1)
     assert [progress.made(0.91 * last, 1.0) for _ in range(_PATIENCE + 1)] == [True] * _PATIENCE + [False]
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 0.9, 1.0])
+def test_a_mended_diagonal_is_that_of_a_channel(x):
+    program, rng = Program(P, P1, x, 1 - 1 / K), np.random.default_rng(6)
+    for scale in (0.1, 0.3, 1.0):
+        diagonal = mended(program, rng.uniform(0, scale, K))
+        assert (diagonal >= 1 / K - 1e-12).all()
+        assert (diagonal >= x * diagonal.max() - 1e-12).all()
+        assert ((1 - x) * diagonal + x * diagonal.sum() <= 1 + 1e-12).all()
+        assert program.p @ diagonal >= 1 / K - 1e-12

@@ -116,9 +116,9 @@ def test_scores_that_no_linear_model_has_are_refused(kind, ones):
         X[:, 2] = 1.0
     with pytest.raises(ValueError, match="scores: found numbers that are not linear in X"):
         certificate(NONLINEAR[kind](X, w), y, X, s)
-    mixed = X * [1e12, 1e-12, 1.0]  # units of every size, and few digits
-    for scores in (X @ w, X.astype(np.float32) @ w.astype(np.float32)):
-        assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
+    for mixed in (X * [1e12, 1e-12, 1.0], X * [1.0, 1e-30, 1.0]):  # units of every size, and few digits
+        for scores in (X @ w, X.astype(np.float32) @ w.astype(np.float32)):
+            assert np.isfinite(certificate(scores, y, mixed, s).deviation).all()
     assert np.isfinite(certificate(-abs(X) @ w, y, -abs(mixed), s).deviation).all()  # no number above 0
 
 

@@ -1,5 +1,6 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -45,6 +46,16 @@ def test_margin_is_the_least(scale, failure):
     assert law.tail(m + 1) == pytest.approx(2 * tail(m), rel=1e-9) or law.tail(m) == pytest.approx(
         2 * tail(m), rel=1e-9
     )
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 7.5])
+def test_the_margin_keeps_its_promise_exactly_where_it_is_nearly_attained(scale):
+    with mpmath.workdps(60):
+        ratio = mpmath.exp(-1 / mpmath.mpf(scale))
+        for m in range(1, 40):
+            attained = ratio ** (m + 1) / (1 + ratio)  # P(noise > m)
+            for failure in (float(attained), math.nextafter(float(attained), 0)):
+                assert ratio ** (noise_margin(scale, failure) + 1) / (1 + ratio) <= failure
 
 
 @pytest.mark.parametrize("notion", NOTIONS)

@@ -136,3 +136,11 @@ def test_share_of_changed_predictions():
     for name in ("zeta", "slack"):
         with pytest.raises(ValueError, match=f"{name}: found 0"):
             changed_share_bound([1.0], 1.0, **({"zeta": 0.1, "slack": 0.1} | {name: 0}))
+
+
+def test_the_longest_step_is_allowed_and_no_longer_one():
+    given = {"initial": 1.0, "modulus": 0.3, "steps": 3, "gradient_variance": 1.0, "sigma_squared": 1.0}
+    longest = 1 / (2 * 0.3)
+    assert stochastic_descent_bound(1, step=longest, **given) > 0
+    with pytest.raises(ValueError, match="step: found"):
+        stochastic_descent_bound(1, step=longest * (1 + 1e-6), **given)

@@ -21,6 +21,7 @@ from dpfair_lib.privacy import (
     zcdp_epsilon,
     zcdp_from_pure,
 )
+from dpfair_lib.privacy.composition import divided_epsilon
 
 EPSILON = st.floats(1e-3, 2)
 DELTA = st.floats(0, 1e-2)
@@ -171,3 +172,11 @@ def test_concentrated_budgets_add_up():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_share_of_each_release_by_hand():
+    printed = divided_epsilon(2.0, 1e-5, 50, kind="printed")
+    assert printed == pytest.approx(2.0 / math.sqrt(8 * 50 * math.log(1e5)), rel=1e-14)
+    concentrated = divided_epsilon(2.0, 1e-5, 50, kind="concentrated")
+    both = math.sqrt(math.log(1e5) + 2.0) + math.sqrt(math.log(1e5))
+    assert concentrated == pytest.approx(math.sqrt(2 / 50) * 2.0 / both, rel=1e-14)

@@ -286,3 +286,15 @@ def test_group_labels_may_come_as_an_index():
     assert fitted.groups_ == ["a", "b"]
     with pytest.raises(ValueError, match="gamma: found True"):
         EqualizedOddsPostprocessor(gamma=True).fit([0, 1], [0, 1], sensitive_features=list("ab"))
+
+
+def test_declared_groups_may_come_in_any_order():
+    y, a = np.tile([0, 1], 20), np.repeat(["b", "a"], 20)
+    first, second = (
+        EqualizedOddsPostprocessor(gamma=0.1, epsilon=1.0, groups=groups, noise="study", random_state=0).fit(
+            y, y=y, sensitive_features=a
+        )
+        for groups in (["a", "b"], ["b", "a"])
+    )
+    assert first.groups_ == second.groups_ == ["a", "b"]
+    assert first.probabilities_ == second.probabilities_

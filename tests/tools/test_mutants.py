@@ -1,8 +1,7 @@
 """A mutant is one change of one place, under a name that other edits leave alone."""
 
 import ast
-import builtins
-import importlib
+import functools
 import json
 import subprocess
 import sys
@@ -66,14 +65,16 @@ def test_constants_change_once_each_and_texts_and_messages_never():
     constants = [m.before for m in listed("room/file.py", SOURCE) if m.operator in {"constant", "default"}]
     assert sorted(constants) == ["0", "0", "0", "1", "2", "3", "4.5", "True"]
     assert not any("found" in before and operator != "raise dropped" for operator, before, _ in changes())
-    assert all(ast.parse(mutated(mutant, SOURCE)) for mutant in listed("room/file.py", SOURCE))
+    assert all(ast.parse(mutated(mutant, SOURCE)[0]) for mutant in listed("room/file.py", SOURCE))
 
 
 def test_a_name_finds_its_place_again_after_other_edits_and_not_once_it_is_gone():
     (mutant,) = (m for m in listed("room/file.py", SOURCE) if m.operator == "boundary")
     moved = SOURCE.replace("import numpy as np", "import math\n\nimport numpy as np\n\nLIMIT = 3 < 4")
-    assert "low <= 0" in mutated(mutant, moved)
-    assert "3 < 4" in mutated(mutant, moved)
+    text, lines = mutated(mutant, moved)
+    assert "low <= 0" in text
+    assert "3 < 4" in text
+    assert lines == (10, 10)
     assert mutated(mutant, SOURCE.replace("low < 0", "low < 1")) is None
 
 
@@ -81,8 +82,16 @@ def test_equal_places_are_numbered():
     twice = "def f(a, b):\n    return (a < b, a < b)\n"
     first, second = (m for m in listed("room/file.py", twice) if m.operator == "boundary")
     assert (first.nth, second.nth) == (1, 2)
-    assert "a <= b, a < b" in mutated(first, twice)
-    assert "a < b, a <= b" in mutated(second, twice)
+    assert "a <= b, a < b" in mutated(first, twice)[0]
+    assert "a < b, a <= b" in mutated(second, twice)[0]
+
+
+def test_a_name_holds_whichever_change_of_its_place_was_drawn_and_whatever_the_room_is_called():
+    for mutant in listed("room/file.py", SOURCE):
+        renamed = mutant._replace(file="hall/file.py")
+        assert renamed in listed("hall/file.py", SOURCE)
+        if mutant.operator == "constant" and mutant.before == "2":
+            assert all(mutated(mutant._replace(after=other), SOURCE) for other in "1340")
 
 
 def test_the_sample_has_every_operator_and_otherwise_their_shares():
@@ -91,29 +100,34 @@ def test_the_sample_has_every_operator_and_otherwise_their_shares():
         for operator, n in (("a", 90), ("b", 9), ("c", 1))
         for at in range(n)
     ]
-    drawn = mutants.drawn(made, 20, seed=3)
-    assert [sum(m.operator == name for m in drawn) for name in "abc"] == [17, 2, 1]
-    assert mutants.drawn(reversed(made), 20, seed=3) == drawn
-    assert mutants.drawn(made, 20, seed=4) != drawn
+    drawn = mutants.drawn(made, seed=3)
+    assert [sum(m.operator == name for m in drawn[:20]) for name in "abc"] == [17, 2, 1]
+    assert sorted(drawn) == sorted(made)
+    assert mutants.drawn(made[::-1], seed=3) == drawn
+    assert mutants.drawn(made, seed=4)[:20] != drawn[:20]
 
 
-def test_statements_are_told_apart_from_imports(tmp_path, monkeypatch):
-    lines = ['"""Text."""', "from __future__ import annotations", "A = 1", "", "def f(x):"]
-    lines += ['    """Text."""', "    if x > 0:", "        return A", "    return 0"]
-    seen = set()
-    monkeypatch.setattr(builtins, "__mark__", seen.add, raising=False)
-    (tmp_path / "marked_example.py").write_text(mutant_runs.marked("room/file.py", "\n".join(lines)))
-    monkeypatch.syspath_prepend(tmp_path)
-    module = importlib.import_module("marked_example")
-    assert seen == {"room/file.py"}
-    assert module.f(1) == 1
-    assert module.f.__doc__ == "Text."
-    places = {mutant.before: mutant.place for mutant in listed("room/file.py", "\n".join(lines))}
-    assert places["x > 0"] in seen
-    assert places["1"] == "room/file.py"
-    assert len(seen) == 3
-    module.f(0)
-    assert len(seen) == 4
+def test_a_trace_tells_which_lines_each_test_runs():
+    path = "tests/privacy/test_finite_laws.py"
+    ((_, code, found),) = mutant_runs.each(iter([("", functools.partial(mutant_runs.trace, path))]), 1)
+    assert code == 0
+    lines = {name: ("", by_line) for name, by_line in found["lines"].items()}
+    trace = found | {
+        "lines": {name: (mutants.digest(mutants.source(name)), by) for name, (_, by) in lines.items()}
+    }
+    source = mutants.source("privacy/finite_laws.py")
+    refused = f"{path}::test_laws_of_different_outcomes_and_levels_out_of_range_are_refused"
+    by_change = {}
+    for mutant in listed("privacy/finite_laws.py", source):
+        _, at = mutated(mutant, source)
+        by_change[mutant.function, mutant.operator, mutant.before] = mutants.covering(mutant, at, [trace])
+    refusals = [
+        tests for (name, kind, _), tests in by_change.items() if kind == "raise dropped" and "_eps" in name
+    ]
+    assert [set(tests) for tests in refusals] == [{refused}]
+    assert all(seconds >= 0 for tests in by_change.values() for seconds in tests.values())
+    whole = by_change["hockey_stick", "arithmetic", "first - odds * second"]
+    assert set(whole) == {f"{path}::test_it_is_the_first_epsilon_at_which_every_event_is_within_delta"}
 
 
 def quietly(monkeypatch, result):
@@ -124,7 +138,6 @@ def quietly(monkeypatch, result):
         return ((name, 0, result) for name, _ in due)
 
     monkeypatch.setattr(mutants.runs, "each", each)
-    monkeypatch.setattr(mutants.runs, "warm", len)
 
 
 def test_a_record_that_is_too_small_or_of_other_code_is_not_enough(monkeypatch, capsys):
@@ -155,7 +168,12 @@ def test_one_test_kills_one_change_and_not_another(tmp_path):
     rows = []
     for mutant, outcome in ((caught, "killed"), (missed, "survived")):
         row = {**mutant._asdict(), "outcome": outcome, "by": test, "seconds": 0.1, "module": "", "tests": ""}
-        rows.append([{"class": outcome, "reason": ""}.get(field, row.get(field)) for field in mutants.FIELDS])
+        rows.append(
+            [
+                {"class": outcome, "reason": "", "first": outcome}.get(field, row.get(field))
+                for field in mutants.FIELDS
+            ]
+        )
     rows[1][mutants.FIELDS.index("outcome")] = "killed"  # as the record says, wrongly
     record = tmp_path / "record.json"
     record.write_text(json.dumps({"columns": mutants.FIELDS, "rows": rows}))
