@@ -77,10 +77,8 @@ def main() -> int:
 @functools.cache
 def population(room: str) -> list[Mutant]:
     """List every mutant of a room."""
-    files = {
-        str(file.relative_to(LIBRARY)): file.read_text() for file in sorted((LIBRARY / room).rglob("*.py"))
-    }
-    return [mutant for name, text in files.items() for mutant in mutants(name, text)]
+    files = sorted((LIBRARY / room).rglob("*.py"))
+    return [m for file in files for m in mutants(file.relative_to(LIBRARY).as_posix(), file.read_text())]
 
 
 def drawn(members: list[Mutant], seed: int) -> list[Mutant]:
@@ -156,8 +154,9 @@ def traced(folders: list[str] | None, jobs: int) -> list[Any]:
     TRACES.mkdir(parents=True, exist_ok=True)
     kept = {}
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        folder = [*path.relative_to(ROOT / "tests").parts[:-1], "tests"][0]
-        if folder in folders if folders else folder not in NOT_TRACED:
+        room = path.relative_to(ROOT / "tests").parts[0]  # "local" for tests/local/optimal, too
+        room = room if room != path.name else "tests"
+        if room in folders if folders else room not in NOT_TRACED:
             own = digest(str(path), *(file.read_text() for file in sorted(path.parent.glob("*.py"))))
             kept[path] = TRACES / f"{path.stem}-{own}.json"
     due = (
