@@ -65,6 +65,9 @@ def test_little_noise_changes_little_and_much_noise_hides_the_data():
 
 def test_the_printed_scale_and_the_printed_play():
     scale = printed_scale(1.0, math.exp(-4), 100, dual_bound=8.0, rounds=9, samples=1)
+    assert printed_scale(1.0, math.exp(-4), 100, dual_bound=8.0, rounds=9, samples=25) == pytest.approx(
+        5 * scale
+    )
     assert scale == pytest.approx(10 * 6 / 100)
     game, counts = some_game()
     sizes = counts.sum(axis=(1, 2))

@@ -16,6 +16,7 @@ from dpfair_lib.compat.opposites import (
     nested_laws,
     opposite_coins,
     opposite_laws,
+    servable,
     usable_within,
 )
 
@@ -95,3 +96,9 @@ def test_nested_pair_by_hand():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_what_can_be_served_by_hand():
+    two, one = np.stack([X, NOT_X]), np.stack([X, np.zeros_like(X)])
+    assert [servable(class_, Fraction(1, 10), 0.5) for class_ in (two, one)] == [False, True]
+    assert servable(two, Fraction(1, 10), 1)

@@ -1,9 +1,11 @@
 """The classifier as it was run: the noise of both players, and how far the matrix may go, reach the training."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from dpfair_lib import DPFermiClassifier
 from dpfair_lib.learners import fermi
@@ -81,3 +83,20 @@ def test_frequencies_add_up_where_a_group_has_one_record():
         ).fit(X, Y, sensitive_features=groups)
         assert model.group_frequencies_.sum() == pytest.approx(1, rel=1e-12)
         assert model.group_frequencies_.min() < 0.04
+
+
+def test_the_noise_on_the_matrix_is_normal_with_its_deviation(monkeypatch):
+    handed, train = [], fermi.train_as_run
+    monkeypatch.setattr(fermi, "train_as_run", lambda *given: handed.append(given) or train(*given))
+    DPFermiClassifier(
+        penalty=1.0, epsilon=2.0, delta=1e-5, steps=1, batch_size=40, random_state=0, as_run=True, w_radius=1e9,
+        max_grad_norm=1e-6, penalised_group="m",
+    ).fit(X, Y, sensitive_features=GROUPS)  # fmt: skip
+    data, frequencies, steps, _, chosen = handed[0]
+
+    def entry(deviation, seed):
+        plan = dataclasses.replace(steps, deviation=0.0, w_deviation=deviation)
+        return train(data, frequencies, plan, np.random.SeedSequence(seed), chosen)[1].ravel()[2 * chosen + 1]
+
+    moved = np.array([entry(3.0, seed) - entry(0.0, seed) for seed in range(300)]) / 3.0
+    assert kstest(moved / steps.w_learning_rate, "norm").pvalue > 1e-6
