@@ -183,3 +183,12 @@ def test_an_empty_table_is_not_told_apart_where_sizes_are_private():
     fair.fit(np.zeros(0), sensitive_features=np.array([]))
     assert set(fair.noisy_rates_) == {"one", "two"}
     assert "the two group labels" in fair.privacy_statement_.public[0]
+
+
+@pytest.mark.parametrize("epsilons", [(1.0, math.inf), (math.inf, 1.0), math.inf])
+def test_a_rate_without_noise_promises_nothing(epsilons):
+    found = PrivateFairPostprocessor(epsilons, noise="study", random_state=0).fit(
+        np.tile([0, 1], 10), sensitive_features=np.repeat([0, 1], 10)
+    )
+    assert found.privacy_statement_.epsilon == math.inf
+    assert not found.privacy_statement_.guarantee

@@ -178,3 +178,7 @@ def test_ratios_that_no_geometric_noise_has_are_refused(ratio):
 def test_budgets_that_are_none_are_refused(epsilon):
     with pytest.raises(ValueError, match="epsilons: found"):
         release_epsilon((1, epsilon), "replace-one")
+
+
+def test_where_more_are_counted_after_the_mass_at_zero_decides():
+    assert rate_odds(Rate(0, 1), Rate(1, 2), exponential_decay(math.log(2))) == pytest.approx(2, rel=1e-12)
