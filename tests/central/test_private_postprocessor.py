@@ -192,3 +192,13 @@ def test_a_rate_without_noise_promises_nothing(epsilons):
     )
     assert found.privacy_statement_.epsilon == math.inf
     assert not found.privacy_statement_.guarantee
+
+
+def test_the_statement_says_which_sizes_are_public():
+    y, a = np.tile([0, 1], 10), np.repeat([0, 1], 10)
+    study = {"noise": "study", "random_state": 0}
+    counted = PrivateFairPostprocessor(1.0, **study).fit(y, sensitive_features=a).privacy_statement_
+    given = PrivateFairPostprocessor(1.0, group_sizes={0: 10, 1: 10}, **study).fit(y, sensitive_features=a)
+    assert str(counted).count("of the rows given to fit") == 1
+    assert "group sizes" in str(given.privacy_statement_)
+    assert "of the rows given to fit" not in str(given.privacy_statement_)
