@@ -197,3 +197,7 @@ def test_the_least_delta_is_the_last_that_is_taken(accountant):
     accounting.check_accountant(accountant, "add-remove", 1e-10)
     with pytest.raises(ValueError, match="delta: found"):
         accounting.check_accountant(accountant, "add-remove", math.nextafter(1e-10, 0))
+
+
+def test_gdp_of_the_least_noise_is_a_number():
+    assert math.isfinite(dp_sgd_epsilon(0.01, 0.01, 10, 1e-5, "gdp"))

@@ -159,3 +159,7 @@ def test_mechanism_agrees_with_the_functions():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_least_epsilon_is_taken():
+    assert gaussian_sigma(1e-100, 1e-5, 1.0, "analytic") > 0
