@@ -81,20 +81,22 @@ def _printed() -> Any:
 # What the library itself says of the records is computed once: a check with a fault in one function asks for the
 # rest again, and gets the same.
 @cache
-def _change_of(at: Any, measure: str, comparisons: int) -> Beside:
+def _change_of(change: Callable[..., Beside], at: Any, measure: str, comparisons: int) -> Beside:
     line = _printed().loc[at]
-    return change_beside_printed(trials(line["data"]), line, measure, comparisons=comparisons)
+    return change(trials(line["data"]), line, measure, comparisons=comparisons)
 
 
 @cache
-def _loss_of(at: Any) -> Beside:
+def _loss_of(loss: Callable[..., Beside], at: Any) -> Beside:
     line = _printed().loc[at]
-    return loss_beside_printed(published(line["data"]), line)
+    return loss(published(line["data"]), line)
 
 
 @cache
-def _lead_of(data: str, notion: str, divergence: str, level: float, confidence: float) -> Matched:
-    return at_equal_gap(trials(data), notion, divergence, level, confidence=confidence)
+def _lead_of(
+    matched: Callable[..., Matched], data: str, notion: str, divergence: str, level: float, confidence: float
+) -> Matched:
+    return matched(trials(data), notion, divergence, level, confidence=confidence)
 
 
 @cache
@@ -108,9 +110,9 @@ def _problem(at: int) -> tuple[np.ndarray, np.ndarray, float, Constraints]:
 
 
 @cache
-def _solved(at: int, divergence: Literal["kl", "ce"]) -> Projection:
+def _solved(solver: Callable[..., Projection], at: int, divergence: Literal["kl", "ce"]) -> Projection:
     y, _, _, constraints = _problem(at)
-    return project(y, constraints, divergence)
+    return solver(y, constraints, divergence)
 
 
 def _solver(solver: Callable[..., Projection], search: Search) -> None:
@@ -119,7 +121,7 @@ def _solver(solver: Callable[..., Projection], search: Search) -> None:
     kinds: tuple[Literal["kl", "ce"], ...] = ("kl", "ce")
     for at, divergence in itertools.product(range(PROBLEMS), kinds):
         y, group, slack, constraints = _problem(at)
-        found = _solved(at, divergence) if solver is project else solver(y, constraints, divergence)
+        found = _solved(solver, at, divergence)
         h, case = found.probabilities, {"problem": at, "divergence": divergence, "tolerance": slack}
         rates = np.array([h[group == a].mean(axis=0) for a in (0, 1)])
         search.observe(
@@ -173,10 +175,7 @@ def _opt(change: Callable[..., Beside], lines: Any, search: Search) -> None:
         for measure in ("accuracy", "gap"):
             at = AT[line["notion"] if measure == "gap" else "accuracy"]
             middle, deviation, n = _exact_change(line["data"], line["level"], at)
-            if change is change_beside_printed:
-                found = _change_of(place, measure, 2 * len(chosen))
-            else:
-                found = change(trials(line["data"]), line, measure, comparisons=2 * len(chosen))
+            found = _change_of(change, place, measure, 2 * len(chosen))
             case = {"table": line["table"], "ε": line["level"], "of": measure}
             base = plain.loc[line["table"], measure]
             search.equal(found.printed, float(line[measure] - base), case, tolerance=AGREEMENT)
@@ -205,7 +204,7 @@ def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> Non
         low, high = points[(at := segment(points, wanted))], points[at + 1]
         on_line = low[1] + (wanted - low[0]) / (high[0] - low[0]) * (high[1] - low[1])
         base = mean([trial[0] for trial in exact(data, "Non-Fair", None, None, None, splits=PUBLISHED)])
-        found = _loss_of(place) if loss is loss_beside_printed else loss(published(data), line)
+        found = _loss_of(loss, place)
         case = {"table": line["table"], "divergence": line["variant"], "gap": line["gap"]}
         search.equal(found.ours, float(on_line - base), case, tolerance=AGREEMENT)
         printed = line["accuracy"] - float(plain[line["table"]])
@@ -232,10 +231,7 @@ def _leads(matched: Callable[..., Matched], lines: Any, search: Search) -> None:
     for line, divergence in itertools.product(chosen, ("kl", "ce")):
         data, notion, level = line["data"], line["notion"], line["level"]
         confidence = 1 - 0.05 / comparisons
-        if matched is at_equal_gap:
-            found = _lead_of(data, notion, divergence, level, confidence)
-        else:
-            found = matched(trials(data), notion, divergence, level, confidence=confidence)
+        found = _lead_of(matched, data, notion, divergence, level, confidence)
         lead, error, n = exact_lead(data, notion, divergence, level)
         case = {"table": line["table"], "ε": level, "divergence": divergence}
         search.equal(found.difference, lead, case, tolerance=AGREEMENT)
