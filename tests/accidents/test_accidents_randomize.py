@@ -87,13 +87,13 @@ def test_a_run_that_is_told_to_end_removes_its_part_and_says_so(tmp_path, large,
 
 
 def test_a_signal_that_is_ignored_stays_so(tmp_path):
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    before, interrupt = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.getsignal(signal.SIGINT)
     try:
         assert main(["randomize", str(source(tmp_path)), str(tmp_path / "out.csv"), *CHANGED]) == 0
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is interrupt  # put back
 
 
 def test_two_runs_into_one_file(tmp_path, large):

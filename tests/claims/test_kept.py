@@ -221,7 +221,7 @@ def test_a_changed_source_is_judged_again_and_a_planted_contradiction_fails(copy
     change(copy.file("claims/isit/thm_2.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "kept" in shown) == (0, True), "what other claims say and check is nothing to this one"
-    change(copy.file("claims/isit/thm_3_utility.py"), "import itertools", "import itertools  # as before")
+    change(copy.file("claims/shared/noisy_rates.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "kept" in shown) == (0, False), "its check uses that one"
     change(copy.file("central/gap_law.py"), "return changes - least", "return (changes - least) / 2")
