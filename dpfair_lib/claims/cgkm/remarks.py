@@ -14,7 +14,8 @@ import numpy as np
 from dpfair_lib.claims.cgkm.remarks_all_three import FAULTS as ALL_THREE_FAULTS
 from dpfair_lib.claims.cgkm.remarks_all_three import judge_all_three
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search, once
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     QUARTERS,
     constant_error,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.search import Search, once
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     constant_error,
     error_by_definition,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
-from dpfair_lib.claims.search import Evidence, Search, once
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     QUARTERS,
     acceptable_by_definition,

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search, once
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import QUARTERS, acceptable_by_definition, law_count, laws
 from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neighbor_table
 from dpfair_lib.compat.chains import connecting_chain

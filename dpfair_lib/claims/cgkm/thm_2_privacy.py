@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
-from dpfair_lib.claims.search import Evidence, Search, once
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.learner_privacy import example_losses, printed_loss, privacy_slack, shapes
 from dpfair_lib.compat.learner_law import learner_delta, printed_delta, pure_slope
 from dpfair_lib.compat.learner_release import release_delta

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search, once
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     QUARTERS,
     gap_by_definition,
