@@ -90,7 +90,7 @@ class Search:
         """
         if says and not re.fullmatch("[a-z][a-z0-9_]*", key):
             raise ValueError(f"key: found {key!r}, expected lower case letters, digits and underscores")
-        if key in self._facts:
+        if says and key in self._facts:
             raise ValueError(f"key: found {key!r} twice, expected a key for each fact")
         self._facts[key] = value, says
 
