@@ -21,7 +21,7 @@ def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> 
     for alpha, beta in ((a, b) for a in RATES for b in RATES if b <= a):
         case = {"alpha": alpha, "beta": beta}
         search.under(
-            np.array([0 < alpha and beta < 1]), [printed_slack(alpha, beta)], case, verify=printed_slack
+            np.array([alpha > 0 and beta < 1]), [printed_slack(alpha, beta)], case, verify=printed_slack
         )
         middle = (alpha + beta) / 2
         (down, nobody_up), (nobody_down, up) = flips(alpha, middle), flips(beta, middle)

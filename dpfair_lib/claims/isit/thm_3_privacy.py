@@ -279,7 +279,7 @@ CLAIM = Claim(
             "public group sizes, which a record that changes its group would change",
             correct="one relation throughout, with divisors that are fixed before the data are seen",
             band="condition",
-            why="A record that changes its group changes both sizes, and divisors counted in the data exceed the budget.",
+            why="A record that changes its group changes both sizes; divisors counted in the data exceed the budget.",
         ),
         Erratum(
             where="proof of ISIT Thm 3, thesis Thm 8 (privacy)",

@@ -125,9 +125,7 @@ def _laplace_by_lattices(chance: Callable[..., Any], search: Search) -> None:
         limit = constant * parity_bound(LARGE["n"], LARGE["epsilon"], eta)
         search.observe(eta - chance(limit, **LARGE), {"eta": eta, "constant": constant})
     limit = 2 * parity_bound(LARGE["n"], LARGE["epsilon"], 0.5)
-    search.fact(
-        "violation", chance(limit, **LARGE), "chance of an excess above twice the bound, η = 0.5"
-    )
+    search.fact("violation", chance(limit, **LARGE), "chance of an excess above twice the bound, η = 0.5")
 
 
 def _one_group_only(alpha: Any, beta: Any, a: Any, b: Any) -> Any:
