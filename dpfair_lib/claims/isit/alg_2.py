@@ -291,7 +291,8 @@ CLAIM = Claim(
     errata=(
         Erratum(
             where="Algorithm 2, last line, in both documents",
-            printed="thresholds with denominators 2α̃ and 2(1 − β̃), where clipping makes α̃ = β̃ = 0 and α̃ = β̃ = 1 events "
+            printed="thresholds with denominators 2α̃ and 2(1 − β̃), where clipping makes α̃ = β̃ = 0 and α̃ = "
+            "β̃ = 1 events "
             "of positive probability",
             correct="where α̃ = β̃, no one is flipped",
             band="condition",
