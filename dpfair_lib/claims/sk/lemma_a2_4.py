@@ -42,9 +42,7 @@ def check(
     expansion: Callable[..., Any] = factored,
     search: Search,
 ) -> Evidence:
-    """Judge random tables at the corners of the noise: ours with either table's rows, the printed 2η/μ̃ where "
-    "μ̃ > 0.
-    """
+    """Judge random tables at the corners of the noise: ours with either table's rows, the printed 2η/μ̃ where μ̃ > 0."""
     for counts, noise, radius in moved_tables(search, 2, 50):
         after = kept(counts + noise)
         raw = counts + noise
