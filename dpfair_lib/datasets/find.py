@@ -166,8 +166,10 @@ def obtain(
     except DataError as error:
         raise DataError(f"{error} ({_sources(spec)})") from error
     if not found.verified:
-        told = "no checksum is recorded for this form, so nothing says that the table is the right one"
-        warnings.warn(f"{spec.name}: {found.where}: {told}; {len(table):,} rows were read", stacklevel=4)
+        unverified = "no checksum is recorded for this form, so nothing says that the table is the right one"
+        warnings.warn(
+            f"{spec.name}: {found.where}: {unverified}; {len(table):,} rows were read", stacklevel=4
+        )
     return table, found
 
 

@@ -84,13 +84,13 @@ def _make(
     name, folder = experiment.name, parts / key[:16]
     done = _finished_tasks(experiment.tasks, folder, key)
     waiting = [at for at in range(len(experiment.tasks)) if at not in done]
-    started, kept = time.monotonic(), len(done)
+    started, already_done = time.monotonic(), len(done)
 
     def save(at: int, rows: Rows) -> None:
         task = experiment.tasks[waiting[at]]
         done[waiting[at]] = _write_part(_part(folder, waiting[at]), key, task, rows)
         spent = time.monotonic() - started
-        rest = spent / (len(done) - kept) * (len(experiment.tasks) - len(done))
+        rest = spent / (len(done) - already_done) * (len(experiment.tasks) - len(done))
         say(f"{name}: {len(done)} of {len(experiment.tasks)} tasks, {spent:.0f} s, about {rest:.0f} s to go")
 
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):

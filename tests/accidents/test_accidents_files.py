@@ -12,7 +12,7 @@ from accidents import full_disk, names_in, obey_modes, read_only, run, start, um
 from dpfair_lib import _files
 from dpfair_lib._files import held, whole_file, write_whole
 from dpfair_lib.claims import Evidence
-from dpfair_lib.claims.kept import Found, Place
+from dpfair_lib.claims.stored_outcomes import Found, Place
 from dpfair_lib.experiments.records import read_record, write_record
 from dpfair_lib.experiments.resumable_runs import _write_part
 
