@@ -16,7 +16,7 @@ import pandas as pd
 from dpfair_lib._files import held, write_whole
 from dpfair_lib.experiments.experiment import Experiment, Rows, Task
 from dpfair_lib.experiments.provenance import LIBRARY, code_of, versions
-from dpfair_lib.experiments.records import RESULTS, checksum, read_record, write_record
+from dpfair_lib.experiments.recorded_results import RESULTS, checksum, read_record, write_record
 from dpfair_lib.experiments.sweeps import run_tasks
 
 PARTS = LIBRARY.parent / "_build" / "record"
