@@ -4,11 +4,11 @@ A data set is one module with a `Spec` (`acs_income`, `adult`, `adult_26k`, `cel
 entered in `loading.SPECS`, and its pins and facts in the two TOML files, which `record` computes.
 """
 
+from dpfair_lib.datasets.canonical_table import DataError
 from dpfair_lib.datasets.loading import load, load_table
 from dpfair_lib.datasets.spec import DataCard, Dataset
 from dpfair_lib.datasets.splits import Split, check_groups, split_isit, standardize
 from dpfair_lib.datasets.standin import synthetic
-from dpfair_lib.datasets.tables import DataError
 
 __all__ = [
     "DataCard",
