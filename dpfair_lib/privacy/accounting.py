@@ -64,8 +64,8 @@ def dp_sgd_epsilon(
         δ in (0, 1). For "pld" and "prv" at least 1e-10: they convolve in floating point. Their possible error, 2.2e-16
         for each step, is subtracted from δ first, so more than 4·10⁵ steps need a larger δ.
     accountant : {"pld", "prv", "rdp", "gdp"}
-        How ε is computed (see `dpfair_lib.privacy.ACCOUNTANTS`). "pld" and "rdp" are upper bounds. "prv" is the upper
-        end of an interval that is certified to 0.01. "gdp" is approximate, and may be too low.
+        How ε is computed (see `dpfair_lib.privacy.accounting.ACCOUNTANTS`). "pld" and "rdp" are upper bounds. "prv" is
+        the upper end of an interval that is certified to 0.01. "gdp" is approximate, and may be too low.
     relation : {"add-remove", "replace-one"}
         Which data sets are neighbours. Only "pld" knows "replace-one".
 
