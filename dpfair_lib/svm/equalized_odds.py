@@ -1,4 +1,4 @@
-"""Post-processing to equalized odds by a linear program, on counts that may be released with noise."""
+"""Post-processing for equalized odds: a linear program on counts of the rows, private if the counts are noisy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PUBLIC = {
 
 
 class EqualizedOddsPostprocessor(BaseEstimator):
-    """Give groups similar true and false positive rates, with as few errors as possible, by changing predictions at random.
+    """Give groups similar true and false positive rates, by random changes that cause as few errors as possible.
 
     The rows are counted by predicted label, group and true label. With ε, noise is added to the counts. A linear
     program then chooses, for each group and predicted label, the probability of the new label 1, such that the rates of
