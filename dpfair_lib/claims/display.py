@@ -69,9 +69,9 @@ def _lines(outcome: Outcome) -> list[tuple[str, str]]:
     lines += [("what survived", claim.finding), ("cases judged", f"{evidence.cases:,}")]
     if evidence.universe:
         lines.append(("enumerated", evidence.universe))
-    for name, value in evidence.facts.items():
+    for key, value in evidence.facts.items():
         shown = f"{value:.7g}" if isinstance(value, float) else str(value)
-        lines.append((name, f"{value:,}" if isinstance(value, int) else shown))
+        lines.append((evidence.says[key] or key, f"{value:,}" if isinstance(value, int) else shown))
     if evidence.slack is not None:
         exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {evidence.tolerance:g}"
         lines.append(("worst slack", f"{float(evidence.slack):.3g} ({exact})"))

@@ -6,23 +6,54 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from dpfair_lib.claims.search import Evidence
+from dpfair_lib.claims.evidence import Evidence
+from dpfair_lib.claims.kinds import unmet
 
 Source = Literal["isit", "thesis", "cgkm", "mpbt", "sk"]
 Verdict = Literal["holds", "corrected", "refuted", "reproduced", "not-reproduced", "open"]
+Kind = Literal[
+    "as-printed", "sharper", "slip", "condition", "constant", "replaced", "refuted", "guarantee-broken", "digits",
+    "answered",
+]  # fmt: skip
+Impact = Literal["conclusion", "condition", "none"]
+Band = Literal["result", "condition", "slip"]
 NOT_EXAMINED = "not yet examined"
 NOT_RUN = "not run"
 SOURCES: tuple[Source, ...] = get_args(Source)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+IMPACTS: tuple[Impact, ...] = get_args(Impact)
+BANDS: tuple[Band, ...] = get_args(Band)
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """A misprint or gap in a source: what is printed, and what should stand there."""
+    """A misprint or gap in a source: what is printed, and what should stand there.
+
+    Attributes
+    ----------
+    where : str
+        The place, as the source names it.
+    printed, correct : str
+        What is printed, and what should stand there.
+    band : Band or None
+        What it changes: a result, a constant or condition, or nothing (a slip that the context repairs).
+    why : str
+        Why the printed form is wrong, in one sentence.
+    used : str
+        Of a slip: where the source itself uses the correct form.
+    shown : str
+        Of one that changes a result: at most ten lines of Python that need NumPy alone and show it. They end in an
+        ``assert`` that the printed form fails.
+    """
 
     where: str
     printed: str
     correct: str
+    band: Band | None = None
+    why: str = ""
+    used: str = ""
+    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +72,17 @@ class Claim:
         What we expect the check to find; None until the claim is examined.
     finding : str
         What survived, in one line; empty until the claim is examined.
+    headline : str
+        What a reader should remember, in one plain sentence of at most 30 words.
+    kind : Kind or None
+        How the printed statement fares; each kind has a criterion (`dpfair_lib.claims.kinds`).
+    impact : Impact or None
+        Whether a conclusion of the source changes at the settings that it uses, or stands with a condition or
+        constant more, or is untouched.
+    because : str
+        One sentence that argues the impact.
+    shown_by : str
+        Of an impact on a conclusion: the key of the fact that shows it.
     statement_uses, proof_uses : tuple of str
         Ids of the claims that the statement, or its proof, rests on.
     chapter : str or None
@@ -59,6 +101,11 @@ class Claim:
     statement: str
     verdict: Verdict | None = None
     finding: str = ""
+    headline: str = ""
+    kind: Kind | None = None
+    impact: Impact | None = None
+    because: str = ""
+    shown_by: str = ""
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
     chapter: str | None = None
@@ -125,14 +172,19 @@ class Outcome:
         return finding if finding in (self.claim.verdict, NOT_RUN) else "contradicted"
 
     @property
+    def facts(self) -> Mapping[str, Any]:
+        """The results that the check keeps for readers, by their keys."""
+        return {} if self.evidence is None else self.evidence.facts
+
+    @property
     def missed(self) -> tuple[str, ...]:
         """The planted faults that the check let pass, or on which it crashed."""
         return tuple(name for name, run in self.faults.items() if not run.caught)
 
     @property
     def sound(self) -> bool:
-        """Whether the run agrees with the verdict and every fault that was planted was caught."""
-        return self.status != "contradicted" and not self.missed
+        """Whether the run agrees with verdict and kind, and every fault that was planted was caught."""
+        return not self.complaints()
 
     def require(self) -> Outcome:
         """Return the outcome if it is sound, so that no chapter tells of a claim that its run contradicts.
@@ -140,7 +192,7 @@ class Outcome:
         Raises
         ------
         AssertionError
-            If the run contradicts the verdict or missed a fault.
+            If the run contradicts the verdict or the kind, or missed a fault.
         """
         if not self.sound:
             raise AssertionError("; ".join(self.complaints()))
@@ -154,7 +206,11 @@ class Outcome:
                 f"{self.claim.id}: recorded as {self.claim.verdict!r}, the run found "
                 f"{self.evidence.finding!r}; witness {self.evidence.witness}"
             )
-        return found + [
-            f"{self.claim.id}: planted fault {name!r} not caught: {self.faults[name].how}"
-            for name in self.missed
-        ]
+        return (
+            found
+            + unmet(self.claim, self.evidence)
+            + [
+                f"{self.claim.id}: planted fault {name!r} not caught: {self.faults[name].how}"
+                for name in self.missed
+            ]
+        )

@@ -33,7 +33,11 @@ def as_row(outcome: Outcome, *, times: bool = False) -> dict[str, Any]:
         "depends_on": list(claim.depends_on),
         "chapter": claim.chapter,
         "universe": evidence.universe if evidence else "",
+        "kind": claim.kind,
+        "impact": claim.impact,
+        "headline": claim.headline,
         "facts": plain(evidence.facts) if evidence else {},
+        "says": dict(evidence.says) if evidence else {},
         "faults": {name: {"caught": run.caught, "by": run.how} for name, run in outcome.faults.items()},
     }
     if times:

@@ -8,111 +8,21 @@ zero (below minus the tolerance, where floats are used) is a violation; an equat
 
 from __future__ import annotations
 
-import copy
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-Number = int | float | Fraction
-Case = Mapping[str, Any]
+from dpfair_lib.claims.evidence import Case, Evidence, Number
+from dpfair_lib.claims.slacks import Worst, plain, screened, shown, signed
 
+__all__ = ["Evidence", "Search", "Violated"]
 
-@dataclass(frozen=True)
-class Evidence:
-    """What a check saw.
-
-    Attributes
-    ----------
-    cases : int
-        Cases judged, of the statement that we defend and of the printed one together.
-    slack : Number or None
-        The smallest slack of the statement that we defend; None if the check defends none.
-    tolerance : float
-        The largest tolerance that was granted anywhere; 0 where all arithmetic was exact.
-    violation : mapping or None
-        A case that what we defend fails, if there is one.
-    part : str
-        The part of the check that saw the violation.
-    counterexample : mapping or None
-        A case that the *printed* statement fails, verified a second time from scratch.
-    printed_slack : Number or None
-        Slack of the printed statement at the counterexample.
-    universe : str
-        What was enumerated without exception; empty if the search was not exhaustive.
-    reproduced : bool or None
-        Whether our numbers agree with the printed ones; None if none were compared.
-    undecided : str
-        What was tried on a question that stays open.
-    not_run : str
-        What is missing, if the check could not run.
-    facts : mapping
-        Named findings that the chapter shows.
-    """
-
-    cases: int
-    slack: Number | None = None
-    tolerance: float = 0.0
-    violation: Case | None = None
-    part: str = ""
-    counterexample: Case | None = None
-    printed_slack: Number | None = None
-    universe: str = ""
-    reproduced: bool | None = None
-    undecided: str = ""
-    not_run: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def finding(self) -> str:
-        """What these observations say, whatever was expected of them."""
-        if self.violation is not None:
-            return "contradicted"
-        if self.not_run:
-            return "not run"
-        if self.reproduced is not None:
-            return "reproduced" if self.reproduced else "not-reproduced"
-        if self.counterexample is not None:
-            return "refuted" if self.slack is None else "corrected"
-        if self.undecided:
-            return "open"
-        return "empty" if self.slack is None else "holds"
-
-    @property
-    def witness(self) -> Case | None:
-        """The case that decides: a violation of what we defend, else a counterexample to the printed."""
-        return self.violation if self.violation is not None else self.counterexample
-
-
-@dataclass
-class _Worst:
-    """The case of the smallest margin (slack and tolerance together) seen so far."""
-
-    cases: int = 0
-    slack: Number | None = None
-    margin: Number | None = None
-    tolerance: float = 0.0
-    case: Case | None = None
-    part: str = ""
-    verify: Callable[..., Number] | None = None
-
-    def add(self, cases: int, slack: Number, tolerance: float, case: Case, part: str, verify: Any) -> None:
-        self.cases += cases
-        self.tolerance = max(self.tolerance, tolerance)
-        # an exact slack is compared exactly: adding a float would round it
-        margin = slack + Fraction(tolerance) if isinstance(slack, Fraction | int) else slack + tolerance
-        if self.margin is None or margin < self.margin:
-            self.slack, self.margin, self.part, self.verify = slack, margin, part, verify
-            self.case = copy.deepcopy(dict(case))
-
-    @property
-    def violated(self) -> bool:
-        return self.margin is not None and self.margin < 0
+AS_PRINTED = "as printed"
 
 
 class Violated(Exception):
@@ -136,14 +46,20 @@ class Search:
         self.rng = np.random.default_rng(seed)
         self.effort = effort
         self.ends_at_a_violation = ends_at_a_violation
-        self._defended, self._sane, self._printed = _Worst(), _Worst(), _Worst()
+        self._defended, self._sane = Worst(), Worst()
+        self._printed: dict[str, Worst] = {}  # by reading
         self._part = ""
         self._universe: list[str] = []
         self._enumerated = 0  # cases that an announced universe has accounted for
         self._agreements: list[bool] = []
         self._undecided = ""
         self._not_run = ""
-        self._facts: dict[str, Any] = {}
+        self._facts: dict[str, tuple[Any, str]] = {}
+        self._condition = [0, 0, 0]
+        self._attained = 0
+        self._constants: list[tuple[str, str, Number]] = []
+        self._broken: list[tuple[str, Number, Number]] = []
+        self._answer = ("", "")
 
     @staticmethod
     def grid(**axes: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -155,9 +71,28 @@ class Search:
         """Name the part of the check that begins, so that a violation says who saw it."""
         self._part = name
 
-    def fact(self, name: str, value: Any) -> None:
-        """Keep a finding for the chapter."""
-        self._facts[name] = value
+    def fact(self, key: str, value: Any, says: str = "") -> None:
+        """Keep a result for the chapter.
+
+        Parameters
+        ----------
+        key : str
+            The name by which a chapter finds it: lower case, digits and underscores.
+        value : Any
+            The result.
+        says : str
+            What it is, in words, as a reader sees it.
+
+        Raises
+        ------
+        ValueError
+            If the key is not of this form, or is taken.
+        """
+        if says and not re.fullmatch("[a-z][a-z0-9_]*", key):
+            raise ValueError(f"key: found {key!r}, expected lower case letters, digits and underscores")
+        if says and key in self._facts:
+            raise ValueError(f"key: found {key!r} twice, expected a key for each fact")
+        self._facts[key] = value, says
 
     def exhausts(self, universe: str, *, cases: int) -> None:
         """State that the cases judged since the last such statement go through a universe without exception.
@@ -205,7 +140,7 @@ class Search:
 
     def equal(self, left: Any, right: Any, case: Case, *, tolerance: float = 0.0) -> None:
         """Judge an equation; its slack is minus the distance of the two sides."""
-        self.observe(-abs(_signed(left) - _signed(right)), case, tolerance=tolerance)
+        self.observe(-abs(signed(left) - signed(right)), case, tolerance=tolerance)
 
     def agree(self, left: Any, right: Any, case: Case) -> None:
         """Judge that two truth values, or vectors of them, are the same."""
@@ -222,6 +157,7 @@ class Search:
         *,
         verify: Callable[..., Number],
         tolerance: float = 0.0,
+        reading: str = AS_PRINTED,
     ) -> None:
         """Judge cases of the statement *as printed*, which we expect to fail.
 
@@ -236,8 +172,97 @@ class Search:
             return an exact number, so that no rounding can pass for a counterexample.
         tolerance : float
             What rounding may cost in the search and in ``verify``.
+        reading : str
+            Which reading of the printed statement this is, in words, if it has several.
         """
-        self._add(self._printed, slack, case, tolerance, verify)
+        self._add(self._printed.setdefault(reading, Worst()), slack, case, tolerance, verify)
+
+    def under(
+        self,
+        kept: bool | np.ndarray,
+        slack: Number | np.ndarray,
+        case: Case,
+        *,
+        verify: Callable[..., Number],
+        tolerance: float = 0.0,
+    ) -> None:
+        """Judge the printed statement where a hypothesis that it does not name is kept, and where it is not.
+
+        Where the hypothesis is kept the printed statement is one that we defend; where it is broken, we expect the
+        statement to fail in some case.
+
+        Parameters
+        ----------
+        kept : bool or array
+            Whether the case keeps the hypothesis.
+        slack, case, verify, tolerance
+            As in `against`.
+        """
+        kept, slack = np.atleast_1d(kept), np.atleast_1d(np.asarray(slack))
+        if kept.dtype != bool or kept.shape != slack.shape:
+            raise TypeError(
+                f"kept: found {kept.dtype} of shape {kept.shape}, expected truth values of {slack.shape}"
+            )
+        for cases, where in ((kept, self.observe), (~kept, functools.partial(self.against, verify=verify))):
+            if cases.any():
+                chosen = {
+                    name: value[cases]
+                    if isinstance(value, np.ndarray) and value.shape[:1] == kept.shape
+                    else value
+                    for name, value in case.items()
+                }
+                where(slack[cases], chosen, tolerance=tolerance)
+        failing = ~kept & ~(slack + tolerance >= 0)
+        for at, mask in enumerate((kept, ~kept, failing)):
+            self._condition[at] += int(mask.sum())
+
+    def sharper(self, ours: Number, printed: Number, case: Case, *, tolerance: float = 0.0) -> None:
+        """Judge that our form is an equality in a case in which the printed one has room.
+
+        Parameters
+        ----------
+        ours, printed : number
+            The slack of either form.
+        case : mapping
+            The case.
+        tolerance : float
+            What rounding may cost; the room must be larger.
+        """
+        self.equal(ours, 0, case, tolerance=tolerance)
+        self.agree(printed > tolerance, True, {**case, "room of the printed form": printed})
+        self._attained += 1
+
+    def constant(self, printed: str, ours: str, *, slack: Number, case: Case, tolerance: float = 0.0) -> None:
+        """State a printed constant, or range, and ours, and judge the least slack found at ours.
+
+        Parameters
+        ----------
+        printed, ours : str
+            Either constant, in words or symbols.
+        slack : number
+            The least slack found at ours: 0 if it is attained, else how loose it was found to be.
+        case : mapping
+            Where it was found.
+        tolerance : float
+            What rounding may cost.
+        """
+        self.observe(slack, case, tolerance=tolerance)
+        self._constants.append((printed, ours, slack))
+
+    def broken(self, guarantee: str, *, measured: Number, stated: Number, case: Case) -> None:
+        """Judge that a guarantee is not kept: what it states is exceeded.
+
+        Parameters
+        ----------
+        guarantee : str
+            What is measured, such as ``"ε of the release"``.
+        measured, stated : number
+            A proved lower bound of it, and the stated value.
+        case : mapping
+            Where it is exceeded.
+        """
+        self.agree(measured > stated, True, {**case, "measured": measured, "stated": stated})
+        self._broken.append((guarantee, measured, stated))
 
     def compare(self, ours: float, printed: float, *, spread: float, case: Case, differs: bool) -> None:
         """Compare a number of a printed table with ours, allowing for the spread over trials.
@@ -262,6 +287,10 @@ class Search:
         self._agreements.append(agrees)
         self.agree(agrees, not differs, case)
 
+    def answers(self, how_far: str, *, left: str) -> None:
+        """State how far an open question is answered by what the check defends, and what is left of it."""
+        self._answer = (how_far, left)
+
     def undecided(self, tried: str) -> None:
         """State what was tried on a question that stays open."""
         self._undecided = tried
@@ -272,30 +301,30 @@ class Search:
 
     @property
     def _judged(self) -> int:
-        return self._defended.cases + self._sane.cases + self._printed.cases
+        return sum(worst.cases for worst in (self._defended, self._sane, *self._printed.values()))
 
-    def _add(self, worst: _Worst, slack: Any, case: Case, tolerance: float, verify: Any = None) -> None:
+    def _add(self, worst: Worst, slack: Any, case: Case, tolerance: float, verify: Any = None) -> None:
         if not 0 <= tolerance < math.inf:
             raise ValueError(f"tolerance: found {tolerance}, expected a finite number of at least 0")
-        slack = _signed(slack)
+        slack = signed(slack)
         self._put(worst, slack, case, tolerance, verify)
-        if self.ends_at_a_violation and worst is not self._printed and worst.violated:
+        if self.ends_at_a_violation and worst in (self._defended, self._sane) and worst.violated:
             raise Violated(self._part)
 
-    def _put(self, worst: _Worst, slack: Any, case: Case, tolerance: float, verify: Any) -> None:
+    def _put(self, worst: Worst, slack: Any, case: Case, tolerance: float, verify: Any) -> None:
         if not isinstance(slack, np.ndarray):
-            worst.add(1, _screened(slack), tolerance, case, self._part, verify)
+            worst.add(1, screened(slack), tolerance, case, self._part, verify)
             return
         if slack.ndim != 1 or slack.size == 0:
             raise ValueError(f"slack: found shape {slack.shape}, expected one number or a vector of them")
         # NaN is a failure; it is not equal to itself, in arrays of objects too
-        screened = np.where(slack == slack, slack, -np.inf)
-        at = int(np.argmin(screened))
+        numbers = np.where(slack == slack, slack, -np.inf)
+        at = int(np.argmin(numbers))
         picked = {
             name: value[at] if isinstance(value, np.ndarray) and value.shape[:1] == slack.shape else value
             for name, value in case.items()
         }
-        worst.add(slack.size, _plain(screened[at]), tolerance, picked, self._part, verify)
+        worst.add(slack.size, plain(numbers[at]), tolerance, picked, self._part, verify)
 
     def evidence(self) -> Evidence:
         """Return what was seen; a counterexample is verified once more.
@@ -305,106 +334,29 @@ class Search:
         AssertionError
             If the second computation does not confirm the counterexample: then the check is wrong.
         """
-        counterexample, printed_slack = None, None
-        if self._printed.violated:
-            counterexample, printed_slack = self._printed.case, self._confirmed()
+        failing = [worst for worst in self._printed.values() if worst.violated]
+        slacks = [worst.confirmed() for worst in failing]
         violated = next((worst for worst in (self._defended, self._sane) if worst.violated), None)
+        worsts = (self._defended, self._sane, *self._printed.values())
         return Evidence(
             cases=self._judged,
             slack=self._defended.slack,
-            tolerance=max(worst.tolerance for worst in (self._defended, self._sane, self._printed)),
-            violation=_shown(violated.case) if violated else None,
+            tolerance=max(worst.tolerance for worst in worsts),
+            violation=shown(violated.case) if violated else None,
             part=violated.part if violated else "",
-            counterexample=_shown(counterexample),
-            printed_slack=printed_slack,
+            counterexample=shown(failing[0].case) if failing else None,
+            printed_slack=slacks[0] if failing else None,
+            readings={reading: worst.violated for reading, worst in self._printed.items()},
+            condition=(self._condition[0], self._condition[1], self._condition[2]),
+            attained=self._attained,
+            constants=tuple(self._constants),
+            broken=tuple(self._broken),
+            compared=(sum(self._agreements), len(self._agreements)),
+            answer=self._answer,
             universe="; ".join(self._universe),
             reproduced=all(self._agreements) if self._agreements else None,
             undecided=self._undecided,
             not_run=self._not_run,
-            facts=dict(self._facts),
+            facts={key: value for key, (value, _) in self._facts.items()},
+            says={key: says for key, (_, says) in self._facts.items()},
         )
-
-    def _confirmed(self) -> Number:
-        worst = self._printed
-        assert worst.verify is not None
-        again = worst.verify(**{name: _plain(value) for name, value in (worst.case or {}).items()})
-        exact = isinstance(again, int | Fraction) and not isinstance(again, bool)
-        if not exact and worst.tolerance == 0:
-            raise AssertionError(f"verify returned {again!r}: without a tolerance it must be exact")
-        if not again + worst.tolerance < 0:
-            raise AssertionError(
-                f"counterexample not confirmed: slack {worst.slack} in the search, {again} when recomputed, "
-                f"at {worst.case}"
-            )
-        return again
-
-
-class _Noted:
-    """Takes down what a part of a check reports, in the place of a `Search`; there is nothing to draw from."""
-
-    def __init__(self) -> None:
-        self.reports: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name not in ("part", "fact", "exhausts", "observe", "equal", "agree", "sanity", "against"):
-            raise AttributeError(f"{name}: a part that is run once must not use it")
-        return lambda *given, **named: self.reports.append((name, given, named))
-
-
-def once(part: Callable[..., None]) -> Callable[..., None]:
-    """Run a part of a check once for what it examines, and report to every later search what it reported then.
-
-    For parts that draw nothing: a planted fault in another part leaves them as they are.
-
-    Parameters
-    ----------
-    part : callable
-        ``part(*examined, search)``.
-
-    Returns
-    -------
-    callable
-        Does the same.
-    """
-
-    @functools.cache
-    def reports(*examined: Any) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
-        noted = _Noted()
-        part(*examined, noted)
-        return noted.reports
-
-    @functools.wraps(part)
-    def again(*arguments: Any) -> None:
-        *examined, search = arguments
-        for name, given, named in reports(*examined):
-            getattr(search, name)(*given, **named)
-
-    return again
-
-
-def _signed(value: Any) -> Any:
-    """Return a number, or an array of numbers, whose differences cannot wrap around or be truth values."""
-    if isinstance(value, bool | np.bool_) or (isinstance(value, np.ndarray) and value.dtype.kind == "b"):
-        raise TypeError("found a truth value, expected a number; use `agree` for truth values")
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "iufO":
-            raise TypeError(f"found an array of {value.dtype}, expected numbers")
-        return value.astype(np.int64) if value.dtype.kind in "iu" else value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, int | float | Fraction):
-        raise TypeError(f"found {value!r}, expected a number")
-    return value
-
-
-def _screened(slack: Number) -> Number:
-    return -math.inf if slack != slack else slack
-
-
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python numbers, arrays as lists."""
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
-
-
-def _shown(case: Case | None) -> Case | None:
-    return None if case is None else {name: _plain(value) for name, value in case.items()}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.claims import Search
-from dpfair_lib.claims.search import once
+from dpfair_lib.claims.once import once
 
 
 def test_worst_slack_and_its_case_are_kept():

@@ -1,0 +1,86 @@
+"""Slacks: how far a statement is from failing, and the case that comes closest."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib.claims.evidence import Case, Number
+
+
+@dataclass(eq=False)
+class Worst:
+    """The case of the smallest margin (slack and tolerance together) seen so far."""
+
+    cases: int = 0
+    slack: Number | None = None
+    margin: Number | None = None
+    tolerance: float = 0.0
+    case: Case | None = None
+    part: str = ""
+    verify: Callable[..., Number] | None = None
+
+    def add(self, cases: int, slack: Number, tolerance: float, case: Case, part: str, verify: Any) -> None:
+        """Count cases, and keep the one given if it comes closer than all before."""
+        self.cases += cases
+        self.tolerance = max(self.tolerance, tolerance)
+        # an exact slack is compared exactly: adding a float would round it
+        margin = slack + Fraction(tolerance) if isinstance(slack, Fraction | int) else slack + tolerance
+        if self.margin is None or margin < self.margin:
+            self.slack, self.margin, self.part, self.verify = slack, margin, part, verify
+            self.case = copy.deepcopy(dict(case))
+
+    @property
+    def violated(self) -> bool:
+        """Whether some case fails."""
+        return self.margin is not None and self.margin < 0
+
+    def confirmed(self) -> Number:
+        """Recompute the slack of the case from scratch, and return it; it must be exact and below zero."""
+        assert self.verify is not None
+        again = self.verify(**{name: plain(value) for name, value in (self.case or {}).items()})
+        exact = isinstance(again, int | Fraction) and not isinstance(again, bool)
+        if not exact and self.tolerance == 0:
+            raise AssertionError(f"verify returned {again!r}: without a tolerance it must be exact")
+        if not again + self.tolerance < 0:
+            raise AssertionError(
+                f"counterexample not confirmed: slack {self.slack} in the search, {again} when recomputed, "
+                f"at {self.case}"
+            )
+        return again
+
+
+def signed(value: Any) -> Any:
+    """Return a number, or an array of numbers, whose differences cannot wrap around or be truth values."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, np.ndarray) and value.dtype.kind == "b"):
+        raise TypeError("found a truth value, expected a number; use `agree` for truth values")
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iufO":
+            raise TypeError(f"found an array of {value.dtype}, expected numbers")
+        return value.astype(np.int64) if value.dtype.kind in "iu" else value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, int | float | Fraction):
+        raise TypeError(f"found {value!r}, expected a number")
+    return value
+
+
+def screened(slack: Number) -> Number:
+    """Return a slack, and minus infinity for what is not a number."""
+    return -math.inf if slack != slack else slack
+
+
+def plain(value: Any) -> Any:
+    """NumPy scalars as Python numbers, arrays as lists."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def shown(case: Case | None) -> Case | None:
+    """Return a case with Python numbers and lists only."""
+    return None if case is None else {name: plain(value) for name, value in case.items()}
