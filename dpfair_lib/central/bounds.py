@@ -1,4 +1,4 @@
-"""How many predictions have to change at least, so that the parity gap becomes small."""
+"""The least number of predictions that must change for a given parity gap."""
 
 from __future__ import annotations
 

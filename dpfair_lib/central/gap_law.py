@@ -1,4 +1,4 @@
-"""The exact law of the parity gap that noisy rates leave behind.
+"""The exact distribution of the parity gap after post-processing with noisy rates.
 
 Algorithm 2 sees the rates α̃ and β̃ of a sample, with noise and clipped to [0, 1], and flips as if they were the
 rates α and β of the population. `signed_gap` says what gap that leaves, `RateLaw` how one noisy rate is

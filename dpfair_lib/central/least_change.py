@@ -1,4 +1,4 @@
-"""The least change for a parity gap, found without the closed form: by linear programming, by enumeration.
+"""The least change for a given parity gap, by linear programming and by enumeration, to check the closed form.
 
 These are the independent witnesses that the ledger sets against `bounds` and `flips`.
 """

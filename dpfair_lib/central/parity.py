@@ -1,4 +1,4 @@
-"""How large a parity gap noisy rates leave, and how many changes too many: printed bounds and exact laws."""
+"""The parity gap and the excess changes after post-processing with noisy rates: published bounds and exact values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 as an estimator."""
+"""`FairPostprocessor`: equal selection rates with the fewest changes (Algorithm 1 of ISIT)."""
 
 from __future__ import annotations
 

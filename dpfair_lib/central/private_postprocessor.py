@@ -1,4 +1,4 @@
-"""Algorithm 2 as an estimator: Algorithm 1 on noisy rates, with a statement of what the noise protects."""
+"""`PrivateFairPostprocessor`: nearly equal selection rates from noisy counts (Algorithm 2 of ISIT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets by name, and the way from a canonical table to features, labels and groups."""
+"""Loading data sets by name, as features, labels and groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Computes ``pins.toml`` and ``standin.toml`` from files on disk, for whoever adds or updates a data set.
+"""Compute ``pins.toml`` and ``standin.toml`` from files on disk, when a data set is added or updated.
 
 Nothing verifies the files then: hold them against the publisher's before recording them.
 """

@@ -1,4 +1,4 @@
-"""What is known about a data set before any file is read, and what reading it returns."""
+"""Descriptions of data sets (columns, labels, groups, origin), and the result of loading one."""
 
 from __future__ import annotations
 

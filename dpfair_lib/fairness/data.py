@@ -1,4 +1,4 @@
-"""Unfairness of data: how much the labels themselves differ between groups."""
+"""Unfairness of data: how much the rate of positive labels differs between groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which notions can hold together, and how accurate a classifier that meets them can be.
+"""Which fairness notions can hold together, and how accurate a classifier that satisfies them can be.
 
 Groups differ in their base rates π_a = P(Y = 1 | A = a). A classifier enters only through its true and false
 positive rates; whatever rates it can have, it can have where the features tell the label. So the best

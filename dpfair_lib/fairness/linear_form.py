@@ -1,4 +1,4 @@
-"""Group fairness as an affine function of the groups' accuracies: equation (1) of MPBT.
+"""Group fairness as a linear function of the groups' accuracies: equation (1) of Mangold et al. (2023).
 
 Every notion compares a group with everyone. Its value for the group k is F_k = C_k⁰ + Σ_k′ C_k^k′ · P(H = Y | D_k′),
 where the groups D_1 … D_K divide the rows: by label and sensitive group, by sensitive group alone, or not at all.

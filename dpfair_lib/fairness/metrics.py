@@ -1,4 +1,4 @@
-"""Group metrics of predictions: how far the groups' rates lie apart.
+"""Fairness metrics of predictions: the largest difference of a rate between groups.
 
 Every metric takes labels or the probabilities of a randomised classifier. Of probabilities it is the
 difference of the expected rates. That is what the definitions speak of, and it is not the expected difference

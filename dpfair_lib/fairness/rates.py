@@ -1,4 +1,4 @@
-"""Each group's rates, of which every group metric is made: on rows, and on a population.
+"""The rates behind the fairness metrics (selection, accuracy, true and false positives), for rows and populations.
 
 Predictions are labels or, for a randomised classifier, the probabilities of a positive prediction; then a
 rate is the expectation over the classifier's draws, exactly: no draw is made.

@@ -1,4 +1,4 @@
-"""A binary attribute: all channels with two truth probabilities, and the one of the thesis's Theorem 14.
+"""Channels for a binary attribute, among them that of the thesis's Theorem 14.
 
 Everything depends on the channel (p, q) and on the shares of the two values, and not on their rates of positive labels:
 with s = p + q − 1 the rates differ by s·P(A=0)P(A=1) / (P(Z=0)P(Z=1)) times what they differed by before.

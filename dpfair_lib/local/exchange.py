@@ -1,4 +1,4 @@
-"""Classifiers that only exchange people: which DA-optimal ones do, and what follows for two populations.
+"""Classifiers that give one group the other group's decisions: which optimal ones do, and what follows.
 
 Two groups, P(Ŷ = 1) = P(Y = 1). The favoured group is the one with the larger share of label 1. An *exchange* rejects
 people of the favoured group with label 1, as many as it selects people of the other group with label 0, and makes no

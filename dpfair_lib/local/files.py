@@ -1,4 +1,4 @@
-"""A file in which one column is replaced by reports: CSV or Parquet, of any size, in one step, with its statement."""
+"""Replacing one column of a CSV or Parquet file by random reports, with the privacy statement beside the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A CSV file with one column replaced, in constant memory: every other byte of it stays as it was written.
+"""Replacing one column of a CSV file in constant memory; all other bytes stay as they are.
 
 The file is cut at commas and line ends by whole blocks. Quotes are those of RFC 4180: a quoted field begins and ends
 with a quote, and a quote inside is written twice. What does not fit is refused, since a comma or a line end

@@ -1,4 +1,4 @@
-"""One column of a table replaced by reports: pandas frames and Arrow tables, whole, or piece by piece."""
+"""Replacing one column of a pandas or Arrow table by random reports."""
 
 from __future__ import annotations
 

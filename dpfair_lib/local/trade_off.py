@@ -1,4 +1,4 @@
-"""From the unfairness of labels to that of a classifier: two groups, and what accuracy has to do with it.
+"""How the unfairness of labels bounds that of a classifier for two groups, and the role of accuracy.
 
 For a classifier that selects as many people as have label 1, a group whose rate it moves by t costs it t of accuracy in
 that group, and as much in the other. That is the whole content of the equation of Kamiran and Calders.

@@ -1,4 +1,4 @@
-"""Confidence margins of score-based classifiers, and how fast they can change with the model."""
+"""Margins of classifiers: the score of the true label minus the largest other score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks on noisy numbers: averaging repeated answers, and reading the last bits of noise in floating point.
+"""Attacks on noisy numbers: averaging repeated answers, and reading the last bits of floating-point noise.
 
 They are here to be run against releases: they succeed where noise is drawn anew for each answer, or added in floating
 point, and find nothing where it is drawn once by a secure sampler.

@@ -1,4 +1,4 @@
-"""Several releases together: composition of statements, and a budget that refuses what exceeds it."""
+"""Composition of privacy statements, and a budget that several releases spend."""
 
 from __future__ import annotations
 

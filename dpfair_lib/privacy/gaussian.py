@@ -1,4 +1,4 @@
-"""Gaussian noise: exact privacy profile, its inverses, and the law of the error."""
+"""Gaussian noise: exact privacy profile and its inverses, and the distribution of the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding outwards: what a statement claims is never below the exact value, and noise never narrower.
+"""Outward rounding: stated ε and δ are rounded up, scales of noise are rounded up.
 
 Floats are exact numbers, and sums, products and quotients of floats are exact as `Fraction`; each is then rounded once,
 in the direction that only overstates the cost of a release. Of `math.exp` and `math.log` it is assumed that they err

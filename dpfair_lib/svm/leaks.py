@@ -1,4 +1,4 @@
-"""What releases of support vectors give away, exactly."""
+"""What releases of support vectors reveal, computed exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds on the largest change of the empirical joint law of (Ŷ, A, Y), printed and proved."""
+"""Bounds on the largest error of noisy frequencies of (prediction, group, label): published and proved."""
 
 from __future__ import annotations
 

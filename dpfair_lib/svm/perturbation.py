@@ -1,4 +1,4 @@
-"""Algorithm 1 of SK on a fitted scikit-learn SVC: its support vectors and cells with Laplace noise, as printed."""
+"""`SupportVectorPerturbation`: Laplace noise on the support vectors of a fitted SVC (Algorithm 1 of SK)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hypotheses of a class are acceptable on which distribution, and which distributions are neighbours."""
+"""Which hypotheses are acceptable on which distribution, and which distributions are neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a hypothesis on a distribution: a notion of fairness, and to beat every constant.
+"""Criteria for hypotheses on a distribution: fairness up to a threshold, and beating every constant.
 
 Distributions are tables of weights, shape (..., n_x, k, 2), entry [x, a, y]; hypotheses are tables of
 probabilities of a 1, shape (..., n_x, k), in units of 1/one. Leading axes broadcast. Nothing is divided, so that

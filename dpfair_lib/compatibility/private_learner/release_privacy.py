@@ -1,4 +1,4 @@
-"""The exact privacy of all that the exponential learner lets out: the noisy count M together with the hypothesis.
+"""The exact privacy of everything that the exponential learner releases: the noisy count with the hypothesis.
 
 M has a density and the hypothesis is one of finitely many, so the pair has the density p(M) c(h | M). For two samples
 the largest excess of an event, P(S) − e^ε′ P′(S), is reached by S = {(M, h): p c > e^ε′ p′ c′}, hence

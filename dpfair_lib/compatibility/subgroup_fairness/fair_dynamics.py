@@ -1,4 +1,4 @@
-"""No-regret dynamics for subgroup fairness: as printed, without privacy, and with every access to the data noised."""
+"""No-regret dynamics for subgroup fairness: as printed, without privacy, and with noise on every access to the data."""
 
 from __future__ import annotations
 

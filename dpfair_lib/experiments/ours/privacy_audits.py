@@ -1,4 +1,4 @@
-"""Audits of everything that the library releases: a lower bound on ε from outputs alone, beside the ε that is claimed.
+"""Audits of everything that the library releases: a lower bound on ε from outputs, beside the claimed ε.
 
 Of every release there is a pair of neighbours that are as far apart as the statement allows, and a score of what comes
 out. The release is run many times on both data sets, as a user would run it, secure noise wherever there is any; the

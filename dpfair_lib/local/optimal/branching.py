@@ -1,4 +1,4 @@
-"""The optimum as the thesis finds it: branch and bound over boxes of the ratios (Jiao and Li, 2022).
+"""The fairest channel by branch and bound, the thesis's method (Jiao and Li, 2022).
 
 The historical baseline. It treats the k ratios N_j/D_j as independent unknowns, which the structure of the problem
 does not ask for: see `dpfair_lib.local.optimal.level_programs`.

@@ -1,4 +1,4 @@
-"""Channels in closed form: the most truthful one, one without any unfairness, and what lies between."""
+"""Channels with closed formulas: the most truthful one, one without unfairness, and mixtures of the two."""
 
 from __future__ import annotations
 

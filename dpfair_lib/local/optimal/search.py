@@ -1,4 +1,4 @@
-"""The truthful ε-LDP channel of a sensitive attribute that leaves the least unfairness in the data."""
+"""`optimal_randomizer`: the truthful locally private channel with the fairest reports."""
 
 from __future__ import annotations
 
