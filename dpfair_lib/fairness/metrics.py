@@ -1,8 +1,8 @@
 """Fairness metrics of predictions: the largest difference of a rate between groups.
 
-Every metric takes labels or the probabilities of a randomised classifier. Of probabilities it is the
-difference of the expected rates. That is what the definitions speak of, and it is not the expected difference
-of the rates of one draw, which is never smaller and as a rule larger (`expected_parity_difference`).
+Every metric takes labels or the probabilities of a randomised classifier. For probabilities it is the difference of the
+expected rates, as in the definitions. The expected difference of the rates of one draw is another number, never smaller
+and usually larger (`dpfair_lib.fairness.expected_parity_difference`).
 """
 
 from __future__ import annotations

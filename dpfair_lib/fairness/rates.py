@@ -1,7 +1,7 @@
 """The rates behind the fairness metrics (selection, accuracy, true and false positives), for rows and populations.
 
-Predictions are labels or, for a randomised classifier, the probabilities of a positive prediction; then a
-rate is the expectation over the classifier's draws, exactly: no draw is made.
+Predictions are labels or, for a randomised classifier, the probabilities of a positive prediction. In the second case a
+rate is its expectation over the classifier's draws, computed exactly without drawing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Replacing one column of a CSV file in constant memory; all other bytes stay as they are.
 
-The file is cut at commas and line ends by whole blocks. Quotes are those of RFC 4180: a quoted field begins and ends
-with a quote, and a quote inside is written twice. What does not fit is refused, since a comma or a line end
-taken for another would leave somebody's value in the file as it is.
+The file is split at commas and line ends, in large blocks. Quotes follow RFC 4180: a quoted field begins and ends with
+a quote, and a quote inside is written twice. Anything else raises an error, because a wrongly placed comma or line end
+could leave a person's value in the file unchanged.
 """
 
 from __future__ import annotations
