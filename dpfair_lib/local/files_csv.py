@@ -94,7 +94,7 @@ def _blocks(file: Any, fields: int) -> Iterator[tuple[bytes, Rows]]:
             return
         found = _cut(data, fields, rows, complete=bool(new) or data.endswith(b"\n"))
         if not new and found.size < len(data):
-            raise ValueError(f"row {rows + len(found.start) + 1:,}: found no end; a quote is left open")
+            raise ValueError(f"row {rows + len(found.start) + 1:,}: found an unterminated quoted field")
         if found.size:
             yield data[: found.size], found
         rows, rest = rows + len(found.start), data[found.size :]
@@ -102,7 +102,7 @@ def _blocks(file: Any, fields: int) -> Iterator[tuple[bytes, Rows]]:
             return
         if len(rest) > LONGEST_ROW:
             raise ValueError(
-                f"row {rows + 1:,}: found no end within {LONGEST_ROW:,} bytes; a quote is left open"
+                f"row {rows + 1:,}: found no end of the row within {LONGEST_ROW:,} bytes, perhaps an unterminated quote"
             )
 
 

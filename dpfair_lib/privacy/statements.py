@@ -26,7 +26,7 @@ class PrivacyStatement:
     """What one release promises: (ε, δ), which data sets are neighbours, and what is assumed to be public.
 
     For all neighbouring data sets D, D′ and all sets S of outputs, P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ. Private
-    estimators keep their statement as ``privacy_statement_``. `compose` and `Budget` add statements up.
+    estimators state one after `fit`. `compose` and `Budget` add statements up.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def weight_tables(populations: Sequence[Population]) -> np.ndarray:
         if not population.exact:
             raise ValueError(
                 "populations: found floating-point probabilities, expected exact ones (Fraction): "
-                "whether two rates are equal hangs on the last digit"
+                "rounding would decide whether two rates are equal"
             )
         if not (
             np.array_equal(population.points, first.points)

@@ -188,7 +188,7 @@ class ExponentialFairLearner(BaseEstimator):
         epsilon = 2 * positive(self.epsilon, "epsilon")
         if math.isinf(epsilon) or epsilon < _LEAST:
             raise ValueError(
-                f"epsilon: found {self.epsilon!r}, expected a number whose double and whose inverse floats can hold"
+                f"epsilon: found {self.epsilon!r}, expected a number for which 2·epsilon and 1/epsilon are finite"
             )
         if not (isinstance(self.repair, bool | np.bool_) or _is_pure(self.repair)):
             raise ValueError(f"repair: found {self.repair!r}, expected True, False or 'pure'")
@@ -248,7 +248,7 @@ def _predictions(hypotheses: list[Hypothesis], X: Any, sensitive_features: Any, 
             again = _values(hypothesis, *part, place)
             if len(again) != len(half) or not np.allclose(again, rows[-1][half], rtol=0, atol=_ALIKE):
                 raise ValueError(
-                    f"hypotheses[{place}]: found other values for the same rows when asked for half of them, "
+                    f"hypotheses[{place}]: found other values for the same rows when called with half of them, "
                     "expected a function of each row alone: privacy rests on that"
                 )
     return np.array(rows)
