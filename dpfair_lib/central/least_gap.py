@@ -256,8 +256,8 @@ def accurate_failures(sizes: Any, shift: Any, epsilon: Any, delta: Any = 0.0, *,
 
 def _private_shift(n: int, odds: float, delta: float) -> float:
     """Return the τ at which n·τ·η, a bound on what the outputs tell, is ½; at most 1."""
-    told = n * contraction(odds, delta)
-    return 1.0 if told <= 0.5 else 0.5 / told
+    distance = n * contraction(odds, delta)
+    return 1.0 if distance <= 0.5 else 0.5 / distance
 
 
 def _arguments(n: Any, epsilon: Any, delta: Any, response: Any) -> tuple[int, float, float, float]:

@@ -15,8 +15,8 @@ from importlib import resources
 
 import pandas as pd
 
+from dpfair_lib.datasets.canonical_table import wrong
 from dpfair_lib.datasets.spec import Spec
-from dpfair_lib.datasets.tables import wrong
 
 
 @dataclass(frozen=True)

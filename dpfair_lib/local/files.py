@@ -141,15 +141,15 @@ def randomize_file(
     columns = {**inside, column: [*inside.get(column, []), made]}
     text = as_json(target.name, columns)
     draw = _drawing(column, randomizer, listed, seed)
-    tell = progress or (lambda *_: None)
+    report_progress = progress or (lambda *_: None)
 
     with whole_file(target, wait=False, like=source, left=_cut_off) as partial:
         with _reading(source, kind):
             if kind == "csv":
-                files_csv.rewrite(source, partial, column, draw, progress=tell)
+                files_csv.rewrite(source, partial, column, draw, progress=report_progress)
             else:
                 files_parquet.rewrite(
-                    source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell
+                    source, partial, column, draw, metadata={KEY: text.encode()}, progress=report_progress
                 )
         sync(partial)
         with whole_file(statement_path(target)) as beside:

@@ -350,5 +350,7 @@ def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
 
 def _middle(sizes: np.ndarray) -> np.ndarray:
     """Return the lower median of each column without its NaNs, and 1 for a column of NaNs."""
-    nothing = np.isnan(sizes).all(axis=0)
-    return np.where(nothing, 1.0, np.nanquantile(np.where(nothing, 1.0, sizes), 0.5, axis=0, method="lower"))
+    all_missing = np.isnan(sizes).all(axis=0)
+    return np.where(
+        all_missing, 1.0, np.nanquantile(np.where(all_missing, 1.0, sizes), 0.5, axis=0, method="lower")
+    )

@@ -154,7 +154,7 @@ def _rounded_up(value: float) -> str:
     return f"{float(_SIX_DIGITS_UP.create_decimal(repr(value))):.6g}"
 
 
-def _kept(statement: PrivacyStatement) -> tuple[float, float]:
+def _unchanged(statement: PrivacyStatement) -> tuple[float, float]:
     # used where every pair of neighbours under the new relation is one under the old relation
     return statement.epsilon, statement.delta
 
@@ -175,11 +175,11 @@ _CONVERSIONS: dict[tuple[str, str], Callable[[PrivacyStatement], tuple[float, fl
     ("add-remove", "replace-one"): _twice,
     ("add-remove", "replace-within-group"): _twice,
     ("add-remove", "sensitive-attribute"): _twice,
-    ("replace-one", "replace-within-group"): _kept,
-    ("replace-one", "sensitive-attribute"): _kept,
-    ("local", "replace-one"): _kept,
-    ("local", "replace-within-group"): _kept,
-    ("local", "sensitive-attribute"): _kept,
+    ("replace-one", "replace-within-group"): _unchanged,
+    ("replace-one", "sensitive-attribute"): _unchanged,
+    ("local", "replace-one"): _unchanged,
+    ("local", "replace-within-group"): _unchanged,
+    ("local", "sensitive-attribute"): _unchanged,
 }
 
 

@@ -179,16 +179,16 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         else:
             _check_cells(exact, groups)
             counts, radius = exact, 0.0
-        kept = np.maximum(counts, 0).astype(float)
-        rows = kept.sum(axis=0).T
+        nonnegative = np.maximum(counts, 0).astype(float)
+        rows = nonnegative.sum(axis=0).T
         extra = slack(rows, pairs, radius) if self.relaxed and self._noisy else 0.0
         limits = np.minimum(np.full((2, len(pairs)), gamma) + extra, 1.0)
-        program = OddsProgram(kept, pairs, limits)
+        program = OddsProgram(nonnegative, pairs, limits)
         solution = solve(program)
         self.groups_, self.counts_, self.noise_bound_ = groups, counts, radius
         self.program_: OddsProgram = program
         self.solution_: OddsSolution = solution
-        self._tell(rows)
+        self._set_bounds(rows)
         self.privacy_statement_ = statement
         return self
 
@@ -318,7 +318,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
         return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
 
-    def _tell(self, rows: np.ndarray) -> None:
+    def _set_bounds(self, rows: np.ndarray) -> None:
         rule, radius, pairs = self.solution_.rule, self.noise_bound_, self.program_.pairs
         self.probabilities_: dict[Any, tuple[float, float]] = {
             group: (float(rule[0, at]), float(rule[1, at])) for at, group in enumerate(self.groups_)

@@ -151,8 +151,8 @@ def sum_of_tails_failure(
     cells = 2 * positive_integer(n_groups, "n_groups")
     first, second = (largest_error_bound(beta, 1.0, size, "printed") for size in (cells, 2))
     if one_of(event, "event", ("sum", "both")) == "both":
-        kept = math.log(-math.expm1(-first)) * cells + 2 * math.log(-math.expm1(-second))
-        return -math.expm1(kept)
+        log_chance = math.log(-math.expm1(-first)) * cells + 2 * math.log(-math.expm1(-second))
+        return -math.expm1(log_chance)
     ratio = vectors / points  # scale of W over that of V
     threshold = first * ratio + second  # in units of the scale of V
 

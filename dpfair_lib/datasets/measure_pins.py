@@ -12,9 +12,9 @@ import pandas as pd
 
 from dpfair_lib._files import write_whole
 from dpfair_lib.datasets import pins, standin
+from dpfair_lib.datasets.canonical_table import read_layout
 from dpfair_lib.datasets.find import find
 from dpfair_lib.datasets.spec import Spec
-from dpfair_lib.datasets.tables import read_layout
 
 
 def measure(spec: Spec, root: Path, files: Mapping[str, str]) -> tuple[pins.Pins, standin.Facts]:
