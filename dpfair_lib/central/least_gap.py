@@ -1,4 +1,4 @@
-"""The least parity gap of private classifiers: what none can avoid, and what one attains.
+"""The least parity gap that a private classifier can have.
 
 A classifier answers to the feature x ∈ {0, 1} of a group a with probabilities t_a (x = 0) and t_a + κ_a (x = 1);
 κ_a is its *response*. Where a share p_a of the group has x = 1, its selection rate is t_a + κ_a p_a. If p_a is

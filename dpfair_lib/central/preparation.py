@@ -1,4 +1,4 @@
-"""What the preparation of data costs: constants for scaling that are private, and what changing them moves."""
+"""Private scaling of features, and how far one record moves all scaled rows without it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Data sets: found or fetched, verified against pinned checksums, prepared; and their stand-ins.
-
-A data set is one module with a `Spec` (`acs_income`, `adult`, `adult_26k`, `celeba`, `compas`, `credit`, `lsac`),
-entered in `loading.SPECS`, and its pins and facts in the two TOML files, which `record` computes.
-"""
+"""Data sets (Adult, Credit, COMPAS, LSAC, CelebA, ACS): loading, verifying, splitting, and synthetic substitutes."""
 
 from dpfair_lib.datasets.canonical_table import DataError
 from dpfair_lib.datasets.loading import load, load_table

@@ -1,4 +1,4 @@
-"""Where a data set's files lie, and how they come there: nothing is used or kept that was not verified."""
+"""Finding and downloading the files of a data set; only verified files are used or kept."""
 
 from __future__ import annotations
 

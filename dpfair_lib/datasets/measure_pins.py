@@ -1,6 +1,6 @@
-"""Computes ``pins.toml`` and ``standin.toml`` from files on disk, for whoever adds or updates a data set.
+"""Compute ``pins.toml`` and ``standin.toml`` from files on disk, when a data set is added or updated.
 
-Nothing verifies the files then: hold them against the publisher's before recording them.
+This command does not verify the files: compare them with the publisher's before recording them.
 """
 
 from __future__ import annotations

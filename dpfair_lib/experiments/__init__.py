@@ -1,4 +1,4 @@
-"""Parameter sweeps behind tables and figures, and their recorded results."""
+"""Long experiments behind the book's tables and figures, and their recorded results."""
 
 from dpfair_lib.experiments.intervals import mean_interval
 from dpfair_lib.experiments.printed import printed_tables

@@ -34,7 +34,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     intercept_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of the second class, its log-odds under the logistic loss.
+        """Return the scores of rows. A positive score means the second of `classes_`.
+
+        Under the logistic loss the score is the log-odds of the second class.
 
         Parameters
         ----------
@@ -49,7 +51,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X is malformed, or has other features than in `fit`.
+            If X is malformed, or if its features differ from those in `fit`.
         """
         check_is_fitted(self, "coef_")
         (features,) = checked(self, X, reset=False)
@@ -61,29 +63,39 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X
-            As in `decision_function`, errors included.
+        X : array of shape (n, d)
+            Features, as in `decision_function`.
 
         Returns
         -------
-        ndarray of shape (n, 2), or (…, n, 2)
-            Probabilities.
+        ndarray of shape (n, 2), or (…, n, 2) for several models
+            Probabilities, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If X is malformed, or if its features differ from those in `fit`.
         """
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=-1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the likelier class.
+        """Return the more likely class of each row.
 
         Parameters
         ----------
-        X
-            As in `decision_function`, errors included.
+        X : array of shape (n, d)
+            Features, as in `decision_function`.
 
         Returns
         -------
-        ndarray of shape (n,), or (…, n)
+        ndarray of shape (n,), or (…, n) for several models
             Labels from `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If X is malformed, or if its features differ from those in `fit`.
         """
         second = self.decision_function(X) > 0
         return np.asarray(self.classes_[second.astype(int)])

@@ -1,4 +1,4 @@
-"""``python -m dpfair_lib randomize IN OUT``: a copy of a CSV or Parquet file with one column replaced by reports."""
+"""The command ``python -m dpfair_lib randomize IN OUT``: copy a file with one column replaced by random reports."""
 
 from __future__ import annotations
 

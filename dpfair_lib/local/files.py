@@ -1,4 +1,4 @@
-"""A file in which one column is replaced by reports: CSV or Parquet, of any size, in one step, with its statement."""
+"""Replacing one column of a CSV or Parquet file by random reports, with the privacy statement beside the file."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def randomize_file(
 
 
 def _cut_off(partial: Path) -> None:
-    warnings.warn(f"{partial}: a run that was cut off had left it; removed", CutOffWarning, stacklevel=6)
+    warnings.warn(f"{partial}: removed; an interrupted run had left it", CutOffWarning, stacklevel=6)
 
 
 def _kind(source: Path, target: Path, overwrite: bool) -> str:
@@ -182,7 +182,7 @@ def _kind(source: Path, target: Path, overwrite: bool) -> str:
         raise ValueError(f"target: found the source itself, {target}, expected another file")
     for path in (target, statement_path(target)):
         if path.exists() and not overwrite:
-            raise FileExistsError(f"{path}: is there already, and was not to be overwritten")
+            raise FileExistsError(f"{path}: exists already, and overwrite is not set")
     return str(kinds[0])
 
 
@@ -256,7 +256,7 @@ def _make_room(target: Path, overwrite: bool) -> None:
     if overwrite:
         target.unlink(missing_ok=True)
     elif target.exists():
-        raise FileExistsError(f"{target}: has come there in the meantime, and was not to be overwritten")
+        raise FileExistsError(f"{target}: was created in the meantime, and overwrite is not set")
 
 
 def _remember(
@@ -276,15 +276,15 @@ def _remember(
             columns = reports_from(source)
             if columns.get(column, []) != known:
                 raise ValueError(
-                    f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} meanwhile, "
-                    "of which this statement would not speak; nothing was written, run it again"
+                    f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} in "
+                    "the meantime, which this statement would not mention; nothing was written, run the command again"
                 )
             columns[column] = [*known, line]
             partial.write_text(as_json(source.name, columns), encoding="utf-8")
     except OSError as error:
         warnings.warn(
-            f"{record}: could not be written ({error}), so that nobody will be warned who reports "
-            f"{column} of {source.name} again",
+            f"{record}: could not be written ({error}); a second report of {column} of {source.name} "
+            "will not cause a warning",
             SecondReportWarning,
             stacklevel=3,
         )

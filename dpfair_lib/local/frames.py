@@ -1,4 +1,4 @@
-"""One column of a table replaced by reports: pandas frames and Arrow tables, whole, or piece by piece."""
+"""Replacing one column of a pandas or Arrow table by random reports."""
 
 from __future__ import annotations
 
@@ -181,7 +181,9 @@ def labels_as(labels: list[Any], kind: pa.DataType, column: str) -> pa.Array:
             f"labels: found {labels!r}, which cannot be of the type {entries} ({error})"
         ) from None
     if len(array.unique()) < len(array):
-        raise ValueError(f"labels: found {labels!r}, not distinct as {entries}")
+        raise ValueError(
+            f"labels: found {labels!r}, some of which are equal as {entries}, expected distinct ones"
+        )
     return array
 
 

@@ -1,4 +1,4 @@
-"""How far noisy gradient descent ends from the minimiser, on average."""
+"""The expected distance between the result of noisy gradient descent and the minimiser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mechanisms, their exact privacy, composition, accounting, sampling, statements, auditing."""
+"""Differential privacy: statements and their composition, noise, calibration, accounting, auditing, attacks."""
 
 from dpfair_lib.privacy.accounting import (
     EpsilonInterval,

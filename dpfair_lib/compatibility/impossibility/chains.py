@@ -1,4 +1,4 @@
-"""Chains of neighbouring laws along which no single hypothesis stays acceptable; all exact."""
+"""Chains of neighbouring distributions along which no single hypothesis stays acceptable; exact arithmetic."""
 
 from __future__ import annotations
 

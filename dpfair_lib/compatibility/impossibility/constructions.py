@@ -1,4 +1,4 @@
-"""Distributions that decide whether fairness, accuracy and pure privacy go together; all exact.
+"""Distributions that show when fairness, accuracy and pure privacy exclude one another; exact arithmetic.
 
 Tables have shape (n_x, 2, 2), entry P(X = x, A = a, Y = y). Hypotheses have shape (n_x, 2).
 """

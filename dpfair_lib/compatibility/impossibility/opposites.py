@@ -1,7 +1,8 @@
-"""Two laws a short step apart that ask for different hypotheses: fairness, accuracy and privacy with δ below 1; exact.
+"""Two nearby distributions with different acceptable hypotheses, for privacy with δ below 1; exact arithmetic.
 
-On opposite laws the surpluses P(x, a, Y = 1) − P(x, a, Y = 0) of the one are those of the other with the other sign, up
-to a factor: no hypothesis at all, randomised or not, beats the constants on both. Tables have shape (n_x, 2, 2).
+Two distributions are opposite if the surplus P(x, a, Y = 1) − P(x, a, Y = 0) of one is a negative multiple of the
+other's at every (x, a). Then no hypothesis, randomised or not, beats the constants on both. Tables have shape (n_x, 2,
+2).
 """
 
 from __future__ import annotations

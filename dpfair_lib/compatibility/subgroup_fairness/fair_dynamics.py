@@ -1,4 +1,4 @@
-"""No-regret dynamics for subgroup fairness: as printed, without privacy, and with every access to the data noised."""
+"""No-regret dynamics for subgroup fairness: as printed, without privacy, and with noise on every access to the data."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def rho_for(epsilon: float, delta: float) -> float:
     while zcdp_delta(high, epsilon) <= delta:
         low, high = high, 2 * high
         if math.isinf(high):
-            raise ValueError(f"epsilon: found {epsilon}, expected a number whose budget floats can hold")
+            raise ValueError(f"epsilon: found {epsilon}, expected a smaller one: its zCDP budget overflows")
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if zcdp_delta(middle, epsilon) <= delta else (low, middle)
