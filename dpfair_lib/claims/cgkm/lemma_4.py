@@ -193,12 +193,12 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
     search.fact("the same at 100 rounds, each loss once: δ reached", f"{low:.3g} to {high:.3g}")
-    kept = 0.0
+    reached = 0.0
     for rounds in KEPT["rounds"]:
         step = share(1.0, KEPT["delta"], rounds, noised="losses", kind="printed")
-        kept = laplace_composition_delta(step, rounds, 1.0)[1]
-        search.observe(KEPT["delta"] - kept, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
-    search.fact(f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most", kept)
+        reached = laplace_composition_delta(step, rounds, 1.0)[1]
+        search.observe(KEPT["delta"] - reached, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
+    search.fact(f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most", reached)
     last = -math.expm1(1 - 100 * printed(100)) / 2
     search.fact("the same at 100 rounds, every sum: δ of the last play alone", round(last, 3))
 
