@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.central.bounds import change_lower_bound, optimal_change
+from dpfair_lib.central.finite_populations import flippable_masses
 from dpfair_lib.central.least_change import least_change_by_enumeration, least_change_by_lp
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
@@ -180,17 +181,6 @@ def _two_group_population(left: int, right: int) -> Population:
     quarters = [[Fraction(w, 8), Fraction(4 - w, 8)] for w in (left, right)]
     table = np.array([[[group[x], Fraction(0)] for group in quarters] for x in (0, 1)], dtype=object)
     return Population.from_table(table)
-
-
-def flippable_masses(population: Population, h: np.ndarray) -> set[Fraction]:
-    """Sums of masses of points that the group of higher rate selects and the one of lower rate rejects."""
-    rates = [population.rate(h, group) for group in (0, 1)]
-    high, low = (0, 1) if rates[0] >= rates[1] else (1, 0)
-    atoms = [*population.conditional(high)[h[:, high] == 1], *population.conditional(low)[h[:, low] == 0]]
-    sums = {Fraction(0)}
-    for atom in atoms:
-        sums |= {known + atom for known in sums}
-    return sums
 
 
 FAULTS: dict[str, dict[str, Any]] = {

@@ -8,22 +8,23 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import t
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.twelve_tables_records import (
-    DATA,
-    TRIALS,
-    exact_moments,
-    exact_trials,
-    strengths,
-    trials,
+from dpfair_lib.claims.shared.twelve_tables_records import TRIALS, exact_moments, exact_trials, strengths
+from dpfair_lib.experiments.isit.printed_sentences import (
+    ACCOUNTANTS,
+    AS_RUN,
+    CERTIFIED,
+    SENTENCES,
+    Sentence,
 )
 from dpfair_lib.experiments.isit.twelve_tables import LENGTHS, published_budgets
+from dpfair_lib.experiments.isit.twelve_tables_records import DATA, trials
 from dpfair_lib.experiments.isit.twelve_tables_summary import (
     EqualAccuracy,
     at_equal_accuracy,
@@ -32,29 +33,11 @@ from dpfair_lib.experiments.isit.twelve_tables_summary import (
 from dpfair_lib.experiments.printed import printed_tables
 
 ROUNDING = 1e-9
-ACCOUNTANTS = ("PRV", "moments", "GDP")
 PENALISED = {"as run": "", **dict.fromkeys(LENGTHS, "PLD")}  # the accountant in DP-FERMI's rows
 OVERLAP = 1 / 3  # test rows over other rows, where test rows are redrawn
-AS_RUN, CERTIFIED = 2 * 2 * len(ACCOUNTANTS), 2 * 2 * len(LENGTHS)  # comparisons: data sets, ε′, and these
 OTHER_STRENGTH = {"VI", "IX", "X", "XI", "XII", "XIII"}  # tables with a λ that Tables II–V lack
 
 
-class Sentence(NamedTuple):
-    """One printed comparison: at this λ, the gap of DP-FERMI is more than ``factor`` times Algorithm 2's."""
-
-    where: str
-    data: str
-    epsilon: int
-    strength: float
-    factor: Fraction
-
-
-SENTENCES = (
-    Sentence("ISIT § IV on Table II", "adult", 3, 1.8, Fraction(2)),
-    Sentence("ISIT § IV on Table III", "adult", 9, 1.7, Fraction(1)),
-    Sentence("ISIT § IV on Table IV", "credit", 3, 0.2, Fraction(2)),
-    Sentence("ISIT § IV on Table V", "credit", 9, 1.0, Fraction(1)),
-)
 BORNE_OUT = {("adult", 9), ("credit", 3)}
 """Sentences whose factor our trials bear out."""
 CONTRADICTED = ("credit", 9)

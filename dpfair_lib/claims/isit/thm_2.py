@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.central.bounds import optimal_change
+from dpfair_lib.central.finite_populations import population_rows, posterior
 from dpfair_lib.central.flips import FlipRule, accuracy_by_rate, fit_flip_rule, flip_probabilities
 from dpfair_lib.central.least_change import is_least_change
 from dpfair_lib.central.realized import shared_draw_rates
@@ -111,28 +112,6 @@ def _all_optimal_classifiers(structure: Callable[..., np.ndarray], search: Searc
         cases=(5 * 2**2 * 5**2) ** 2,
     )
     search.fact("optimal", optimal_cases, "optimal classifiers among those enumerated")
-
-
-def population_rows(population: Population, h: np.ndarray) -> dict[str, np.ndarray]:
-    """Return a population's atoms as weighted rows: prediction, label, weight and group of each.
-
-    Parameters
-    ----------
-    population : Population
-        With groups 0 and 1.
-    h : ndarray of shape (points, 2)
-        A deterministic classifier.
-    """
-    x, a, y = (index.reshape(-1) for index in np.indices(population.table.shape))
-    weights = population.table.reshape(-1)
-    return {"y_pred": h[x, a], "y_true": y, "weights": weights, "groups": a, "at": x}
-
-
-def posterior(population: Population) -> np.ndarray:
-    """Return P(Y = 1 | x, a) of shape (points, groups); 0 where the cell is empty."""
-    mass = population.table.sum(axis=2)
-    positive = population.table[:, :, 1]
-    return np.where(mass > 0, positive / np.where(mass > 0, mass, 1), 0)
 
 
 def _rules_on_populations(

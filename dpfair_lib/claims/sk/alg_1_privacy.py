@@ -20,13 +20,13 @@ from dpfair_lib.claims.shared.support_vectors import (
     all_inside,
     nearest_opposites,
     neighbours,
-    spread_inside_margin,
 )
 from dpfair_lib.claims.sk.alg_1_privacy_attribute import judge_relaxed, raised_rate
 from dpfair_lib.claims.sk.alg_1_privacy_draws import noise_cancels, real_machine
 from dpfair_lib.svm.leaks import noisy_list_epsilon, scale_delta
 from dpfair_lib.svm.line import LineSVM, hard_margin, soft_margin
 from dpfair_lib.svm.perturbation import SupportVectorPerturbation, joint_counts, noisy_support_vectors
+from dpfair_lib.svm.small_machines import spread_inside_margin
 
 ODDS = 2  # e^ε in all exact parts: every event then has a rational probability
 LARGEST = 4

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.support_vectors import (
-    iris_pair,
-)
 from dpfair_lib.privacy.auditing import audit
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss
 from dpfair_lib.svm.perturbation import SupportVectorPerturbation
+from dpfair_lib.svm.small_machines import iris_pair
 
 
 def noise_cancels(joint: Any, search: Search) -> None:
