@@ -171,14 +171,16 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
 
     afresh = next((t for t in range(1, 12) if bits_delta(t, printed(t), 1.0) > delta), 0)
     once = next((t for t in range(1, 40) if laplace_composition_delta(printed(t), t, 1.0)[0] > delta), 0)
-    search.fact("ε = 1, δ = 1e-5, printed noise on every sum: first rounds that fail", afresh)
+    search.fact("fails_afresh", afresh, "ε = 1, δ = 1e-5, printed noise on every sum: first rounds that fail")
     # what is chosen after the last loss is computed, but no longer played
     played = next((t for t in range(2, 12) if bits_delta(t - 1, printed(t), 1.0) > delta), 0)
-    search.fact("the same without the choice after the last loss", played)
+    search.fact("fails_played", played, "the same without the choice after the last loss")
     for rounds in range(2, played):
         level = printed(rounds) * rounds * (rounds - 1) / 2
         search.observe(1.0 - level, {"rounds": rounds, "plays": rounds - 1})
-    search.fact("ε = 1, δ = 1e-5, printed noise on each loss once: first rounds that fail", once)
+    search.fact(
+        "fails_once", once, "ε = 1, δ = 1e-5, printed noise on each loss once: first rounds that fail"
+    )
     if once > 1:
         before = laplace_composition_delta(printed(once - 1), once - 1, 1.0)[1]
         search.observe(delta - before, {"rounds": once - 1})
@@ -192,15 +194,17 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         last = -math.expm1(1 - rounds * printed(rounds)) / 2
         search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
-    search.fact("the same at 100 rounds, each loss once: δ reached", f"{low:.3g} to {high:.3g}")
+    search.fact("delta_once", f"{low:.3g} to {high:.3g}", "the same at 100 rounds, each loss once: δ reached")
     kept = 0.0
     for rounds in KEPT["rounds"]:
         step = share(1.0, KEPT["delta"], rounds, noised="losses", kind="printed")
         kept = laplace_composition_delta(step, rounds, 1.0)[1]
         search.observe(KEPT["delta"] - kept, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
-    search.fact(f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most", kept)
+    search.fact("delta_kept", kept, f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most")
     last = -math.expm1(1 - 100 * printed(100)) / 2
-    search.fact("the same at 100 rounds, every sum: δ of the last play alone", round(last, 3))
+    said = "δ of the last of 100 plays alone, at ε = 1, every sum noised for δ = 1e-5"
+    search.fact("delta_last_play", round(last, 3), said)
+    search.broken(said, measured=last, stated=delta, case={"rounds": 100, "noised": "sum"})
 
 
 def _share_with(times: float, kind: str, noised: str) -> Callable[..., float]:
@@ -244,6 +248,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN = """\
+import math
+rounds, epsilon, delta = 100, 1.0, 1e-5
+step = epsilon / math.sqrt(rounds * math.log(1 / delta))  # the printed noise, where one record moves a loss by 1
+here = 1 / 2  # chance that the last play selects a point whose losses are all 0: noise below 0
+there = math.exp(-rounds * step) / 2  # on the neighbour, all its losses are 1: noise below -100
+needed = here - math.exp(epsilon) * there  # the least delta at this epsilon
+assert needed > 0.4 > delta
+"""
+
 CLAIM = Claim(
     id="cgkm.lemma-4",
     where="Lemma 4, Appendix C.1",
@@ -257,11 +271,21 @@ CLAIM = Claim(
     "T = 16 if the noisy losses are seen; for the plays alone we cannot say. √(8T ln(1/δ)) is safe for ε ≤ 8 "
     "ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Sums need √((T + 1)(2T + 1)/6) times that noise.",
     chapter="cgkm-ftpl",
+    headline="The noise is too small: at ε = 1, δ = 10⁻⁵ the last of 100 plays alone needs δ = 0.43.",
+    kind="guarantee-broken",
+    impact="conclusion",
+    because="The privacy of Algorithm 3 and of Theorem 3 is this lemma's, and the noise that it asks for "
+    "breaks the promise from three rounds on.",
+    shown_by="delta_last_play",
     errata=(
         Erratum(
             where="Lemma 4, Appendix C.1; likewise ε′ in Algorithm 3, in Lemma 5 and its proof",
             printed="ε′ = ε/(max_t Δfᵗ·√(T ln(1/δ))), by Theorem 6",
             correct="Theorem 6 gives √(8T ln(1/δ)), and only for losses that are noised once each",
+            band="result",
+            why="Theorem 6 has a factor √8, and each running sum is noised afresh, so that round t leaks "
+            "t times as much.",
+            shown=SHOWN,
         ),
     ),
     check=check,
