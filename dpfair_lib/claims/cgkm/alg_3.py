@@ -27,6 +27,7 @@ from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
     RoundNoise,
     no_regret_dynamics,
     printed_dynamics,
+    printed_scale,
 )
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame, game_from_counts, optimum
 
@@ -204,6 +205,10 @@ def _equilibrium(dynamics: Callable[..., np.ndarray], search: Search) -> None:
     )
     ours = dynamics(game, rounds=ROUNDS, samples=50, dual_bound=bound, tolerance=0.0, rng=search.rng)
     halves = [round(float(game.errors(part.mean(axis=0))), 2) for part in np.split(plays, 2)]
+    asked = printed_scale(1.0, 1e-6, int(people), dual_bound=bound, rounds=ROUNDS, samples=int(samples))
+    search.fact("rounds", ROUNDS, "rounds of the plays that are judged")
+    search.fact("coin_scale", scale, "scale of the noise in the game where none is needed")
+    search.fact("coin_printed_scale", round(asked, 4), "the printed scale there, at ε = 1 and δ = 10⁻⁶")
     search.fact(
         "printed_halves", halves, "error in the first and in the second half, printed, where none is needed"
     )

@@ -60,6 +60,7 @@ def judge_small(
     search.equal(by_definition, Fraction(largest[0], 12), {"pair": largest[1]})
     search.agree(by_definition > 2 + BOUND, True, {"pair": largest[1]})
     search.fact("loss_change", float(by_definition), "largest change of the loss vector found, times n")
+    search.fact("dual_bound", BOUND, "C of the pairs that are judged")
     search.fact("printed_change", 2 + BOUND, "printed (2 + C), at C = 10")
 
 

@@ -13,7 +13,12 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance
-from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import loss_epsilon, round_epsilons
+from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import (
+    composed_delta,
+    loss_epsilon,
+    one_point_delta,
+    round_epsilons,
+)
 from dpfair_lib.privacy.composition import optimal_composition_delta
 from dpfair_lib.privacy.finite_laws import hockey_stick
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
@@ -38,24 +43,6 @@ def check(
     _printed(search)
     _when_it_begins_to_fail(share, search)
     return search.evidence()
-
-
-def sum_of_losses(units: list[int], step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the law of Σ ±uᵢ·step, +uᵢ with probability 1/(1 + e^(−uᵢ·step)): the worst releases of those ε."""
-    law = np.ones(1)
-    for unit in units:
-        truth = 1 / (1 + math.exp(-unit * step))
-        wider = np.zeros(len(law) + 2 * unit)
-        wider[2 * unit :] += truth * law
-        wider[: len(law)] += (1 - truth) * law
-        law = wider
-    return step * np.arange(-sum(units), sum(units) + 1), law
-
-
-def composed_delta(units: list[int], step: float, at: float) -> float:
-    """Return the smallest δ of the worst releases with the pure ε of units · step, together at the level `at`."""
-    losses, law = sum_of_losses(units, step)
-    return float(law @ -np.expm1(np.minimum(at - losses, 0)))
 
 
 def _what_a_round_costs(each: Callable[..., list[float]], search: Search) -> None:
@@ -151,29 +138,21 @@ def printed_slack(rounds: int, multiple: int, ratio: Fraction) -> Fraction:
     return 1 / series - Fraction(hockey_stick(np.array(here), np.array(there), ratio**-multiple))
 
 
-def bits_delta(rounds: int, step: float, at: float) -> float:
-    """Return δ of T plays on one point, losses 0 against 1 each, in floats."""
-    here, there = np.ones(1), np.ones(1)
-    for t in range(1, rounds + 1):
-        lower = math.exp(-t * step) / 2
-        here = np.concatenate([here / 2, here / 2])
-        there = np.concatenate([there * lower, there * (1 - lower)])
-    return max(float(hockey_stick(a, b, math.exp(at))) for a, b in ((here, there), (there, here)))
-
-
 def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None:
     """At ε = 1 and δ = 1e-5: the first number of rounds at which the printed noise is too small."""
     search.part("when the printed noise begins to fail")
     delta = ASKED["delta"]
+    for name, value in ASKED.items():
+        search.fact(f"asked_{name}", value, f"{name} that is asked for where the printed noise fails")
 
     def printed(rounds: int) -> float:
         return share(**ASKED, rounds=rounds, noised="losses", kind="printed")
 
-    afresh = next((t for t in range(1, 12) if bits_delta(t, printed(t), 1.0) > delta), 0)
+    afresh = next((t for t in range(1, 12) if one_point_delta(t, printed(t), 1.0) > delta), 0)
     once = next((t for t in range(1, 40) if laplace_composition_delta(printed(t), t, 1.0)[0] > delta), 0)
     search.fact("fails_afresh", afresh, "ε = 1, δ = 1e-5, printed noise on every sum: first rounds that fail")
     # what is chosen after the last loss is computed, but no longer played
-    played = next((t for t in range(2, 12) if bits_delta(t - 1, printed(t), 1.0) > delta), 0)
+    played = next((t for t in range(2, 12) if one_point_delta(t - 1, printed(t), 1.0) > delta), 0)
     search.fact("fails_played", played, "the same without the choice after the last loss")
     for rounds in range(2, played):
         level = printed(rounds) * rounds * (rounds - 1) / 2
@@ -189,7 +168,9 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         search.observe(delta - composed_delta(units, printed(afresh - 1), 1.0), {"rounds": afresh - 1})
     # and it goes on failing: of few rounds all plays together, of more than ln(1/δ) rounds the last play alone
     for rounds in range(max(afresh, 1), 12):
-        search.observe(bits_delta(rounds, printed(rounds), 1.0) - delta, {"rounds": rounds, "noised": "sum"})
+        search.observe(
+            one_point_delta(rounds, printed(rounds), 1.0) - delta, {"rounds": rounds, "noised": "sum"}
+        )
     for rounds in (12, 15, 30, 100, 1000):
         last = -math.expm1(1 - rounds * printed(rounds)) / 2
         search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
@@ -200,6 +181,10 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         step = share(1.0, KEPT["delta"], rounds, noised="losses", kind="printed")
         kept = laplace_composition_delta(step, rounds, 1.0)[1]
         search.observe(KEPT["delta"] - kept, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
+    search.fact(
+        "kept_delta", KEPT["delta"], "δ at which the printed noise on each loss once is enough, at ε = 1"
+    )
+    search.fact("kept_rounds", ", ".join(map(str, KEPT["rounds"])), "numbers of rounds at which it is")
     search.fact("delta_kept", kept, f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most")
     last = -math.expm1(1 - 100 * printed(100)) / 2
     said = "δ of the last of 100 plays alone, at ε = 1, every sum noised for δ = 1e-5"

@@ -17,6 +17,7 @@ from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
     learner_epsilon,
     learner_regret_bound,
     signed_leader_bound,
+    two_hypotheses_regret,
 )
 from dpfair_lib.compatibility.perturbed_leader.exact_laws import cube_law, expert_law
 from dpfair_lib.compatibility.subgroup_fairness.prediction_costs import learner_costs, subgroup_payoff
@@ -145,7 +146,7 @@ def _printed(repaired: Callable[..., float], search: Search) -> None:
         search.equal(noise * (2 + bound) * 12 * root / n, 1, case, tolerance=1e-12)
     case = {"root": 1000, "doublings": 36, "bound": 10}
     rounds = 12 * case["root"] ** 2
-    shown = regret_and_bound(**case)
+    shown = two_hypotheses_regret(**case)
     search.fact(
         "regret", round(float(shown[0])),
         f"C = 10, ε = 1, δ = e⁻¹², n = 2³⁶, m = 1, T = {rounds:,}: regret at least",
@@ -183,25 +184,9 @@ def _by_hand(bound: Callable[..., float], repaired: Callable[..., float], search
         search.equal(found / expected, 1, case | {"log_delta": log_delta}, tolerance=1e-12)
 
 
-def regret_and_bound(root: int, doublings: int, bound: int) -> tuple[Fraction, Fraction]:
-    """Return a lower bound on the regret and an upper bound on the printed bound, exactly.
-
-    ε = 1, m = 1, ln(1/δ) = 12 and T = 12·root², so that √(mT ln(1/δ)) = 12·root; n = 2^doublings with ln 2 < 0.69315.
-    The noise ⟨ξ, h₁ − h₂⟩ has the variance 2n/ε′², and by Chebyshev's inequality overturns a lead of C/2 with
-    probability at most half of 8n/(ε′C)².
-    """
-    rounds, n, c = 12 * root**2, 2**doublings, Fraction(bound)
-    noise = (2 + c) * 12 * root / n  # 1/ε′
-    overturned = 8 * n * noise**2 / c**2 / 2
-    regret = Fraction(rounds, 2) * (c / 4) * (1 - 2 * overturned)
-    log_n = doublings * Fraction(69315, 100000)
-    printed = Fraction(rounds, 2) / (12 * root) + 2 * (1 + log_n) * (2 + c) * 12 * root
-    return regret, printed
-
-
 def printed_slack(root: int, doublings: int, bound: int) -> Fraction:
     """Return the printed bound minus the learner's regret, at least."""
-    regret, printed = regret_and_bound(root, doublings, bound)
+    regret, printed = two_hypotheses_regret(root, doublings, bound)
     return printed - regret
 
 

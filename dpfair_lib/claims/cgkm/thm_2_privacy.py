@@ -14,14 +14,14 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.learner_privacy import (
-    SHARES,
-    example_losses,
-    printed_loss,
-    privacy_slack,
-    shapes,
-)
+from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta, printed_delta, pure_slope
+from dpfair_lib.compatibility.private_learner.neighbouring_losses import (
+    SHARES,
+    changing_places,
+    largest_moves,
+    scaled_far_apart,
+)
 from dpfair_lib.compatibility.private_learner.release_privacy import release_delta
 from dpfair_lib.compatibility.private_learner.sample_losses import sample_losses
 from dpfair_lib.privacy import LaplaceMechanism
@@ -57,7 +57,7 @@ def _known(release: Callable[..., Any], search: Search) -> None:
         expected = LaplaceMechanism(1 / epsilon, 1.0).delta(part * epsilon)
         found = release(([0.3], [0.7]), (3, 2), 20, **settings)
         search.equal(float(found), float(expected), settings, tolerance=1e-12)
-        losses = shapes(16, (2, 2))
+        losses = largest_moves(16, (2, 2))
         together, alone = (function(losses, (2, 1), 16, **settings) for function in (release, learner_delta))
         search.observe(together - alone, settings, tolerance=1e-12)
 
@@ -68,7 +68,7 @@ def _repaired(release: Callable[..., Any], search: Search) -> None:
     search.part("repaired: every shape, M and h together")
     most = 0.0
     for n, low in COUNTS:
-        losses = shapes(n, (low, low))
+        losses = largest_moves(n, (low, low))
         for epsilon, delta in itertools.product(EPSILONS, (printed_delta(n), 1e-3)):
             for smallest in ((low, low), (low, low - 1), (low - 1, low)):
                 case = {"n": n, "smallest": smallest, "epsilon": epsilon, "delta": delta}
@@ -102,7 +102,7 @@ def _under_the_assumption(release: Callable[..., Any], search: Search) -> None:
         for low in sorted({2, n // 8, n // 2}):
             if not 2 <= low <= n / 2:
                 continue
-            losses = shapes(n, (low, low))
+            losses = largest_moves(n, (low, low))
             for smallest in ((low, low), (low, low - 1), (low - 1, low)):
                 if min(smallest) < 2:
                     continue
@@ -130,7 +130,7 @@ def _pure(slope: Callable[[int, float], float], search: Search) -> None:
     search.part("the pure learner")
     for epsilon, m in itertools.product((0.1, 0.7, 3.0), (1, 2, 5, 30, 300)):
         n = 40 * m
-        u, v = far_apart(m, n)
+        u, v = scaled_far_apart(m, n)
         for many in COPIES:
             losses = _log_chances(u, slope(m, epsilon), many) - _log_chances(v, slope(m - 1, epsilon), many)
             case = {"m": m, "n": n, "many": many, "epsilon": epsilon}
@@ -149,15 +149,6 @@ def _pure(slope: Callable[[int, float], float], search: Search) -> None:
             after.total, slope(min(after.counts), epsilon)
         )
         search.observe(2 * epsilon - abs(losses).max(), {"n": n, "counts": before.counts})
-
-
-def far_apart(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return losses of two hypotheses on two neighbouring samples between which m·u moves nearly 5 apart.
-
-    Each group has m positives at first, and one of group 0 becomes one of group 1. The first loss falls as far as it
-    can from the largest there is, the second rises as far as it can from nearly the smallest.
-    """
-    return np.array([1 + (n - m) / n, 2 / n]), np.array([m / (m + 1) + (n - m) / n, 2 / (m + 1) + 2 / n])
 
 
 def _log_chances(losses: np.ndarray, slope: float, many: int = 1) -> np.ndarray:
@@ -194,7 +185,7 @@ def _outside_the_assumption(search: Search) -> None:
     """Samples that n and k = P₁ₐ do not exclude: two positives in a group. The promise fails by far."""
     search.part("printed, few positives")
     for n in (64, 100, 400):
-        for arrays, losses in zip(example(n), example_losses(n), strict=True):
+        for arrays, losses in zip(example(n), changing_places(n), strict=True):
             for found, expected in zip(sample_losses(*arrays).total, losses, strict=True):
                 search.sanity(-abs(float(found) - expected), {"n": n}, tolerance=1e-15)
         for epsilon in (0.3, 0.5, 1.0):

@@ -113,6 +113,13 @@ def _which_optimum(solve: Callable[..., np.ndarray], search: Search) -> None:
         case = {"tolerance": tolerance}
         search.equal(float(game.errors(h)), 0.5 - min(8 * tolerance, 1) / 4, case, tolerance=1e-9)
         search.observe(tolerance - abs(float(game.violations(h)[0])), case, tolerance=1e-9)
+    least = optimum_slack(alpha)  # OPT + α less the error of every approximate equilibrium
+    search.fact("flat_people", int(flat_counts().sum()), "people in the game whose optimum is compared")
+    search.fact(
+        "equilibrium",
+        round(reached[0.1] + float(alpha - least), 9),
+        "error of its approximate equilibria, at least",
+    )
     search.fact("optima", (reached[0.0], reached[0.1]), "OPT at tolerance 0 and at tolerance 1/10")
 
 
@@ -146,6 +153,8 @@ def _sizes(condition: Callable[..., float], sample: Callable[..., float], search
         ratio = condition(n, **chosen, derived=True) / condition(n, **chosen)
         times = math.sqrt(1 + math.log(n)) * (2 + 1 / alpha) / (3 * (1 + 1 / alpha))
         search.equal(ratio, times, case, tolerance=1e-9)
+    search.fact("beta", BETA, "chance to fail for which sizes are worked out")
+    search.fact("delta", DELTA, "δ for which they are")
     n = sample(1.0, 0.1, BETA, DELTA)
     calls = printed_rounds(n, 0.1, BETA) * printed_samples(n, 0.1, BETA)
     search.fact(
