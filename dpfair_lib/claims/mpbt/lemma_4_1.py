@@ -47,7 +47,7 @@ def check(
             printed / exact,
             f"printed radius over exact radius, p = {dimension}, ζ = 0.01",
         )
-    search.fact("dimensions", DIMENSIONS, "dimensions p that were examined")
+    search.fact("largest_dimension", max(DIMENSIONS), "largest dimension p that was examined")
     return search.evidence()
 
 
@@ -158,7 +158,7 @@ CLAIM = Claim(
             correct="σ²",
             band="slip",
             why="The exponent has no unit, and the norm in it is squared.",
-            used="Lemma 4.1, whose bound has σ²",
+            used="Appendix E, before (13), where α = 4pσ² log(2/ζ)",
         ),
     ),
     check=check,

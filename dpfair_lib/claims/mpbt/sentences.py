@@ -284,7 +284,7 @@ CLAIM = Claim(
     errata=(
         Erratum(
             where="§ 5.3",
-            printed="without more knowledge the bounds cannot be significantly tightened",
+            printed="it is suggested that without more knowledge the bounds cannot be significantly tightened",
             correct="one projection of the noise for each row gives bounds 5 to 32 times smaller",
             band="result",
             why="The norm of the noise grows like √p, but a prediction changes only by the noise along its own row.",

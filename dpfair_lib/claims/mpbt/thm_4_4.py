@@ -78,9 +78,15 @@ def check(
     search.fact(
         "fails_with", world["errs"], "features of norm 0.001, n = 2, ζ = 0.01: how often the bound fails"
     )
-    printed = world["chi"] * world["L"] * world["radius"]
-    search.fact("printed_bound", printed, "the printed bound there, below the difference of 1 that occurs")
-    search.fact("bound_without", world["chi"] * world["radius"], "the bound there without the factor L")
+    worlds = {norm: one_point(norm, 4, 0.5, 1 / 16, 0.01) for norm in (1.0, 0.1, 0.01, 0.001)}
+    search.fact(
+        "by_norm",
+        [
+            (norm, w["chi"] * w["L"] * w["radius"], w["chi"] * w["radius"], w["errs"])
+            for norm, w in worlds.items()
+        ],
+        "n = 4, ε = 1/2, ζ = 0.01: norm, printed bound, bound without the second L, chance of a change by 1",
+    )
     _either_side(bound, search)
     _coverage(radius, search)
     return search.evidence()
