@@ -8,31 +8,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.printed_descent import printed_noise
 from dpfair_lib.margins.descent import full_batch_descent_bound, stochastic_descent_bound
+from dpfair_lib.margins.printed_descent import last_iterate_delta, printed_noise, proof_steps
 from dpfair_lib.privacy.gaussian import gaussian_delta
 
 
 def last_iterate_slack(n: int, steps: int, epsilon: float, delta: float, power: int) -> float:
-    """Return δ minus a proved lower bound on the true δ of T-step DP-SGD with the printed noise.
-
-    Losses β(h − z)²/2 on [−1, 1] (smooth and strongly convex with μ = β, Λ = 2β), step 1/(2β), start at −1: each step
-    goes half way to the drawn z and adds noise of standard deviation s = σ/Λ. All z are 0 but one, which is 1 or −1.
-    If no noise exceeds 1/16, the last iterate is above 1/4 if the odd record was drawn last and is 1, and is below 1/4
-    if it is −1.
-    """
-    s = printed_noise(n, steps, epsilon, delta, power)
-    exceeded = 2 * steps * float(ndtr(-1 / (16 * s)))
-    return delta - ((1 - exceeded) / n - math.exp(epsilon) * exceeded)
-
-
-def proof_steps(n: int, epsilon: float, delta: float) -> int:
-    """Return the proof's T on these losses with h_0 = −1, h* next to 0: 2 ln(n²ε²/(512 ln(2/δ))), rounded up."""
-    return math.ceil(2 * math.log(n**2 * epsilon**2 / (512 * math.log(2 / delta))))
+    """Return δ minus a proved lower bound on the true δ of T-step DP-SGD with the printed noise."""
+    return delta - last_iterate_delta(n, steps, epsilon, delta, power)
 
 
 def check(
@@ -68,7 +54,7 @@ def _privacy(search: Search) -> None:
     n, epsilon = 10**7, 0.5
     delta, steps = 1 / n**2, proof_steps(10**7, 0.5, 1e-14)
     search.fact("proof_steps", steps, "the proof's T for n = 10⁷, ε = ½, δ = 1/n²")
-    true = delta - last_iterate_slack(n, steps, epsilon, delta, 2)
+    true = last_iterate_delta(n, steps, epsilon, delta, 2)
     case = {"n": n, "steps": steps, "epsilon": epsilon, "power": 2}
     search.broken("δ of DP-SGD at the proof's T", measured=true, stated=delta, case=case)
     search.fact("true_over_stated", float(round(true / delta)), "true δ there over stated δ, at least")

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.printed_descent import printed_noise
 from dpfair_lib.margins.descent import full_batch_descent_bound
+from dpfair_lib.margins.printed_descent import printed_noise
 from dpfair_lib.privacy.accounting import dp_sgd_epsilon
 from dpfair_lib.privacy.gaussian import gaussian_delta
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
@@ -21,6 +20,7 @@ from dpfair_lib.privacy.minimisers import (
     minimiser_reach,
     output_perturbation_sensitivity,
 )
+from dpfair_lib.privacy.worst_replacements import worst_replacement
 
 SLOPES = range(-3, 4)
 
@@ -142,28 +142,6 @@ def _refits(
             round(share, 3),
             f"random refits of logistic regression: largest move over 2Λ/(μn), p = {p}",
         )
-
-
-def worst_replacement(lipschitz: float, mu: float, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return n − 1 equal rows in the plane and two further ones whose exchange moves logistic regression far.
-
-    All labels are 1. The equal rows make the minimiser as long as any; the two others are opposite across it and each
-    lean against it. Lengths and leaning are searched for on grids, without the formula that is judged.
-    """
-    lengths = lipschitz * np.linspace(0.01, 1, 1000)
-    low, high = np.zeros(1000), np.full(1000, lipschitz / mu)
-    for _ in range(100):
-        h = (low + high) / 2
-        below = mu * h < lengths * expit(-lengths * h)
-        low, high = np.where(below, h, low), np.where(below, high, h)
-    longest = low.argmax()
-    leaning = np.linspace(0, 1, 1001)
-    pulls = expit(lipschitz * low[longest] * leaning) * np.sqrt(1 - leaning**2)
-    s = leaning[pulls.argmax()]
-    base = np.tile([lengths[longest], 0.0], (n - 1, 1))
-    across = np.array([0.0, lipschitz * math.sqrt(1 - s**2)])
-    against = np.array([-lipschitz * s, 0.0])
-    return base, against + across, against - across
 
 
 def _worst_replacements(logistic: Callable[..., float], solve: Callable[..., Any], search: Search) -> None:
