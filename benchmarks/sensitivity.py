@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 
 from benchmarks.timing import Check, Contender, check
-from dpfair_lib.compat.sensitivity import Moves, enumerate_moves, utility_sensitivity
+from dpfair_lib.compatibility.private_learner.sensitivity import Moves, enumerate_moves, utility_sensitivity
 
 TITLE = "Every neighbouring pair of samples up to some size, hypotheses with values 0, ½, 1"
 UNIT = "all sizes up to the one given"
@@ -21,7 +21,11 @@ def search(records: int) -> list[Moves]:
 
 
 def contenders(records: int) -> dict[str, Contender]:
-    return {"dpfair_lib.compat.sensitivity.enumerate_moves": Contender(lambda: search(records))}
+    return {
+        "dpfair_lib.compatibility.private_learner.sensitivity.enumerate_moves": Contender(
+            lambda: search(records)
+        )
+    }
 
 
 def checks() -> list[Check]:

@@ -8,10 +8,10 @@ from .central import expected_parity_bound as expected_parity_bound
 from .central import optimal_change as optimal_change
 from .central import parity_bound as parity_bound
 from .central import parity_violation_probability as parity_violation_probability
-from .compat import ExponentialFairLearner as ExponentialFairLearner
-from .compat import PrivateNoRegretFair as PrivateNoRegretFair
-from .compat import acceptable_hypotheses as acceptable_hypotheses
-from .compat import pure_dp_feasible as pure_dp_feasible
+from .compatibility import ExponentialFairLearner as ExponentialFairLearner
+from .compatibility import PrivateNoRegretFair as PrivateNoRegretFair
+from .compatibility import acceptable_hypotheses as acceptable_hypotheses
+from .compatibility import pure_dp_feasible as pure_dp_feasible
 from .datasets import Dataset as Dataset
 from .datasets import load as load
 from .datasets import synthetic as synthetic

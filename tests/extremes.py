@@ -62,7 +62,7 @@ def _positive(x, _):
 def bases():
     """Return for each public name a function of keyword arguments, and ordinary arguments."""
     import dpfair_lib as dpf
-    from dpfair_lib.compat.criteria import beats_constants, fair_within
+    from dpfair_lib.compatibility.impossibility.criteria import beats_constants, fair_within
 
     rng = np.random.default_rng(0)
     n = 40

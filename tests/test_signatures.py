@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 LISTED = Path(__file__).with_name("signatures.txt").read_text(encoding="utf-8").splitlines()
-PACKAGES = ("", ".privacy", ".central", ".learners", ".local", ".margins", ".svm", ".compat", ".fairness")
+PACKAGES = (
+    "",
+    ".privacy",
+    ".central",
+    ".learners",
+    ".local",
+    ".margins",
+    ".svm",
+    ".compatibility",
+    ".fairness",
+)
 
 
 def public():

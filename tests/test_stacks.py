@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpfair_lib.central.least_change import is_least_change
-from dpfair_lib.compat.constructions import levelled_down
-from dpfair_lib.compat.criteria import (
+from dpfair_lib.compatibility.impossibility.constructions import levelled_down
+from dpfair_lib.compatibility.impossibility.criteria import (
     NOTIONS,
     beats_constants,
     cell_rates,
@@ -13,11 +13,15 @@ from dpfair_lib.compat.criteria import (
     is_usable,
     opportunity_gap,
 )
-from dpfair_lib.compat.leader_laws import cube_law
-from dpfair_lib.compat.learner_law import choice_probabilities, learner_delta, learner_epsilon
-from dpfair_lib.compat.learner_release import release_delta
-from dpfair_lib.compat.matrix_games import average_regrets, equilibrium_gaps
-from dpfair_lib.compat.opposites import usable_within
+from dpfair_lib.compatibility.impossibility.opposites import usable_within
+from dpfair_lib.compatibility.perturbed_leader.exact_laws import cube_law
+from dpfair_lib.compatibility.private_learner.choice_law import (
+    choice_probabilities,
+    learner_delta,
+    learner_epsilon,
+)
+from dpfair_lib.compatibility.private_learner.release_privacy import release_delta
+from dpfair_lib.compatibility.subgroup_fairness.matrix_games import average_regrets, equilibrium_gaps
 from dpfair_lib.local.truthful import private_by_pairs, private_by_truth, truthful_columns, truthful_rows
 from dpfair_lib.privacy.finite_laws import composed, hockey_stick, processed, smallest_epsilon
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss

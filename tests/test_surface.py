@@ -69,7 +69,7 @@ def test_command_line_prints_json_of_one_claim():
 ROOMS = (
     {"populations", "datasets", "fairness", "privacy"},
     {"learners"},
-    {"central", "local", "compat", "margins", "svm"},
+    {"central", "local", "compatibility", "margins", "svm"},
     {"claims", "experiments"},
 )
 """From the ground up; a room uses those below it, and the source packages do not use one another."""

@@ -25,7 +25,7 @@ import mutant_runs as runs
 from mutant_runs import LIBRARY, ROOT, Tests
 from mutant_sites import Mutant, chance, mutants, mutated
 
-ROOMS = ["privacy", "central", "learners", "local", "margins", "svm", "compat"]
+ROOMS = ["privacy", "central", "learners", "local", "margins", "svm", "compatibility"]
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
 FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first")
@@ -69,7 +69,7 @@ def main() -> int:
                 write(args.record, rows, head)
     write(args.record, rows, head)
     counts = Counter((row["file"].partition("/")[0], row["class"]) for row in rows.values())
-    print(*(f"{room:9} {name:10} {number}" for (room, name), number in sorted(counts.items())), sep="\n")
+    print(*(f"{room:13} {name:10} {number}" for (room, name), number in sorted(counts.items())), sep="\n")
     print(*(f"lives: {key}" for key, row in rows.items() if row["class"] == "survived"), sep="\n")
     return 0
 

@@ -5,10 +5,10 @@ import math
 from fractions import Fraction
 
 from dpfair_lib.claims import claim, judge
-from dpfair_lib.compat.acceptable import hypothesis_grid
-from dpfair_lib.compat.learner_accuracy import printed_sample_size, sample_size
-from dpfair_lib.compat.learner_law import printed_delta
-from dpfair_lib.compat.opposites import usable_within
+from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
+from dpfair_lib.compatibility.impossibility.opposites import usable_within
+from dpfair_lib.compatibility.private_learner.accuracy_bounds import printed_sample_size, sample_size
+from dpfair_lib.compatibility.private_learner.choice_law import printed_delta
 
 
 def test_numbers_of_the_findings_are_those_of_the_checks():

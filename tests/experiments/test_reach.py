@@ -234,7 +234,7 @@ def test_the_parts_of_a_partial_count():
     assert modules_of(functools.partial(task, kind=EXPERIMENTS)) == modules_of(task)
     reached = {path.relative_to(LIBRARY).parts[0] for path in reached_files(modules_of(task), LIBRARY)}
     assert {"svm", "learners", "privacy", "datasets", "experiments"} <= reached
-    assert not reached & {"claims", "compat", "local", "margins"}
+    assert not reached & {"claims", "compatibility", "local", "margins"}
 
 
 def test_functions_of_the_library_have_digests_of_their_own():

@@ -12,8 +12,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpfair_lib.compat.fair_dynamics import rho_for, round_noise
-from dpfair_lib.compat.leader_privacy import loss_epsilon, round_epsilons
+from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import loss_epsilon, round_epsilons
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import rho_for, round_noise
 from dpfair_lib.local import Randomizer, generalized_randomized_response, subset_selection
 from dpfair_lib.privacy import (
     GaussianMechanism,

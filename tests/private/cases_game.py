@@ -11,8 +11,8 @@ import pandas as pd
 from cases import Asked, Case, Data, Pairs, estimator
 
 import dpfair_lib as dpf
-from dpfair_lib.compat.fair_dynamics import no_regret_dynamics
-from dpfair_lib.compat.no_regret import noisy_counts
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import no_regret_dynamics
+from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
 from dpfair_lib.privacy import zcdp_delta
 
 LEVELS = {"job": ["none", "full"], "sex": ["f", "m"]}

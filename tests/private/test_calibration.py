@@ -11,8 +11,8 @@ from test_costs import zcdp_delta
 from watching import watched
 
 import dpfair_lib as dpf
-from dpfair_lib.compat.fair_dynamics import RoundNoise, loss_sensitivity, round_noise
-from dpfair_lib.compat.subgroup_game import game_from_counts
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import RoundNoise, loss_sensitivity, round_noise
+from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts
 from dpfair_lib.privacy import GaussianMechanism, composed_zcdp, gaussian_sigma, zcdp_from_pure
 
 EXACT = 1e-12

@@ -11,7 +11,7 @@ from checks import caught, check_neighbours, check_secure, check_system
 from watching import Drawn
 
 import dpfair_lib as dpf
-from dpfair_lib.compat import no_regret
+from dpfair_lib.compatibility.subgroup_fairness import no_regret
 from dpfair_lib.local import words
 from dpfair_lib.privacy import exponential, sampling
 

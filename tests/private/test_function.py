@@ -21,7 +21,7 @@ from watching import watched
 
 import dpfair_lib as dpf
 from dpfair_lib.central.flips import FlipRule
-from dpfair_lib.compat import no_regret
+from dpfair_lib.compatibility.subgroup_fairness import no_regret
 
 CASES = cases()
 BY_NAME = {case.name: case for case in CASES}

@@ -17,7 +17,7 @@ from test_calibration import gaussian_ratio
 
 import dpfair_lib as dpf
 from dpfair_lib.central.preparation import private_constants
-from dpfair_lib.compat.perturbed_leader import noisy_totals
+from dpfair_lib.compatibility.perturbed_leader.follow_the_leader import noisy_totals
 from dpfair_lib.learners.batches import poisson_batches
 from dpfair_lib.local.files import randomize_file
 from dpfair_lib.privacy import add_discrete_laplace_noise, add_gaussian_noise, add_laplace_noise

@@ -13,7 +13,7 @@ from dpfair_lib.privacy import RELATIONS
 CASES = cases()
 
 NO_RELEASE = {
-    "dpfair_lib.compat.leader_privacy.leader_statement": "a statement about numbers that its caller releases",
+    "dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds.leader_statement": "a statement about given numbers",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
     "dpfair_lib.privacy.accounting.dp_sgd_statement": "a statement about numbers that its caller releases",
     "dpfair_lib.privacy.budget.compose": "a statement of statements",

@@ -15,7 +15,7 @@ from picture import differences, picture
 from sklearn.base import BaseEstimator
 
 import dpfair_lib as dpf
-from dpfair_lib.compat import no_regret
+from dpfair_lib.compatibility.subgroup_fairness import no_regret
 from dpfair_lib.privacy import PrivacyStatement
 
 CASES = {case.name: case for case in cases()}

@@ -9,8 +9,13 @@ from typing import Any
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.learner_law import Rule, inverse_scale, over_count_probability, shift
-from dpfair_lib.compat.sensitivity import utility_sensitivity
+from dpfair_lib.compatibility.private_learner.choice_law import (
+    Rule,
+    inverse_scale,
+    over_count_probability,
+    shift,
+)
+from dpfair_lib.compatibility.private_learner.sensitivity import utility_sensitivity
 from dpfair_lib.privacy import LaplaceMechanism
 
 LARGEST = 12

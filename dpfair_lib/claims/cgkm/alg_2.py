@@ -13,8 +13,12 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.leader_laws import bit_chance, cube_law, expert_law
-from dpfair_lib.compat.perturbed_leader import follow_the_leader, noisy_totals, perturbed_leader
+from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance, cube_law, expert_law
+from dpfair_lib.compatibility.perturbed_leader.follow_the_leader import (
+    follow_the_leader,
+    noisy_totals,
+    perturbed_leader,
+)
 
 RATIOS = (Fraction(1, 2), Fraction(2, 3), Fraction(9, 10))
 CUBE = np.array(list(itertools.product((0, 1), repeat=2)))

@@ -23,8 +23,12 @@ from dpfair_lib.claims.shared.small_records import (
     table_of,
     violation,
 )
-from dpfair_lib.compat.fair_dynamics import RoundNoise, no_regret_dynamics, printed_dynamics
-from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts, optimum
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
+    RoundNoise,
+    no_regret_dynamics,
+    printed_dynamics,
+)
+from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame, game_from_counts, optimum
 
 SELECTIONS = tuple(
     (Fraction(a), Fraction(b)) for a, b in ((0, 1), (1, 0), (1, 1), (Fraction(1, 2), Fraction(1, 3)))

@@ -21,7 +21,7 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     laws,
     reference,
 )
-from dpfair_lib.compat.acceptable import hypothesis_grid, statistical_distance
+from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid, statistical_distance
 from dpfair_lib.populations import Population
 
 ALPHAS = (Fraction(0), Fraction(1, 10), Fraction(1, 4))

@@ -16,7 +16,7 @@ from dpfair_lib.claims.cgkm.fairnr_privacy_records import BOUND, judge_many, jud
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.round_draws import judge_counts, judge_losses, judge_rounds
-from dpfair_lib.compat.fair_dynamics import (
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
     RoundNoise,
     best_response,
     loss_sensitivity,
@@ -25,10 +25,10 @@ from dpfair_lib.compat.fair_dynamics import (
     rho_for,
     round_noise,
 )
-from dpfair_lib.compat.no_regret import noisy_counts
-from dpfair_lib.compat.printed_leaks import MEMBERS as FLIP_MEMBERS
-from dpfair_lib.compat.printed_leaks import feature_leak, flip_counts, flip_law
-from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts
+from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
+from dpfair_lib.compatibility.subgroup_fairness.printed_leaks import MEMBERS as FLIP_MEMBERS
+from dpfair_lib.compatibility.subgroup_fairness.printed_leaks import feature_leak, flip_counts, flip_law
+from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame, game_from_counts
 from dpfair_lib.privacy import zcdp_delta
 from dpfair_lib.privacy.finite_laws import hockey_stick, smallest_epsilon
 

@@ -19,8 +19,8 @@ from dpfair_lib.claims.shared.small_records import (
     loss_change,
     table_of,
 )
-from dpfair_lib.compat.printed_leaks import MEMBERS as PROFILES
-from dpfair_lib.compat.subgroup_game import SubgroupGame
+from dpfair_lib.compatibility.subgroup_fairness.printed_leaks import MEMBERS as PROFILES
+from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame
 
 BOUND = 10  # the dual bound C
 CLASSIFIERS = np.array(list(itertools.product((0.0, 1.0), repeat=2)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.matrix_games import average_regrets, equilibrium_gaps
+from dpfair_lib.compatibility.subgroup_fairness.matrix_games import average_regrets, equilibrium_gaps
 
 LEARNER = np.array([[1, 0], [0.5, 0.5], [0, 1]])
 # columns of the auditor, rounds: small enough to go through everything

@@ -13,8 +13,8 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
-from dpfair_lib.compat.leader_bounds import leader_cost_bound
-from dpfair_lib.compat.leader_laws import bit_chance, cube_law, expert_law
+from dpfair_lib.compatibility.perturbed_leader.cost_bounds import leader_cost_bound
+from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance, cube_law, expert_law
 
 SOUND = math.log(2) * (1 - 1e-12)
 EPSILONS = (0.1, 0.3, SOUND, 2.0, 6.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.concentration import mean_tail_bound
+from dpfair_lib.compatibility.private_learner.mean_tail import mean_tail_bound
 
 THREE = [law for law in itertools.product(range(7), repeat=3) if sum(law) == 6 and max(law) < 6]
 SIZES = (1, 2, 3, 4, 5, 6, 8)

@@ -14,7 +14,11 @@ from scipy.stats import binom
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.tails import tails
-from dpfair_lib.compat.loss_concentration import deviation_law, printed_utility_bound, utility_bound
+from dpfair_lib.compatibility.private_learner.loss_concentration import (
+    deviation_law,
+    printed_utility_bound,
+    utility_bound,
+)
 
 SIZES = (3, 8, 14)
 POSITIVES = ((0.25, 0.25), (0.45, 0.45), (0.03, 0.5))

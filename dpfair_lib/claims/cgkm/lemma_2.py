@@ -10,8 +10,13 @@ from typing import Any
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.loss_pairs import EPSILONS, SIZES, printed_bound, worst_pair
-from dpfair_lib.compat.losses import sample_losses
-from dpfair_lib.compat.sensitivity import Counts, Moves, discrimination_sensitivity, enumerate_moves
+from dpfair_lib.compatibility.private_learner.sample_losses import sample_losses
+from dpfair_lib.compatibility.private_learner.sensitivity import (
+    Counts,
+    Moves,
+    discrimination_sensitivity,
+    enumerate_moves,
+)
 
 
 def check(

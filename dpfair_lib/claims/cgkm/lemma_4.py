@@ -12,8 +12,8 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.leader_laws import bit_chance
-from dpfair_lib.compat.leader_privacy import loss_epsilon, round_epsilons
+from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance
+from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import loss_epsilon, round_epsilons
 from dpfair_lib.privacy.composition import optimal_composition_delta
 from dpfair_lib.privacy.finite_laws import hockey_stick
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta

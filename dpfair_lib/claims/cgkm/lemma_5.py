@@ -13,9 +13,13 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
-from dpfair_lib.compat.leader_bounds import learner_epsilon, learner_regret_bound, signed_leader_bound
-from dpfair_lib.compat.leader_costs import learner_costs, subgroup_payoff
-from dpfair_lib.compat.leader_laws import cube_law, expert_law
+from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
+    learner_epsilon,
+    learner_regret_bound,
+    signed_leader_bound,
+)
+from dpfair_lib.compatibility.perturbed_leader.exact_laws import cube_law, expert_law
+from dpfair_lib.compatibility.subgroup_fairness.prediction_costs import learner_costs, subgroup_payoff
 
 BOUNDS = (Fraction(3), Fraction(10))
 FAMILIES = (("cube", 1, 5), ("cube", 2, 3), ("experts", 2, 3))

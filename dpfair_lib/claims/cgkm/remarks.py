@@ -25,8 +25,12 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     laws,
     reference,
 )
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neighbor_table
-from dpfair_lib.compat.constructions import (
+from dpfair_lib.compatibility.impossibility.acceptable import (
+    acceptable_table,
+    hypothesis_grid,
+    neighbor_table,
+)
+from dpfair_lib.compatibility.impossibility.constructions import (
     curve_family,
     gap_steps,
     levelled_down,
@@ -34,17 +38,23 @@ from dpfair_lib.compat.constructions import (
     sign_pair,
     softened,
 )
-from dpfair_lib.compat.criteria import (
+from dpfair_lib.compatibility.impossibility.criteria import (
     Criterion,
     beats_constants,
     fair_within,
     opportunity_gap,
     worst_gap,
 )
-from dpfair_lib.compat.feasibility import decide, keeps_promises
-from dpfair_lib.compat.ladder import least_chain_delta, mass_ladder
-from dpfair_lib.compat.mechanism_lp import largest_mass
-from dpfair_lib.compat.opposites import nested_laws, opposite_coins, opposite_laws, servable, usable_within
+from dpfair_lib.compatibility.impossibility.feasibility import decide, keeps_promises
+from dpfair_lib.compatibility.impossibility.ladder import least_chain_delta, mass_ladder
+from dpfair_lib.compatibility.impossibility.mechanism_programs import largest_mass
+from dpfair_lib.compatibility.impossibility.opposites import (
+    nested_laws,
+    opposite_coins,
+    opposite_laws,
+    servable,
+    usable_within,
+)
 from dpfair_lib.populations import Population
 
 ALPHA = Fraction(1, 10)

@@ -19,17 +19,17 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     gap_by_definition,
     laws,
 )
-from dpfair_lib.compat.acceptable import (
+from dpfair_lib.compatibility.impossibility.acceptable import (
     acceptable_table,
     hypothesis_grid,
     neighbor_table,
     statistical_distance,
 )
-from dpfair_lib.compat.criteria import beats_constants, fair_within
-from dpfair_lib.compat.feasibility import keeps_promises
-from dpfair_lib.compat.ladder import least_chain_delta
-from dpfair_lib.compat.mechanism_lp import largest_mass
-from dpfair_lib.compat.opposites import (
+from dpfair_lib.compatibility.impossibility.criteria import beats_constants, fair_within
+from dpfair_lib.compatibility.impossibility.feasibility import keeps_promises
+from dpfair_lib.compatibility.impossibility.ladder import least_chain_delta
+from dpfair_lib.compatibility.impossibility.mechanism_programs import largest_mass
+from dpfair_lib.compatibility.impossibility.opposites import (
     nested_in_a_group,
     nested_laws,
     opposite_coins,

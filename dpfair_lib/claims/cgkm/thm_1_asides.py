@@ -17,8 +17,8 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     error_by_definition,
     gap_by_definition,
 )
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid
-from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within
+from dpfair_lib.compatibility.impossibility.acceptable import acceptable_table, hypothesis_grid
+from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, fair_within
 from dpfair_lib.populations import Population
 
 FAIR, ACCURATE = fair_within("opportunity"), beats_constants()

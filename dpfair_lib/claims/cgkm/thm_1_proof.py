@@ -20,9 +20,9 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     laws,
     reference,
 )
-from dpfair_lib.compat.acceptable import hypothesis_grid, statistical_distance
-from dpfair_lib.compat.constructions import four_atoms, unfair_neighbor
-from dpfair_lib.compat.criteria import opportunity_gap
+from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid, statistical_distance
+from dpfair_lib.compatibility.impossibility.constructions import four_atoms, unfair_neighbor
+from dpfair_lib.compatibility.impossibility.criteria import opportunity_gap
 from dpfair_lib.populations import Population
 
 ZETAS = tuple(Fraction(i, 64) for i in range(1, 16))

@@ -16,12 +16,21 @@ from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import QUARTERS, acceptable_by_definition, law_count, laws
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid, neighbor_table
-from dpfair_lib.compat.chains import connecting_chain
-from dpfair_lib.compat.constructions import floor_pair, hopeless_law, nothing
-from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within, is_usable
-from dpfair_lib.compat.feasibility import decide, is_contradiction, keeps_promises, pure_dp_feasible
-from dpfair_lib.compat.mechanism_lp import largest_mass
+from dpfair_lib.compatibility.impossibility.acceptable import (
+    acceptable_table,
+    hypothesis_grid,
+    neighbor_table,
+)
+from dpfair_lib.compatibility.impossibility.chains import connecting_chain
+from dpfair_lib.compatibility.impossibility.constructions import floor_pair, hopeless_law, nothing
+from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, fair_within, is_usable
+from dpfair_lib.compatibility.impossibility.feasibility import (
+    decide,
+    is_contradiction,
+    keeps_promises,
+    pure_dp_feasible,
+)
+from dpfair_lib.compatibility.impossibility.mechanism_programs import largest_mass
 from dpfair_lib.populations import Population
 
 FAIR, ACCURATE = fair_within("opportunity"), beats_constants()

@@ -12,9 +12,9 @@ from scipy.integrate import quad
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.learner_accuracy import choice_bound
-from dpfair_lib.compat.learner_law import choice_probabilities, printed_delta, shift
-from dpfair_lib.compat.sensitivity import utility_sensitivity
+from dpfair_lib.compatibility.private_learner.accuracy_bounds import choice_bound
+from dpfair_lib.compatibility.private_learner.choice_law import choice_probabilities, printed_delta, shift
+from dpfair_lib.compatibility.private_learner.sensitivity import utility_sensitivity
 
 GAPS = np.linspace(0.05, 1.95, 20)
 COPIES = (1, 9, 99, 10**4)

@@ -15,9 +15,9 @@ from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.learner_privacy import example_losses, printed_loss, privacy_slack, shapes
-from dpfair_lib.compat.learner_law import learner_delta, printed_delta, pure_slope
-from dpfair_lib.compat.learner_release import release_delta
-from dpfair_lib.compat.losses import sample_losses
+from dpfair_lib.compatibility.private_learner.choice_law import learner_delta, printed_delta, pure_slope
+from dpfair_lib.compatibility.private_learner.release_privacy import release_delta
+from dpfair_lib.compatibility.private_learner.sample_losses import sample_losses
 from dpfair_lib.privacy import LaplaceMechanism
 
 EPSILONS = (0.05, 0.5, 2.5)

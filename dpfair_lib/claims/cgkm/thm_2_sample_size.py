@@ -15,14 +15,18 @@ from scipy.stats import binom
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
-from dpfair_lib.compat.learner_accuracy import (
+from dpfair_lib.compatibility.private_learner.accuracy_bounds import (
     choice_bound,
     printed_sample_size,
     printed_terms,
     sample_size,
 )
-from dpfair_lib.compat.learner_law import choice_probabilities, printed_delta, pure_slope
-from dpfair_lib.compat.loss_concentration import utility_bound
+from dpfair_lib.compatibility.private_learner.choice_law import (
+    choice_probabilities,
+    printed_delta,
+    pure_slope,
+)
+from dpfair_lib.compatibility.private_learner.loss_concentration import utility_bound
 
 POSITIVES = ((0.25, 0.25), (0.2, 0.036))
 TARGETS = ((0.5, 0.05, 1.0), (0.1, 0.05, 0.1), (0.3, 0.01, 0.3))

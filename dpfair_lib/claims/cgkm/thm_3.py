@@ -14,15 +14,15 @@ from scipy.stats import chi
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.compat.fair_dynamics import rho_for
-from dpfair_lib.compat.fairnr_sizes import (
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import rho_for
+from dpfair_lib.compatibility.subgroup_fairness.fairnr_sizes import (
     count_noise_bound,
     printed_rounds,
     printed_samples,
     side_condition,
     smallest_sample,
 )
-from dpfair_lib.compat.subgroup_game import SubgroupGame, game_from_counts, optimum
+from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame, game_from_counts, optimum
 
 BETA, DELTA = 0.05, 1e-6
 USUAL: dict[str, float] = {"beta": BETA, "delta": DELTA, "dimension": 1, "constant": 1}

@@ -12,9 +12,9 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.loss_pairs import EPSILONS, SIZES, printed_bound, worst_pair
-from dpfair_lib.compat.learner_law import SCALED_RANGE
-from dpfair_lib.compat.losses import sample_losses
-from dpfair_lib.compat.sensitivity import (
+from dpfair_lib.compatibility.private_learner.choice_law import SCALED_RANGE
+from dpfair_lib.compatibility.private_learner.sample_losses import sample_losses
+from dpfair_lib.compatibility.private_learner.sensitivity import (
     Counts,
     discrimination_sensitivity,
     enumerate_moves,

@@ -20,16 +20,20 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     laws,
     reference,
 )
-from dpfair_lib.compat.acceptable import (
+from dpfair_lib.compatibility.impossibility.acceptable import (
     acceptable_table,
     hypothesis_grid,
     neighbor_table,
     statistical_distance,
 )
-from dpfair_lib.compat.chains import coin_chain
-from dpfair_lib.compat.constructions import cell_pair, curve_family, sign_pair
-from dpfair_lib.compat.criteria import beats_constants, fair_within
-from dpfair_lib.compat.feasibility import is_contradiction, keeps_promises, pure_dp_feasible
+from dpfair_lib.compatibility.impossibility.chains import coin_chain
+from dpfair_lib.compatibility.impossibility.constructions import cell_pair, curve_family, sign_pair
+from dpfair_lib.compatibility.impossibility.criteria import beats_constants, fair_within
+from dpfair_lib.compatibility.impossibility.feasibility import (
+    is_contradiction,
+    keeps_promises,
+    pure_dp_feasible,
+)
 from dpfair_lib.populations import Population
 
 FAIR, ACCURATE = fair_within("opportunity"), beats_constants()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.compat.acceptable import hypothesis_grid
+from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
 from dpfair_lib.populations import Population
 
 QUARTERS = tuple(Fraction(i, 4) for i in range(5))

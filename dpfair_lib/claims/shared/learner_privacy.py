@@ -8,8 +8,8 @@ import math
 import numpy as np
 from scipy.integrate import quad
 
-from dpfair_lib.compat.learner_law import learner_delta, printed_delta
-from dpfair_lib.compat.sensitivity import Counts, utility_sensitivity
+from dpfair_lib.compatibility.private_learner.choice_law import learner_delta, printed_delta
+from dpfair_lib.compatibility.private_learner.sensitivity import Counts, utility_sensitivity
 
 SHARES = (-1.0, 0.0, 1.0)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.compat.sensitivity import Counts
+from dpfair_lib.compatibility.private_learner.sensitivity import Counts
 
 SIZES = {2: 9, 3: 7}
 """Values of h → the largest sample that is enumerated here; the recorded run goes to 12 records."""

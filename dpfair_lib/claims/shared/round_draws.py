@@ -13,8 +13,8 @@ from scipy.special import logit
 from scipy.stats import binom, chi2
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.compat.fair_dynamics import RoundNoise
-from dpfair_lib.compat.subgroup_game import SubgroupGame
+from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import RoundNoise
+from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame
 
 FAILURE = (
     1e-9  # chance that a right mechanism is found wrong in one of these parts, for a seed drawn at random

@@ -24,11 +24,11 @@ from dpfair_lib.claims.sk.sentences_fairness import (
     which_notion,
 )
 from dpfair_lib.claims.sk.sentences_learner import private_learner
-from dpfair_lib.compat.acceptable import hypothesis_grid
-from dpfair_lib.compat.criteria import Criterion
-from dpfair_lib.compat.feasibility import pure_dp_feasible
-from dpfair_lib.compat.learner_law import learner_delta
-from dpfair_lib.compat.learner_release import release_delta
+from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
+from dpfair_lib.compatibility.impossibility.criteria import Criterion
+from dpfair_lib.compatibility.impossibility.feasibility import pure_dp_feasible
+from dpfair_lib.compatibility.private_learner.choice_law import learner_delta
+from dpfair_lib.compatibility.private_learner.release_privacy import release_delta
 from dpfair_lib.experiments.records import read_record
 from dpfair_lib.experiments.sk.private_svms import EPSILONS
 from dpfair_lib.experiments.sk.private_svms_summary import OVERLAP, Cell, difference, interval, with_gap

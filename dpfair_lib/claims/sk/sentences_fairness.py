@@ -18,10 +18,10 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     law_count,
     laws,
 )
-from dpfair_lib.compat.acceptable import acceptable_table, hypothesis_grid
-from dpfair_lib.compat.constructions import sign_pair
-from dpfair_lib.compat.criteria import Criterion, beats_constants, fair_within
-from dpfair_lib.compat.feasibility import is_contradiction, keeps_promises
+from dpfair_lib.compatibility.impossibility.acceptable import acceptable_table, hypothesis_grid
+from dpfair_lib.compatibility.impossibility.constructions import sign_pair
+from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, fair_within
+from dpfair_lib.compatibility.impossibility.feasibility import is_contradiction, keeps_promises
 
 OPPORTUNITY, ODDS, PARITY = (fair_within(notion) for notion in ("opportunity", "odds", "parity"))
 ACCURATE = beats_constants()

@@ -18,8 +18,8 @@ from dpfair_lib.claims.shared.hypotheses_on_points import (
     gap_by_definition,
 )
 from dpfair_lib.claims.shared.learner_privacy import shapes
-from dpfair_lib.compat.acceptable import hypothesis_grid
-from dpfair_lib.compat.learner_law import learner_delta
+from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
+from dpfair_lib.compatibility.private_learner.choice_law import learner_delta
 
 
 def private_learner(learner: Callable[..., Any], search: Search) -> None:

@@ -76,7 +76,7 @@ def coded_adult(standin: int | None = None) -> pd.DataFrame:
 
 def subgroups_of(name: str) -> list[dict[Any, Any]]:
     """Return the subgroups of a class of `CLASSES`."""
-    from dpfair_lib.compat.grid import conjunctions
+    from dpfair_lib.compatibility.subgroup_fairness.public_grid import conjunctions
 
     return [
         group
@@ -108,7 +108,7 @@ def run_trial(
         ``test error, test violation``. All are exact over the classifier's own draws. A violation is the largest
         A(g)·|FP(h) − FP(h, g)|.
     """
-    from dpfair_lib.compat.subgroup_game import game_from_counts
+    from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts
 
     frame = coded_adult(standin)
     order = np.random.default_rng([seed, split]).permutation(len(frame))
@@ -130,7 +130,7 @@ def run_trial(
 
 
 def _counted(frame: pd.DataFrame, subgroups: list[dict[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
-    from dpfair_lib.compat.grid import cell_of, count_table, membership
+    from dpfair_lib.compatibility.subgroup_fairness.public_grid import cell_of, count_table, membership
 
     cell, cells = cell_of(frame[list(FEATURES)], LEVELS, "X")
     profile, profiles = cell_of(frame[list(SENSITIVE)], LEVELS, "sensitive_features")
@@ -141,15 +141,15 @@ def _counted(frame: pd.DataFrame, subgroups: list[dict[Any, Any]]) -> tuple[np.n
 def _methods(
     game: Any, counts: np.ndarray, members: np.ndarray, rounds: int, rng: np.random.Generator
 ) -> Iterator[tuple[str, float | None, np.ndarray]]:
-    from dpfair_lib.compat.fair_dynamics import (
+    from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
         no_regret_dynamics,
         printed_dynamics,
         printed_scale,
         rho_for,
         round_noise,
     )
-    from dpfair_lib.compat.no_regret import noisy_counts
-    from dpfair_lib.compat.subgroup_game import game_from_counts, optimum
+    from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
+    from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts, optimum
 
     n = int(counts.sum())
     play = functools.partial(

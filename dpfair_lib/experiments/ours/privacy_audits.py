@@ -216,7 +216,7 @@ def weights(kind: Any, *, noise: Any = "secure") -> Audited:
 
 def choices(repair: Any) -> Audited:
     """Audit the exponential learner: by its noisy count, which costs one half of the claim, or by its choice."""
-    from dpfair_lib.compat.exponential_learner import ExponentialFairLearner
+    from dpfair_lib.compatibility.private_learner.exponential_learner import ExponentialFairLearner
 
     place, label, group = np.array([0, 1, 2, 3])[:, None], np.ones(4, dtype=int), np.array([0, 0, 1, 1])
     # right about all but the rows at one of two places
@@ -238,7 +238,7 @@ def game() -> Audited:
     """Audit the no-regret learner on noisy counts: a cell's only people get the other label."""
     import pandas as pd
 
-    from dpfair_lib.compat.no_regret import PrivateNoRegretFair
+    from dpfair_lib.compatibility.subgroup_fairness.no_regret import PrivateNoRegretFair
 
     cells, label = pd.DataFrame({"cell": [0, 0, 1, 1]}), np.array([1, 0, 1, 0])
 

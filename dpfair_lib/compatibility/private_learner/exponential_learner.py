@@ -1,0 +1,244 @@
+"""Algorithm 1 of CGKM as an estimator: a hypothesis chosen for error plus discrimination, privately."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from dpfair_lib._arguments import below_one, positive
+from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths, check_row_labels
+from dpfair_lib.compatibility.private_learner.choice_law import (
+    Rule,
+    inverse_scale,
+    printed_delta,
+    pure_slope,
+    shift,
+)
+from dpfair_lib.compatibility.private_learner.sample_losses import SampleLosses, sample_losses
+from dpfair_lib.fairness.draws import drawn_labels
+from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
+from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy.rounding import noise_scale
+from dpfair_lib.privacy.sampling import Noise, study_generator
+
+Hypothesis = Callable[[Any, Any], Any]
+
+_ALIKE = (
+    1e-6  # two values of one hypothesis for one row; a product of matrices rounds by how many rows it has
+)
+_LEAST = 2 / float(np.finfo(float).max)  # below, the scale of the noise, 1/ε, is infinite
+_NOT_PRIVATE = (
+    "cgkm.thm-2.privacy: the printed scale is too small, or negative, where a group has few positives"
+)
+
+
+class ExponentialFairLearner(BaseEstimator):
+    """Choose one of finitely many hypotheses, privately, for small error plus discrimination on true positives.
+
+    The loss of h is u(h) = Γ(h) + err(h): the difference between the two groups' true positive rates, plus the error.
+    A noisy count M of the smaller group's positives sets the scale Δ; h is drawn with probability proportional to
+    exp(−ε u(h)/(2Δ)). The count costs ε and the choice costs ε, so the release costs **2ε**.
+
+    Parameters
+    ----------
+    hypotheses : sequence or array of callables
+        Each maps ``(X, sensitive_features)`` to the chances of the label 1, an array of shape (n,) in [0, 1]. They must
+        have been fixed without a look at the data, and the value for a row must depend on that row alone: one that
+        standardises X, or looks for its largest entry, would void the guarantee. `fit` asks for halves of the rows too,
+        and refuses a hypothesis that then answers otherwise, by more than 10⁻⁶; it cannot find every such one. A
+        function of one row is never refused, rounding included; whether another one is depends on the rows, without
+        any guarantee.
+    epsilon : float
+        ε of each of the two steps, as printed.
+    delta : float or "printed"
+        δ in (0, 1); "printed" stands for exp(−√n). With ``repair="pure"`` it must be 0.
+    repair : bool or "pure"
+        True: M is raised to 1 where it is smaller, and Δ = max(2/(M + 1), 1/M + 1/n), the exact joint sensitivity; this
+        is (2ε, δ)-private for every sample, one without positives in a group included. False: Δ = 2/(M − 1) + 1/n, as
+        printed, which is not. "pure": no noisy count; h is drawn with probability proportional to
+        exp(−2ε m u(h)/5) with m the true smaller count, which is (2ε, 0)-private.
+    groups : pair
+        The two labels in ``sensitive_features``, known beforehand; a group may be absent from the sample.
+    noise : {"secure", "study"}
+        OpenDP's samplers, or seeded floating-point noise, which protects no one.
+    random_state : int, Generator or RandomState, optional
+        Seed of study noise; must be None for secure noise.
+
+    Attributes
+    ----------
+    hypothesis_ : callable
+        The hypothesis chosen.
+    index_ : int
+        Its place among the hypotheses.
+    noisy_count_ : float
+        M, which the statement covers too; absent with ``repair="pure"``.
+    privacy_statement_ : PrivacyStatement
+        What the release costs, for neighbours that differ in one record.
+
+    References
+    ----------
+    CGKM, Algorithm 1 and Theorem 2. The repaired scale and the pure learner are ours.
+    """
+
+    def __init__(
+        self, hypotheses: Sequence[Hypothesis], *, epsilon: float, delta: Any, repair: Any = True,
+        groups: tuple[Any, Any] = (0, 1), noise: Noise = "secure", random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.hypotheses = hypotheses
+        self.epsilon = epsilon
+        self.delta = delta
+        self.repair = repair
+        self.groups = groups
+        self.noise = noise
+        self.random_state = random_state
+
+    @whole_or_not_at_all
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
+        """Choose a hypothesis.
+
+        Parameters
+        ----------
+        X : array or table with n rows
+            Whatever the hypotheses take.
+        y : array of shape (n,)
+            Labels 0 and 1.
+        sensitive_features : array of shape (n,)
+            The group of each row, one of ``groups``.
+
+        Returns
+        -------
+        ExponentialFairLearner
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there are no hypotheses, one of them returns anything but n numbers in [0, 1], or others for a row when
+            it is asked for half of the rows, an argument is out of its range, pandas inputs have different row labels,
+            or a group is unknown; with ``repair=False`` also if a group has fewer than two positives.
+        """
+        self.__dict__.pop("noisy_count_", None)  # of an earlier fit: the pure learner has none
+        labels = as_binary(y, "y")
+        check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
+        epsilon, statement = positive(self.epsilon, "epsilon"), self._statement(len(labels))
+        codes = self._codes(sensitive_features)
+        check_lengths(y=labels, sensitive_features=codes)
+        hypotheses = _listed(self.hypotheses)
+        losses = sample_losses(_predictions(hypotheses, X, sensitive_features, len(labels)), labels, codes)
+        rng = study_generator(self.noise, self.random_state)
+        slope = self._slope(losses, epsilon, statement.delta, len(labels), rng)
+        self.index_ = exponential_choice(-slope * losses.total, noise=self.noise, rng=rng)
+        self.hypothesis_: Hypothesis = hypotheses[self.index_]
+        self.privacy_statement_ = statement
+        return self
+
+    def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
+        """Return the chances of the labels 0 and 1 under the chosen hypothesis, an array of shape (n, 2)."""
+        check_is_fitted(self, "hypothesis_")
+        check_consistent_length(X, sensitive_features)  # the hypothesis may look at one of them alone
+        chances = _values(self.hypothesis_, X, sensitive_features, self.index_)
+        return np.column_stack([1 - chances, chances])
+
+    def predict(self, X: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
+        """Return labels; those of a randomised hypothesis are drawn, one for each row, with ``random_state``."""
+        chances = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
+        return drawn_labels(chances, random_state)
+
+    def _slope(
+        self, losses: SampleLosses, epsilon: float, delta: float, n: int, rng: np.random.Generator | None
+    ) -> float:
+        """How fast the logarithm of the probability falls with the loss."""
+        smallest = min(losses.counts)
+        if _is_pure(self.repair):
+            return pure_slope(smallest, epsilon)
+        if not self.repair and smallest < 2:
+            raise ValueError(
+                f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected "
+                "at least 2 in each: the printed algorithm assumes it, and repair=True does not need it"
+            )
+        noisy = float(add_laplace_noise([smallest], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
+        rule: Rule = "repaired" if self.repair else "printed"
+        self.noisy_count_ = noisy - shift(epsilon, delta, rule)
+        return float(np.clip(inverse_scale(self.noisy_count_, n, rule), -1e300, 1e300)) * epsilon / 2
+
+    def _statement(self, n: int) -> PrivacyStatement:
+        epsilon = 2 * positive(self.epsilon, "epsilon")
+        if math.isinf(epsilon) or epsilon < _LEAST:
+            raise ValueError(
+                f"epsilon: found {self.epsilon!r}, expected a number whose double and whose inverse floats can hold"
+            )
+        if not (isinstance(self.repair, bool | np.bool_) or _is_pure(self.repair)):
+            raise ValueError(f"repair: found {self.repair!r}, expected True, False or 'pure'")
+        if _is_pure(self.repair):
+            if isinstance(self.delta, str) or below_one(self.delta, "delta") != 0:
+                raise ValueError(f"delta: found {self.delta!r} beside repair='pure', expected 0")
+            delta = 0.0
+        else:
+            delta = printed_delta(n) if self.delta == "printed" else below_one(self.delta, "delta")
+            shift(1.0, delta)  # refuses δ = 0
+        public = ("number of rows", "the hypotheses, each a function of one row", "the two group labels")
+        if self.repair:
+            return mark_noise(PrivacyStatement(epsilon, delta, "replace-one", public=public), self.noise)
+        statement = PrivacyStatement(
+            epsilon, delta, "replace-one", public=public, guarantee=False, note=_NOT_PRIVATE
+        )
+        return mark_noise(statement, self.noise)
+
+    def _codes(self, sensitive_features: Any) -> np.ndarray:
+        groups = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
+        if (
+            not isinstance(groups, Sequence)
+            or isinstance(groups, str)
+            or len(groups) != 2
+            or groups[0] == groups[1]
+        ):
+            raise ValueError(f"groups: found {self.groups!r}, expected two different labels")
+        found = as_vector(sensitive_features, "sensitive_features")
+        known = (found == groups[0]) | (found == groups[1])
+        if not known.all():
+            stranger = found[int(np.argmin(known))]
+            raise ValueError(f"sensitive_features: found group {stranger!r}, expected one of {list(groups)}")
+        return (found == groups[1]).astype(np.int64)
+
+
+def _is_pure(repair: Any) -> bool:
+    return isinstance(repair, str) and repair == "pure"
+
+
+def _listed(hypotheses: Any) -> list[Hypothesis]:
+    found = hypotheses.tolist() if isinstance(hypotheses, np.ndarray) else hypotheses
+    if not isinstance(found, Sequence) or isinstance(found, str) or not found:
+        raise ValueError(f"hypotheses: found {hypotheses!r}, expected a sequence of at least one callable")
+    return list(found)
+
+
+def _predictions(hypotheses: list[Hypothesis], X: Any, sensitive_features: Any, n: int) -> np.ndarray:
+    rows = []
+    for place, hypothesis in enumerate(hypotheses):
+        rows.append(_values(hypothesis, X, sensitive_features, place))
+        if len(rows[-1]) != n:
+            raise ValueError(f"hypotheses[{place}]: found {len(rows[-1])} values, expected {n}")
+        for half in (np.arange(n // 2), np.arange(n // 2, n)):
+            part = _safe_indexing(X, half), _safe_indexing(sensitive_features, half)
+            if not len(half):
+                continue
+            again = _values(hypothesis, *part, place)
+            if len(again) != len(half) or not np.allclose(again, rows[-1][half], rtol=0, atol=_ALIKE):
+                raise ValueError(
+                    f"hypotheses[{place}]: found other values for the same rows when asked for half of them, "
+                    "expected a function of each row alone: privacy rests on that"
+                )
+    return np.array(rows)
+
+
+def _values(hypothesis: Any, X: Any, sensitive_features: Any, place: int) -> np.ndarray:
+    if not callable(hypothesis):
+        raise ValueError(f"hypotheses[{place}]: found {hypothesis!r}, expected a callable")
+    return as_probabilities(hypothesis(X, sensitive_features), f"hypotheses[{place}]").astype(float)

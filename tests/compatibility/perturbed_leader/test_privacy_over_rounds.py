@@ -1,0 +1,62 @@
+import math
+
+import pytest
+
+from dpfair_lib.claims.cgkm.lemma_4 import composed_delta
+from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import (
+    leader_statement,
+    loss_epsilon,
+    round_epsilons,
+)
+from dpfair_lib.privacy import STUDY_NOTE, optimal_composition_delta
+from dpfair_lib.privacy.composition import divided_epsilon
+
+
+def test_a_sum_pays_for_every_loss_in_it():
+    assert round_epsilons(0.5, 3, "sum") == [0.5, 1.0, 1.5]
+    assert round_epsilons(0.5, 3, "losses") == [0.5] * 3
+
+
+def test_each_loss_once_is_the_share_of_equal_releases():
+    assert loss_epsilon(1.0, 1e-5, 40, "losses", "proved") == pytest.approx(
+        divided_epsilon(1.0, 1e-5, 40, "concentrated")
+    )
+
+
+def test_sums_need_more_noise_by_the_stated_factor():
+    one, other = (loss_epsilon(0.8, 1e-6, 12, noised, "proved") for noised in ("losses", "sum"))
+    assert one / other == pytest.approx(math.sqrt(13 * 25 / 6))
+
+
+def test_composition_of_unequal_releases_is_that_of_equal_ones_where_they_are():
+    for releases, at in ((1, 0.1), (6, 0.5), (9, 0.0)):
+        assert composed_delta([1] * releases, 0.3, at) == pytest.approx(
+            optimal_composition_delta(0.3, 0.0, releases, at), abs=1e-14
+        )
+
+
+def test_the_samplers_are_for_study_and_the_printed_noise_is_too_small_besides():
+    printed = leader_statement(1.0, 1e-5, 9, "sum", "printed", relation="replace-one")
+    proved = leader_statement(1.0, 1e-5, 9, "losses", "proved", relation="replace-one")
+    assert not printed.guarantee
+    assert not proved.guarantee
+    assert "cgkm.lemma-4" in printed.note
+    assert "cgkm.lemma-4" not in proved.note
+    assert STUDY_NOTE in printed.note
+    assert STUDY_NOTE in proved.note
+    assert (proved.epsilon, proved.delta) == (1.0, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: round_epsilons(0, 3, "sum"), "epsilon: found 0"),
+        (lambda: round_epsilons(1, 0, "sum"), "rounds: found 0"),
+        (lambda: round_epsilons(1, 1, "plays"), "noised: found 'plays'"),
+        (lambda: loss_epsilon(1, 1.0, 3, "sum", "proved"), "delta: found 1.0"),
+        (lambda: loss_epsilon(1, 0.1, 3, "sum", "ours"), "kind: found 'ours'"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()
