@@ -42,6 +42,12 @@ def counts(outcomes: Iterable[Outcome]) -> str:
     return f"Of {len(outcomes)} examined entries {listed}; {changed} change a conclusion of their paper."
 
 
+def paragraphs(sentences: Iterable[str]) -> Html:
+    """Return sentences as paragraphs of a page."""
+    sentences = list(sentences)
+    return Html("\n".join(sentences), "".join(f"<p>{html.escape(said)}</p>" for said in sentences))
+
+
 def bars(outcomes: Iterable[Outcome]) -> Html:
     """Return a bar for each paper: how many of its entries hold, are repaired, are false."""
     outcomes = list(outcomes)
@@ -56,10 +62,11 @@ def bars(outcomes: Iterable[Outcome]) -> Html:
             if not total:
                 continue
             width = 580 * total / largest
+            middle, ink = left + width / 2, "#1a1a1a" if color == "#e69f00" else "#fff"
             rows.append(
                 f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="26" fill="{color}" stroke="#fff">'
                 f"<title>{NAMES[source]}: {total} {words}</title></rect>"
-                f'<text x="{left + width / 2:.1f}" y="{y + 18}" text-anchor="middle" fill="{_ink(color)}">{total}</text>'
+                f'<text x="{middle:.1f}" y="{y + 18}" text-anchor="middle" fill="{ink}">{total}</text>'
             )
             text.append(f"{NAMES[source]}: {total} {words}")
             left += width
@@ -73,10 +80,6 @@ def bars(outcomes: Iterable[Outcome]) -> Html:
         f"{''.join(rows)}</svg>"
     )
     return Html("\n".join(text), f'<div class="bars">{drawing}<ul class="key">{key}</ul></div>')
-
-
-def _ink(color: str) -> str:
-    return "#1a1a1a" if color == "#e69f00" else "#fff"
 
 
 def findings(outcomes: Iterable[Outcome]) -> Html:

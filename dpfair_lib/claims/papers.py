@@ -50,3 +50,17 @@ STATEMENTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 """Source → its main numbered statements, each with the entries that judge it."""
+
+MATTER_MOST = (
+    "sk.alg-1-privacy",
+    "mpbt.table-1",
+    "isit.noise-multipliers",
+    "cgkm.thm-1.statement",
+    "mpbt.lemma-4.2",
+    "isit.preprocessing-leak",
+    "cgkm.fairnr-privacy",
+    "thesis.thm-15",
+    "thesis.thm-14",
+    "thesis.open-2",
+)
+"""The ten entries that the front page shows, first those that matter most to people whose data are used."""

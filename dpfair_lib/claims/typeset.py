@@ -10,15 +10,10 @@ from typing import Any
 
 from dpfair_lib.claims.report import plain
 
-_GREEK = dict(
-    zip(
-        (
-            "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
-        ).split(),
-        "αβγδεζηθκλμνξπρστφχψω",
-        strict=True,
-    )
+_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
 )
+_GREEK = dict(zip(_NAMES.split(), "αβγδεζηθκλμνξπρστφχψω", strict=True))
 # an index or exponent: one word, or what stands in brackets
 _RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+[*′]*|[*′+−]+))")
 
