@@ -227,7 +227,11 @@ def _classes(serves: Callable[..., bool], search: Search) -> None:
             search.agree(met.all(axis=0).any() or not met.any(axis=1).all(), False, {"class": numbers})
             refused += 1
     search.exhausts("all 247 classes of two or more usable hypotheses on two points, α = 0", cases=247)
-    search.fact("classes with two usable hypotheses for which two laws exclude every δ < 1", refused)
+    search.fact(
+        "classes_refused",
+        refused,
+        "classes with two usable hypotheses for which two laws exclude every δ < 1",
+    )
 
 
 @once
@@ -273,12 +277,12 @@ def _biased() -> list[Population]:
     return [law for law in family if (law.table.sum(axis=0) > 0).all()]
 
 
-def _steps_away(near: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _steps_away(near: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Return the number of steps from each law to the nearest one that is not kept."""
-    steps = np.where(kept, len(kept), 0)
-    for _ in range(len(kept)):
-        reached = np.where(near, steps[None, :], len(kept)).min(axis=1) + 1
-        steps = np.minimum(steps, np.where(kept, reached, 0))
+    steps = np.where(inside, len(inside), 0)
+    for _ in range(len(inside)):
+        reached = np.where(near, steps[None, :], len(inside)).min(axis=1) + 1
+        steps = np.minimum(steps, np.where(inside, reached, 0))
     return steps
 
 

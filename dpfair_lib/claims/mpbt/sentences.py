@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
-from dpfair_lib.claims.mpbt.sentences_counts import cases_of, keys_of, slope_by_sums, told
+from dpfair_lib.claims.mpbt.sentences_counts import cases_of, keys_of, slope_by_sums, stated_numbers
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.bounded_impact_records import (
     Cells,
@@ -121,7 +121,7 @@ def _outcomes(data: str, problem: str, sentences: Any, search: Search) -> None:
         key_of(data, problem, "release_epsilon"), epsilon, f"{data}, {problem}: ε of the release with ε = 1"
     )
     search.exhausts(f"every sentence, {data}, {problem}", cases=len(OUTCOMES[data][problem]))
-    cases, numbers = cases_of(data, problem, epsilon), told(data, problem, epsilon)
+    cases, numbers = cases_of(data, problem, epsilon), stated_numbers(data, problem, epsilon)
     search.agree(set(cases) == set(found), True, {"data": data, "what": "sentences counted a second time"})
     for name, again in cases.items():
         case = {"data": data, "problem": problem, "sentence": name}
