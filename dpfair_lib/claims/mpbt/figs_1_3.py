@@ -10,13 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.bounded_impact_records import (
-    data_sets,
-    exact_point,
-    key_of,
-    points,
-    recorded,
-)
+from dpfair_lib.claims.shared.bounded_impact_records import exact_point, key_of
 from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
@@ -28,6 +22,7 @@ from dpfair_lib.experiments.mpbt.bounded_impact import (
     noise_scale,
     radius_of,
 )
+from dpfair_lib.experiments.mpbt.bounded_impact_records import data_sets, points, recorded
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     COUNTS,

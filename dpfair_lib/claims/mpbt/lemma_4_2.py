@@ -53,6 +53,7 @@ def _privacy(search: Search) -> None:
                     )  # fmt: skip
     n, epsilon = 10**7, 0.5
     delta, steps = 1 / n**2, proof_steps(10**7, 0.5, 1e-14)
+    search.fact("broken_n", n, "n of the case in which the noise is not private")
     search.fact("proof_steps", steps, "the proof's T for n = 10⁷, ε = ½, δ = 1/n²")
     true = last_iterate_delta(n, steps, epsilon, delta, 2)
     case = {"n": n, "steps": steps, "epsilon": epsilon, "power": 2}

@@ -190,8 +190,8 @@ CLAIM = Claim(
         Erratum(
             where="Abstract; § 4.2",
             printed="the difference vanishes at rate Õ(√p/n)",
-            correct="at rate 1/n, without √p, if E[1/D] is finite for the distance D to the boundary; at no rate "
-            "otherwise",
+            correct="at rate 1/n, without √p, if distances to the boundary have at most a bounded density at 0; "
+            "without a condition at no rate in n",
             band="condition",
             why="Many records can lie so near the boundary that a little noise changes them; of the noise one "
             "projection counts for each record.",

@@ -17,16 +17,13 @@ from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.bounded_impact_records import (
     Cells,
     cells_of,
-    cut_n,
-    data_sets,
     exact_levels,
     exact_projection,
     exact_widths,
     key_of,
-    points,
-    recorded,
 )
 from dpfair_lib.experiments.mpbt.bounded_impact import BOUND, PROBLEMS, STATED_MODULUS
+from dpfair_lib.experiments.mpbt.bounded_impact_records import cut_n, data_sets, points, recorded
 from dpfair_lib.experiments.mpbt.bounded_impact_sentences import (
     PRINTED_MOST,
     Judged,

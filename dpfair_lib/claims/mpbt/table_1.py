@@ -12,15 +12,7 @@ from scipy.stats import binom, norm
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.bounded_impact_records import (
-    cut_n,
-    data_sets,
-    exact_table,
-    key_of,
-    provenance,
-    recorded,
-    table_of,
-)
+from dpfair_lib.claims.shared.bounded_impact_records import exact_table, key_of
 from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
@@ -30,6 +22,13 @@ from dpfair_lib.experiments.mpbt.bounded_impact import (
     STATED_MODULUS,
     noise_scale,
     searched_bound,
+)
+from dpfair_lib.experiments.mpbt.bounded_impact_records import (
+    cut_n,
+    data_sets,
+    provenance,
+    recorded,
+    table_of,
 )
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
