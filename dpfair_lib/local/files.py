@@ -1,4 +1,4 @@
-"""A file in which one column is replaced by reports: CSV or Parquet, of any size, in one step, with its statement."""
+"""Replacing one column of a CSV or Parquet file by random reports, with the privacy statement beside the file."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from dpfair_lib.local.releases import (
     statement_path,
 )  # fmt: skip
 from dpfair_lib.local.subsets import SubsetSelection
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -130,7 +131,8 @@ def randomize_file(
     before = reports_from(source)
     with _reading(source, kind):
         inside = releases_of(source)
-    statement = randomizer.privacy_statement(attribute=column, noise="secure" if seed is None else "study")
+    noise = NoiseSource.given(None if seed is None else np.random.default_rng(seed))
+    statement = randomizer.privacy_statement(attribute=column, noise=noise.noise)
     warning = _second(source, column, before, inside)
     statement = replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, note, warning])))
     if warning:
@@ -140,16 +142,16 @@ def randomize_file(
     )
     columns = {**inside, column: [*inside.get(column, []), made]}
     text = as_json(target.name, columns)
-    draw = _drawing(column, randomizer, listed, seed)
-    tell = progress or (lambda *_: None)
+    draw = _drawing(column, randomizer, listed, noise)
+    report_progress = progress or (lambda *_: None)
 
     with whole_file(target, wait=False, like=source, left=_cut_off) as partial:
         with _reading(source, kind):
             if kind == "csv":
-                files_csv.rewrite(source, partial, column, draw, progress=tell)
+                files_csv.rewrite(source, partial, column, draw, progress=report_progress)
             else:
                 files_parquet.rewrite(
-                    source, partial, column, draw, metadata={KEY: text.encode()}, progress=tell
+                    source, partial, column, draw, metadata={KEY: text.encode()}, progress=report_progress
                 )
         sync(partial)
         with whole_file(statement_path(target)) as beside:
@@ -162,7 +164,7 @@ def randomize_file(
 
 
 def _cut_off(partial: Path) -> None:
-    warnings.warn(f"{partial}: a run that was cut off had left it; removed", CutOffWarning, stacklevel=6)
+    warnings.warn(f"{partial}: removed; an interrupted run had left it", CutOffWarning, stacklevel=6)
 
 
 def _kind(source: Path, target: Path, overwrite: bool) -> str:
@@ -180,7 +182,7 @@ def _kind(source: Path, target: Path, overwrite: bool) -> str:
         raise ValueError(f"target: found the source itself, {target}, expected another file")
     for path in (target, statement_path(target)):
         if path.exists() and not overwrite:
-            raise FileExistsError(f"{path}: is there already, and was not to be overwritten")
+            raise FileExistsError(f"{path}: exists already, and overwrite is not set")
     return str(kinds[0])
 
 
@@ -230,17 +232,16 @@ def _second(source: Path, column: str, before: Mapping[str, Any], inside: Mappin
 
 
 def _drawing(
-    column: str, randomizer: Randomizer, labels: Sequence[str], seed: int | None
+    column: str, randomizer: Randomizer, labels: Sequence[str], noise: NoiseSource
 ) -> Callable[[Any], Any]:
     """Return the function that replaces the column in a piece; it counts rows, so that an error names the row."""
-    rng = None if seed is None else np.random.default_rng(seed)
     rows = 0
 
     def draw(piece: Any) -> Any:
         nonlocal rows
         try:
             drawn = randomize_frame(
-                piece, column, randomizer, labels=labels, noise="secure" if rng is None else "study", rng=rng
+                piece, column, randomizer, labels=labels, noise=noise.noise, rng=noise.generator
             )
         except LabelError as error:
             raise error.after(rows) from None
@@ -255,7 +256,7 @@ def _make_room(target: Path, overwrite: bool) -> None:
     if overwrite:
         target.unlink(missing_ok=True)
     elif target.exists():
-        raise FileExistsError(f"{target}: has come there in the meantime, and was not to be overwritten")
+        raise FileExistsError(f"{target}: was created in the meantime, and overwrite is not set")
 
 
 def _remember(
@@ -275,15 +276,15 @@ def _remember(
             columns = reports_from(source)
             if columns.get(column, []) != known:
                 raise ValueError(
-                    f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} meanwhile, "
-                    "of which this statement would not speak; nothing was written, run it again"
+                    f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} in "
+                    "the meantime, which this statement would not mention; nothing was written, run the command again"
                 )
             columns[column] = [*known, line]
             partial.write_text(as_json(source.name, columns), encoding="utf-8")
     except OSError as error:
         warnings.warn(
-            f"{record}: could not be written ({error}), so that nobody will be warned who reports "
-            f"{column} of {source.name} again",
+            f"{record}: could not be written ({error}); a second report of {column} of {source.name} "
+            "will not cause a warning",
             SecondReportWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""A finite distribution of features, group and label, whose probabilities are known."""
+"""Finite distributions of features, group and label, with known (where wanted, exact) probabilities."""
 
 from __future__ import annotations
 
@@ -17,28 +17,45 @@ Classifier = Callable[[Any, Any], Any] | np.ndarray
 
 
 class Population:
-    """A distribution of (X, A, Y) on finitely many atoms.
+    """A distribution of features X, group A and label Y that takes finitely many values.
+
+    All probabilities are known, so the rates of a classifier are computed instead of estimated. Give `Fraction`
+    probabilities to compute them exactly.
 
     Parameters
     ----------
     prob : array of shape (m,)
-        Probability of each atom; sums to 1, exactly where the entries are `Fraction`.
+        Probability of each combination (x, a, y). They sum to 1, exactly so if they are `Fraction`.
     x, a : array of shape (m,)
-        Feature and group of each atom, of any sortable type.
+        Feature and group of each combination. Any type that can be sorted.
     y : array of shape (m,)
-        Label of each atom, 0 or 1.
+        Label of each combination, 0 or 1.
 
     Attributes
     ----------
     points, groups : ndarray
         The distinct features and groups, sorted.
     table : ndarray of shape (len(points), len(groups), 2)
-        The joint probabilities; entries are `Fraction` where the population is exact.
+        The joint probabilities P(X = x, A = a, Y = y). Entries are `Fraction` if the population is exact.
 
     Raises
     ------
     ValueError
-        If probabilities are negative or do not sum to 1, a label is not 0 or 1, or a group has no mass.
+        If a probability is negative, if the probabilities do not sum to 1, if a label is not 0 or 1, or if a group has
+        probability 0.
+
+    Examples
+    --------
+    Four equally likely people. The classifier selects everyone whose feature is 1.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> quarter = Fraction(1, 4)
+    >>> population = dpf.Population(prob=[quarter] * 4, x=[0, 1, 0, 1], a=["f", "f", "m", "m"], y=[0, 1, 1, 1])
+    >>> population.rate(lambda x, a: x, "f")
+    Fraction(1, 2)
+    >>> population.accuracy(lambda x, a: x)
+    Fraction(3, 4)
     """
 
     def __init__(self, prob: Any, x: Any, a: Any, y: Any) -> None:
@@ -69,17 +86,22 @@ class Population:
 
     @classmethod
     def from_table(cls, table: Any) -> Population:
-        """Build from joint probabilities.
+        """Build a population from a table of joint probabilities.
 
         Parameters
         ----------
         table : array of shape (n_x, n_groups, 2)
-            Joint probabilities of (x, a, y); features and groups are numbered from 0.
+            Probabilities of (x, a, y). Features and groups are numbered from 0.
+
+        Returns
+        -------
+        Population
+            The population with these probabilities.
 
         Raises
         ------
         ValueError
-            If the shape is another, or as the constructor does.
+            If the table has another shape, or for the same reasons as the constructor.
         """
         table = np.asarray(table)
         if table.ndim != 3 or table.shape[2] != 2:
@@ -89,7 +111,7 @@ class Population:
 
     @classmethod
     def random(cls, rng: np.random.Generator, n_x: int, n_groups: int, exact: bool = False) -> Population:
-        """Draw a population; about one cell in five is empty, so that edges are met.
+        """Draw a random population, for tests. About one cell (x, a, y) in five has probability 0.
 
         Parameters
         ----------
@@ -98,7 +120,12 @@ class Population:
         n_x, n_groups : int
             Numbers of feature values and of groups.
         exact : bool
-            Give `Fraction` probabilities.
+            Whether the probabilities are `Fraction`.
+
+        Returns
+        -------
+        Population
+            The population drawn.
         """
         rng = as_generator(rng, "rng")
         n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
@@ -116,7 +143,8 @@ class Population:
     def exhaustive(cls, n_x: int, n_groups: int, denominator: int) -> Iterator[Population]:
         """Yield every exact population whose probabilities are multiples of 1/denominator.
 
-        Every group has mass; the number of populations grows like denominator^(2·n_x·n_groups − 1).
+        Every group has a positive probability. The number of populations grows like
+        denominator^(2·n_x·n_groups − 1), so use small numbers.
         """
         n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
         denominator = as_count(denominator, "denominator", 1)
@@ -161,7 +189,7 @@ class Population:
         return values
 
     def conditional(self, a: Any) -> np.ndarray:
-        """Return P(X = x | A = a) over the points.
+        """Return P(X = x | A = a) for every point x.
 
         Raises
         ------
@@ -172,11 +200,14 @@ class Population:
         return mass / mass.sum()
 
     def rate(self, h: Classifier, a: Any) -> Any:
-        """Return P(Ŷ = 1 | A = a), exactly where the population and the classifier are exact."""
+        """Return the selection rate P(Ŷ = 1 | A = a). It is exact if the population and the classifier are."""
         return (self.conditional(a) * self.classifier(h)[:, self._group(a)]).sum()
 
     def change(self, h: Classifier, other: Classifier, a: Any) -> Any:
-        """Return P(Ŷ ≠ Ŷ' | A = a) for two classifiers, coupled so that they differ as rarely as possible."""
+        """Return the least possible P(Ŷ ≠ Ŷ′ | A = a) of two classifiers.
+
+        If both are randomised, their draws are coupled such that they differ as rarely as possible.
+        """
         column = self._group(a)
         distance = abs(self.classifier(h)[:, column] - self.classifier(other)[:, column])
         return (self.conditional(a) * distance).sum()

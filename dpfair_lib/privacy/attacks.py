@@ -1,7 +1,7 @@
-"""Attacks on noisy numbers: averaging repeated answers, and reading the last bits of noise in floating point.
+"""Attacks on noisy numbers: averaging repeated answers, and reading the last bits of floating-point noise.
 
-They are here to be run against releases: they succeed where noise is drawn anew for each answer, or added in floating
-point, and find nothing where it is drawn once by a secure sampler.
+They test releases. They succeed if every answer gets fresh noise, or if noise is added in floating point. They find
+nothing if noise is drawn once by a secure sampler.
 """
 
 from __future__ import annotations

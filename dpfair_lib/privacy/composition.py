@@ -1,4 +1,4 @@
-"""Composition of equal releases by formula: basic, advanced, optimal."""
+"""Composition of equal releases: basic, advanced and optimal formulas."""
 
 from __future__ import annotations
 

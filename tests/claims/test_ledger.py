@@ -200,7 +200,9 @@ def test_rows_and_tables():
     assert "3 claims: 1 corrected, 1 holds, 1 not yet examined" in table
     assert f"{planted} of {planted}" in table
     assert "seconds" not in table
-    assert "kept 0123abcd" in as_table([dataclasses.replace(two[0], kept="0123abcd" * 8)], times=True)
+    assert "stored 0123abcd" in as_table(
+        [dataclasses.replace(two[0], stored_under="0123abcd" * 8)], times=True
+    )
 
 
 def test_pages_name_the_witness_and_a_missed_fault():

@@ -15,7 +15,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.round_draws import judge_losses
-from dpfair_lib.claims.shared.small_records import (
+from dpfair_lib.claims.shared.small_subgroup_games import (
     MEMBERS,
     data_sets,
     error,

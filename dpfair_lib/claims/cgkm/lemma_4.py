@@ -176,16 +176,16 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
     search.fact("delta_once", f"{low:.3g} to {high:.3g}", "the same at 100 rounds, each loss once: δ reached")
-    kept = 0.0
+    reached = 0.0
     for rounds in KEPT["rounds"]:
         step = share(1.0, KEPT["delta"], rounds, noised="losses", kind="printed")
-        kept = laplace_composition_delta(step, rounds, 1.0)[1]
-        search.observe(KEPT["delta"] - kept, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
+        reached = laplace_composition_delta(step, rounds, 1.0)[1]
+        search.observe(KEPT["delta"] - reached, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
     search.fact(
         "kept_delta", KEPT["delta"], "δ at which the printed noise on each loss once is enough, at ε = 1"
     )
     search.fact("kept_rounds", ", ".join(map(str, KEPT["rounds"])), "numbers of rounds at which it is")
-    search.fact("delta_kept", kept, f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most")
+    search.fact("delta_kept", reached, f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most")
     last = -math.expm1(1 - 100 * printed(100)) / 2
     said = "δ of the last of 100 plays alone, at ε = 1, every sum noised for δ = 1e-5"
     search.fact("delta_last_play", round(last, 3), said)

@@ -34,9 +34,9 @@ from dpfair_lib.compatibility.impossibility.constructions import (
     curve_family,
     gap_steps,
     levelled_down,
-    nothing,
     sign_pair,
     softened,
+    zero_table,
 )
 from dpfair_lib.compatibility.impossibility.criteria import (
     Criterion,
@@ -140,7 +140,7 @@ def _extreme_gaps() -> np.ndarray:
     """Return each hypothesis' largest gap on the four laws with each group's positives at one point."""
     attained = []
     for x, z in itertools.product((0, 1), repeat=2):
-        table = nothing(2)
+        table = zero_table(2)
         table[..., 0] = Fraction(1, 8)
         table[x, 0, 1] = table[z, 1, 1] = Fraction(1, 4)
         rows = table.tolist()
@@ -215,7 +215,7 @@ def _who_is_constant(search: Search) -> None:
 def _curve() -> tuple[list[Population], np.ndarray, np.ndarray, np.ndarray]:
     """Return the uniform law and four around it, what is fair on which, who neighbours whom, and the non-constant h."""
     hypotheses = hypothesis_grid(2)
-    centre = Population.from_table(nothing(2) + Fraction(1, 8))
+    centre = Population.from_table(zero_table(2) + Fraction(1, 8))
     family = [centre, *curve_family(centre, Fraction(1, 100), 4)]
     met = acceptable_table(family, hypotheses, fair_within("opportunity"), None)
     favoured = np.array([0 < h.sum() < 4 for h in hypotheses])
@@ -314,7 +314,7 @@ def _threshold_with_delta(steps: Callable[..., int], ladder: Callable[..., Any],
         # in one step less than these no unfair law can be met
         slack = nearest[number, column] - (steps(law, h, half, zeta) - 1) * zeta
         search.observe(slack, {"table": law.table.tolist(), "h": h.tolist()})
-    centre = Population.from_table(nothing(2) + Fraction(1, 8))
+    centre = Population.from_table(zero_table(2) + Fraction(1, 8))
     h = hypothesis_grid(2)[3]  # h = x
     reach = steps(centre, h, ALPHA, Fraction(1, 10_000))
     search.equal(reach, 125, {"alpha": ALPHA, "zeta": Fraction(1, 10_000)})

@@ -277,12 +277,12 @@ def _biased() -> list[Population]:
     return [law for law in family if (law.table.sum(axis=0) > 0).all()]
 
 
-def _steps_away(near: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _steps_away(near: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Return the number of steps from each law to the nearest one that is not kept."""
-    steps = np.where(kept, len(kept), 0)
-    for _ in range(len(kept)):
-        reached = np.where(near, steps[None, :], len(kept)).min(axis=1) + 1
-        steps = np.minimum(steps, np.where(kept, reached, 0))
+    steps = np.where(inside, len(inside), 0)
+    for _ in range(len(inside)):
+        reached = np.where(near, steps[None, :], len(inside)).min(axis=1) + 1
+        steps = np.minimum(steps, np.where(inside, reached, 0))
     return steps
 
 

@@ -22,7 +22,7 @@ from dpfair_lib.compatibility.impossibility.acceptable import (
     neighbor_table,
 )
 from dpfair_lib.compatibility.impossibility.chains import connecting_chain
-from dpfair_lib.compatibility.impossibility.constructions import floor_pair, hopeless_law, nothing
+from dpfair_lib.compatibility.impossibility.constructions import floor_pair, hopeless_law, zero_table
 from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, fair_within, is_usable
 from dpfair_lib.compatibility.impossibility.feasibility import (
     decide,
@@ -57,7 +57,7 @@ def check(
     _chains(fair, accurate, usable, chain, search)
     _classes(fair, accurate, feasible, search)
     _every_class(search)
-    _partly_told(fair, accurate, usable, feasible, search)
+    _partly_determined(fair, accurate, usable, feasible, search)
     _floor(fair, accurate, feasible, search)
     return search.evidence()
 
@@ -90,7 +90,7 @@ def atom_laws(denominator: int) -> tuple[tuple[Population, ...], np.ndarray]:
     """Return all laws on the four atoms in such steps, and which of the 16 hypotheses are acceptable, by definition."""
     family, met = [], []
     for edges in itertools.combinations(range(1, denominator), 3):
-        table = nothing(4)
+        table = zero_table(4)
         for x, (start, end) in enumerate(itertools.pairwise((0, *edges, denominator))):
             table[x, x // 2, x % 2] = Fraction(end - start, denominator)
         family.append(Population.from_table(table))
@@ -143,7 +143,7 @@ def _universes(fair: Criterion, accurate: Criterion, hopeless: Callable[..., Any
     """Over all laws of a universe: one hypothesis serves all, or some law has none, privacy or not."""
     search.part("all universes on two points")
     grid = hypothesis_grid(2, levels=QUARTERS[::2])
-    told = 0
+    determining = 0
     choices = ((True, False), (False, True), (True, True))
     for cells in itertools.product(choices, repeat=4):
         universe = np.array(cells).reshape(2, 2, 2).transpose(2, 0, 1)  # cells are (a, y), entries x
@@ -157,12 +157,12 @@ def _universes(fair: Criterion, accurate: Criterion, hopeless: Callable[..., Any
             met = acceptable_table([law], grid, fair, accurate)[0]
             search.agree(met, np.zeros(len(met), dtype=bool), case)
         if determined:
-            told += 1
+            determining += 1
             teller = universe[..., 1].astype(np.int64)
             met = acceptable_table(_laws_within(universe.tobytes()), teller[None], fair, accurate)[:, 0]
             search.agree(met, np.ones(len(met), dtype=bool), case)
     search.exhausts("all 81 universes on two points in which all four (a, y) occur", cases=81)
-    search.fact("universes_told", told, "universes on two points that tell the label, of 81")
+    search.fact("universes_told", determining, "universes on two points that tell the label, of 81")
 
 
 @once
@@ -297,7 +297,7 @@ def _every_class(search: Search) -> None:
 
 
 @once
-def _partly_told(
+def _partly_determined(
     fair: Criterion,
     accurate: Criterion,
     usable: Callable[..., Any],
@@ -316,8 +316,8 @@ def _partly_told(
     met = acceptable_table(_laws_within(universe.tobytes()), pair, fair, accurate)
     search.agree(met[:, 0] | ~met[:, 1], np.ones(len(met), dtype=bool), {"law": np.arange(len(met))})
     search.agree(met.any(axis=0), np.ones(2, dtype=bool), {"acceptable somewhere": "both"})
-    kept = [law for law, row in zip(_laws_within(universe.tobytes()), met, strict=True) if row.any()]
-    answer = feasible(kept, pair, zeta=Fraction(1, 2), epsilon=1.0, fair=fair, accurate=accurate)
+    served_laws = [law for law, row in zip(_laws_within(universe.tobytes()), met, strict=True) if row.any()]
+    answer = feasible(served_laws, pair, zeta=Fraction(1, 2), epsilon=1.0, fair=fair, accurate=accurate)
     case = {"universe": universe.tolist()}
     search.agree(answer.feasible, True, case)
     served = answer.feasible and keeps_promises(answer.mechanism, answer.acceptable, answer.neighbors, 1)
@@ -370,7 +370,7 @@ def _evenly(universe: np.ndarray) -> Population | None:
     law = hopeless_law(universe)
     if law is None:
         return None
-    table = nothing(2)
+    table = zero_table(2)
     table[universe] = Fraction(1, int(universe.sum()))
     return Population.from_table(table)
 

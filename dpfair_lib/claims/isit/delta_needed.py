@@ -125,8 +125,8 @@ def chance_of_success(
         for rate, c in zip(RATES, (c_0, c_1), strict=True):
             down, up = flips(Fraction(c, n), target)
             fair.append(rate * (1 - down) + (1 - rate) * up)
-            kept = rate * (1 - down) + (1 - rate) * (1 - up)
-            right += (kept * CORRECT + (1 - kept) * (1 - CORRECT)) / 2
+            unflipped = rate * (1 - down) + (1 - rate) * (1 - up)
+            right += (unflipped * CORRECT + (1 - unflipped) * (1 - CORRECT)) / 2
         if abs(fair[0] - fair[1]) <= gap and right >= accuracy:
             good += noisy[0][c_0] * noisy[1][c_1]
     return good * chance_of_learning()

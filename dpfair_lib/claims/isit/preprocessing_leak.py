@@ -89,10 +89,10 @@ def _released_statistics(search: Search) -> None:
         before, after, same = neighbours(step)
         slack = np.where(same, EXP_EPSILON, 0) + float(DELTA) - 1
         search.against(slack, {"step": step, "before": before, "after": after}, verify=printed_slack)
-        told_apart = int((~same).sum())
-        search.agree(told_apart > 0, True, {"step": step})
+        distinguished = int((~same).sum())
+        search.agree(distinguished > 0, True, {"step": step})
         search.fact(
-            f"{step}: pairs of neighbours told apart with certainty", f"{told_apart:,} of {len(same):,}"
+            f"{step}: pairs of neighbours told apart with certainty", f"{distinguished:,} of {len(same):,}"
         )
     search.exhausts(
         "all lists of 3 records out of 18 and all replacements of one record, for four released statistics",

@@ -21,7 +21,7 @@ from dpfair_lib.claims.shared.noisy_rates import (
     fine_lattice,
     gap_outcomes,
     gap_without_sign,
-    void_bound_kept,
+    unclipped_bound,
 )
 
 
@@ -97,7 +97,7 @@ def _geometric_for_laplace(n: Any, epsilon: Any, *, mechanism: Any = "geometric"
 
 FAULTS: dict[str, dict[str, Any]] = {
     "bound of the geometric noise for Laplace noise": {"bound": _geometric_for_laplace},
-    "err* negative where no change is needed": {"excess": void_bound_kept},
+    "err* negative where no change is needed": {"excess": unclipped_bound},
     "err* for gap 0": {"excess": against_exact_parity},
     "sign of the gap ignored": {"excess": gap_without_sign},
     "half of the noise": {"bound": _half_the_noise},

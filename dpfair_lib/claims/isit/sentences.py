@@ -13,7 +13,7 @@ from scipy.stats import t
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.table_records import (
+from dpfair_lib.claims.shared.twelve_tables_records import (
     DATA,
     TRIALS,
     exact_moments,

@@ -24,7 +24,7 @@ from dpfair_lib.claims.shared.noisy_rates import (
     gap_without_sign,
     has_thresholds,
     printed_changes,
-    void_bound_kept,
+    unclipped_bound,
 )
 
 RATES = fractions_up_to(3)
@@ -154,7 +154,7 @@ def _chance_of_the_gap(cut: Any, *, rates: Any, **options: Any) -> Any:
 FAULTS: dict[str, dict[str, Any]] = {
     "changes averaged over the groups": {"changes": _one_group_only},
     "each group flipped with the other's thresholds": {"changes": _thresholds_of_the_other_group},
-    "err* negative where no change is needed": {"excess": void_bound_kept},
+    "err* negative where no change is needed": {"excess": unclipped_bound},
     "err* for gap 0": {"excess": against_exact_parity},
     "sign of the gap ignored": {"excess": gap_without_sign},
     "law without the wrong direction": {"chance": _overshoot_only},

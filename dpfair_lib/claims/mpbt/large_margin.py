@@ -47,9 +47,9 @@ def check(
             case = {"h": here, "h′": there, "y": label}
             # the judgement of the boundary is in whole numbers: √ rounds correctly, and ρ² = 2d² has no whole solution
             # but where 2d² is a square, whose root is exact
-            kept = keeps_correctness(rho, reach)
-            search.observe(np.where(kept & (right != right_there), -1, 0), case)
-            search.agree(kept, rho**2 > 2 * square, case)
+            certified = keeps_correctness(rho, reach)
+            search.observe(np.where(certified & (right != right_there), -1, 0), case)
+            search.agree(certified, rho**2 > 2 * square, case)
             search.part("kept prediction")
             search.observe(np.where(keeps_prediction(rho, reach) & (same == 0), -1, 0), case)
             search.agree(keeps_prediction(rho, reach), (rho > 0) & (rho**2 > 2 * square), case)

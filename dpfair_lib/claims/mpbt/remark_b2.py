@@ -28,8 +28,8 @@ def check(
         cut = float(markov(relative, codes, 1, 1.0, truncated=True)[0])
         case = {"ρ/L in radii": relative.tolist()}
         search.part("the same event")
-        kept = np.where(np.abs(relative) <= 1, relative, np.inf)
-        search.equal(float(exact(kept, codes, 1, 1.0)[0]), one, case)
+        within_one = np.where(np.abs(relative) <= 1, relative, np.inf)
+        search.equal(float(exact(within_one, codes, 1, 1.0)[0]), one, case)
         search.equal(one, float(np.mean(np.abs(relative) <= 1)), case)
         search.part("Markov, cut off")
         search.observe(min(cut, 1e300) - one, case, tolerance=1e-12)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.mpbt.sentences_counts import cases_of, keys_of, slope_by_sums, told
+from dpfair_lib.claims.mpbt.sentences_counts import cases_of, keys_of, slope_by_sums, stated_numbers
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.bounded_impact_records import (
     Cells,
@@ -106,7 +106,7 @@ def _outcomes(data: str, problem: str, sentences: Any, search: Search) -> None:
         search.agree(one.outcome, outcome, case)
         search.fact(f"{data}, {problem}: {name}", f"{one.outcome} ({one.met} of {one.of}; {one.found})")
     search.exhausts(f"every sentence, {data}, {problem}", cases=len(OUTCOMES[data][problem]))
-    cases, numbers = cases_of(data, problem, epsilon), told(data, problem, epsilon)
+    cases, numbers = cases_of(data, problem, epsilon), stated_numbers(data, problem, epsilon)
     search.agree(set(cases) == set(found), True, {"data": data, "what": "sentences counted a second time"})
     for name, again in cases.items():
         case = {"data": data, "problem": problem, "sentence": name}

@@ -54,7 +54,7 @@ def cases_of(data: str, problem: str, epsilon: float) -> dict[str, list[bool]]:
 
 
 @cache
-def told(data: str, problem: str, epsilon: float) -> dict[str, str]:
+def stated_numbers(data: str, problem: str, epsilon: float) -> dict[str, str]:
     """Return, for the sentences of which numbers are told, those numbers as they are shown."""
     last = keys_of(data, problem, "n")[-1]
     largest = max(exact_widths(data, last, problem)["within"].values())

@@ -75,17 +75,17 @@ def _judge(
     change = np.bincount(codes, right_there - right, minlength=cells) / (12 * counts)
     one, two = exact(relative, codes, cells, radius), signed(relative, codes, cells, radius)
     three = markov(relative, codes, cells, radius)
-    kept = {
+    shown = {
         name: value if np.ndim(value) and len(value) == cells else str(np.shape(value))
         for name, value in case.items()
     }
-    search.observe(one - np.abs(change), kept, tolerance=1e-12)
-    search.observe(np.minimum(two[:, 1] - change, two[:, 0] + change), kept, tolerance=1e-12)
+    search.observe(one - np.abs(change), shown, tolerance=1e-12)
+    search.observe(np.minimum(two[:, 1] - change, two[:, 0] + change), shown, tolerance=1e-12)
     finite = np.where(np.isinf(three), 1e300, three)
-    search.observe(finite - one, kept, tolerance=1e-12)
-    search.observe(one - two.max(axis=1), kept, tolerance=1e-12)
+    search.observe(finite - one, shown, tolerance=1e-12)
+    search.observe(one - two.max(axis=1), shown, tolerance=1e-12)
     # a row of an end is at most one of both, unless it ties
-    search.observe(two.sum(axis=1) - one, kept, tolerance=1e-12)
+    search.observe(two.sum(axis=1) - one, shown, tolerance=1e-12)
 
 
 def _random_models(exact: Any, signed: Any, markov: Any, search: Search) -> None:

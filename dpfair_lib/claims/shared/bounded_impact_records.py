@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpfair_lib.experiments.mpbt.bounded_impact import SLACK
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import FigurePoint, figure_points
-from dpfair_lib.experiments.records import RESULTS, read_record
+from dpfair_lib.experiments.recorded_results import RESULTS, read_record
 
 Cells = dict[tuple[str, str], Fraction]  # label and group
 

@@ -49,7 +49,7 @@ def printed_tails(m: int, groups: int, beta: Fraction, epsilon: Fraction) -> Fra
     return (log_ceiling(2 * groups / beta) + log_ceiling(2 / beta)) / (m * epsilon)
 
 
-def condition_kept(m: int, groups: int, beta: Fraction, epsilon: Fraction) -> bool:
+def condition_met(m: int, groups: int, beta: Fraction, epsilon: Fraction) -> bool:
     """Return whether equal cells, q̂_ay = 1/(2|A|), meet the condition of Lemma A.2, min q̂_ay > 4L."""
     return Fraction(1, 2 * groups) > 4 * printed_tails(m, groups, beta, epsilon)
 
@@ -80,7 +80,7 @@ def rows_of(counts: np.ndarray) -> np.ndarray:
     return counts.sum(axis=0).T
 
 
-def kept(counts: np.ndarray) -> np.ndarray:
+def without_negatives(counts: np.ndarray) -> np.ndarray:
     """Return the table with its negative counts set to 0."""
     return np.maximum(counts, 0 * counts)
 

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.stats import t
 
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.table_records import (
+from dpfair_lib.claims.shared.twelve_tables_records import (
     DATA,
     TRIALS,
     exact_rates,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.thesis.projection_tables_summary import OPT
 
 DATA = ("compas", "adult")

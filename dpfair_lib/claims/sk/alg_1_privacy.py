@@ -22,7 +22,7 @@ from dpfair_lib.claims.shared.support_vectors import (
     neighbours,
     spread_inside_margin,
 )
-from dpfair_lib.claims.sk.alg_1_privacy_attribute import judge_relaxed, kept_negatives
+from dpfair_lib.claims.sk.alg_1_privacy_attribute import judge_relaxed, raised_rate
 from dpfair_lib.claims.sk.alg_1_privacy_draws import noise_cancels, real_machine
 from dpfair_lib.svm.leaks import noisy_list_epsilon, scale_delta
 from dpfair_lib.svm.line import LineSVM, hard_margin, soft_margin
@@ -40,7 +40,7 @@ def check(
     real_delta: Callable[..., Any] = scale_delta,
     joint: Callable[..., Any] = SupportVectorPerturbation.noisy_joint,
     release: Callable[..., np.ndarray] = noisy_support_vectors,
-    kept: Callable[..., Any] = kept_negatives,
+    raised: Callable[..., Any] = raised_rate,
     search: Search,
 ) -> Evidence:
     """Judge what the release promises at e^ε = 2, one reading after the other, and a real machine by an audit."""
@@ -49,7 +49,7 @@ def check(
     _scale_alone(real_delta, search)
     noise_cancels(joint, search)
     _attribute_alone(search)
-    judge_relaxed(kept, search)
+    judge_relaxed(raised, search)
     real_machine(release, real_epsilon, search)
     return search.evidence()
 
@@ -227,8 +227,8 @@ def _rank(rows: list[list[Fraction]]) -> int:
 
 def _one_per_class(x: Any, y: Any) -> LineSVM:
     found = hard_margin(x, y)
-    kept = {(x[i], y[i]): i for i in found.support}
-    return LineSVM(found.weight, found.intercept, tuple(sorted(kept.values())))
+    last_of_each = {(x[i], y[i]): i for i in found.support}
+    return LineSVM(found.weight, found.intercept, tuple(sorted(last_of_each.values())))
 
 
 def _all_cells(machine: Any, X: Any, y: Any, *, sensitive_features: Any, rng: Any) -> Any:
@@ -248,15 +248,15 @@ def _rescaled(machine: Any, factor: float, X: Any, y: Any, **people: Any) -> Any
 
 FAULTS: dict[str, dict[str, Any]] = {
     "slack for the larger cell": {
-        "kept": lambda m, moved, cells, scale: kept_negatives(
+        "raised": lambda m, moved, cells, scale: raised_rate(
             m, moved, cells, scale * cells.min(axis=0)[0] / cells.max(axis=0)[0]
         )
     },
     "slack of 4,000 records": {
-        "kept": lambda m, moved, cells, scale: kept_negatives(m, moved, cells, scale * m / 4000)
+        "raised": lambda m, moved, cells, scale: raised_rate(m, moved, cells, scale * m / 4000)
     },
     "the neighbour for the data": {
-        "kept": lambda m, moved, cells, scale: kept_negatives(m, not moved, cells, scale)
+        "raised": lambda m, moved, cells, scale: raised_rate(m, not moved, cells, scale)
     },
     "duplicates on the margin left out": {"line": _one_per_class},
     "support vectors strictly inside the margin only": {

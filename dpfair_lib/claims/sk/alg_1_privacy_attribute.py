@@ -50,7 +50,7 @@ def noisy_program(m: int, moved: bool, cells: np.ndarray, scale: Any) -> OddsPro
     return OddsProgram(shares * cells, PAIR, scale / m / cells.min(axis=0)[:, None])
 
 
-def kept_negatives(m: int, moved: bool, cells: np.ndarray, scale: Any) -> Any:
+def raised_rate(m: int, moved: bool, cells: np.ndarray, scale: Any) -> Any:
     """Return p̃_00, the one number of the optimum that is not 0 or 1: group 0's rate is raised up to the limit."""
     first, second = false_positive_rates(m, moved)
     return max(0, second - scale / m / cells.min(axis=0)[0] - first) / (1 - first)
@@ -95,7 +95,7 @@ def _slack_at(m: int, scale: int, odds: int, j: int) -> Fraction:
     return odds * there - here
 
 
-def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
+def judge_relaxed(raised: Callable[..., Any], search: Search) -> None:
     """The optimum by its dual, in fractions, at the box's corners and inside it; draws; and the leak."""
     search.part("the attribute alone, limits with slack")
     m = 4000
@@ -108,7 +108,7 @@ def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
         cells = Fraction(1, 4) + offset  # both data sets' noisy cells are in the same box
         case = {"m": size, "moved": moved, "scale": scale, "cells": cells.tolist()}
         program = noisy_program(size, moved, cells, Fraction(scale))
-        start = kept(size, moved, cells, Fraction(scale))
+        start = raised(size, moved, cells, Fraction(scale))
         rule = EXACT(np.array([[start, 0], [1, 1]], dtype=object))
         room = program.limits - abs(program.differences(rule))
         search.sanity(room.min(), case)

@@ -15,16 +15,16 @@ from dpfair_lib.claims.shared.noisy_tables import (
     PAIR,
     SHARP,
     TURNED,
-    condition_kept,
+    condition_met,
     differences,
     excess_at_corners,
     is_optimal,
-    kept,
     moved_tables,
     printed_tails,
     rows_of,
     table_of,
     turned_around,
+    without_negatives,
 )
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
 from dpfair_lib.svm.guarantees import excess_errors, gap_excess, slack
@@ -50,7 +50,7 @@ def check(
     for groups, tables in ((2, 20), (3, 10)):
         pairs = tuple(itertools.combinations(range(groups), 2))
         for counts, noise, radius in moved_tables(search, groups, tables):
-            exact, after = counts.astype(float), kept(counts + noise).astype(float)
+            exact, after = counts.astype(float), without_negatives(counts + noise).astype(float)
             gamma = float(search.rng.choice([0, 0.05, 0.2]))
             extra = [allowance(rows_of(table), pairs, float(radius)) for table in (after, exact)]
             noisy = OddsProgram(after, pairs, gamma + extra[0])
@@ -163,8 +163,8 @@ def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, fe
     Turned around, the noisy program takes every prediction for wrong: its only solution reverses them all, if every
     q̃_ay > 0, which fails with probability at most β²/(4|A|) (part 2).
     """
-    kept_by = condition_kept(m, groups, beta, epsilon)
-    if not (kept_by and 24 * groups * printed_tails(m, groups, beta, epsilon) < 1):
+    met = condition_met(m, groups, beta, epsilon)
+    if not (met and 24 * groups * printed_tails(m, groups, beta, epsilon) < 1):
         return Fraction(1)
     return beta - turned_around(m, epsilon, feature) * (1 - beta**2 / (4 * groups))
 

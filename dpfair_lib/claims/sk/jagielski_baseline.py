@@ -93,7 +93,7 @@ def _draws(radius: Callable[..., float], search: Search) -> None:
     plain = EqualizedOddsPostprocessor(gamma=0.02).fit(predicted, **people)
     exact = plain.program_
     for relation in ("sensitive-attribute", "add-remove"):
-        told = radius(1.0, groups=2, failure=FAILURE, relation=relation)
+        bound = radius(1.0, groups=2, failure=FAILURE, relation=relation)
         above = failures = 0
         for draw in range(DRAWS * search.effort):
             fair = EqualizedOddsPostprocessor(
@@ -104,7 +104,7 @@ def _draws(radius: Callable[..., float], search: Search) -> None:
             over = expected_errors(exact.counts, rule) - plain.solution_.errors
             gap = float(abs(exact.differences(rule)).max())
             failures += over > fair.excess_errors_bound_ + 1e-9 or gap > fair.gap_bound_ + 1e-9
-            above += bool(abs(fair.counts_ - exact.counts).max() > told)
+            above += bool(abs(fair.counts_ - exact.counts).max() > bound)
             search.sanity(1e-9 - fair.solution_.gap / n, {"relation": relation, "draw": draw})
         for name, count in (("bounds", failures), ("radius", above)):
             least = float(beta_law.ppf(1e-6, count, DRAWS * search.effort - count + 1)) if count else 0.0

@@ -14,7 +14,7 @@ from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_tables import (
     EXACT,
     TURNED,
-    condition_kept,
+    condition_met,
     moved_tables,
     printed_tails,
     signs,
@@ -70,7 +70,7 @@ def turned_failure(m: int, groups: int, beta: Fraction, epsilon: Fraction, featu
     true one is 0.
     """
     if not (
-        condition_kept(m, groups, beta, epsilon) and 12 * groups * printed_tails(m, groups, beta, epsilon) < 1
+        condition_met(m, groups, beta, epsilon) and 12 * groups * printed_tails(m, groups, beta, epsilon) < 1
     ):
         return Fraction(0)
     return turned_around(m, epsilon, feature) / 2

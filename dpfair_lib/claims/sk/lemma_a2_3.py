@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_tables import EXACT, TURNED, condition_kept, turned_around
+from dpfair_lib.claims.shared.noisy_tables import EXACT, TURNED, condition_met, turned_around
 from dpfair_lib.svm.equalized_odds_program import positive_rates
 from dpfair_lib.svm.guarantees import rate_deviation
 
@@ -29,11 +29,11 @@ def check(*, deviation: Callable[[Any, Any], Any] = rate_deviation, search: Sear
             for noise in itertools.product(range(-radius, radius + 1), repeat=2):
                 case = {"counts": (one, other), "noise": noise, "radius": radius}
                 noisy = one + noise[0], other + noise[1]
-                kept = max(noisy[0], 0), max(noisy[1], 0)
-                moved = abs(_rate(*kept) - exact)
+                nonnegative = max(noisy[0], 0), max(noisy[1], 0)
+                moved = abs(_rate(*nonnegative) - exact)
                 largest = max(largest, moved)
                 search.part("negative counts set to 0")
-                for rows in (one + other, sum(kept)):
+                for rows in (one + other, sum(nonnegative)):
                     search.observe(deviation(Fraction(radius), Fraction(rows)) - moved, case)
                 if sum(noisy) > 0:
                     search.part("negative counts kept, as printed")
@@ -65,7 +65,7 @@ def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, fe
 
     Turned around, the rate is 1 instead of 0, whatever q̃_a0 is; and q̃_a0 ≥ q̂_a0 > 4L in half of the cases.
     """
-    if not condition_kept(m, groups, beta, epsilon):
+    if not condition_met(m, groups, beta, epsilon):
         return Fraction(1)
     return beta - turned_around(m, epsilon, feature) / 2
 

@@ -14,16 +14,16 @@ from dpfair_lib.claims.shared.noisy_tables import (
     PAIR,
     SHARP,
     TURNED,
-    condition_kept,
+    condition_met,
     differences,
     every_pair,
     every_rule,
-    kept,
     moved_tables,
     rows_of,
     some_rules,
     table_of,
     turned_around,
+    without_negatives,
 )
 from dpfair_lib.svm.equalized_odds_program import positive_rates
 from dpfair_lib.svm.guarantees import slack
@@ -43,7 +43,7 @@ def check(
 ) -> Evidence:
     """Judge random tables at the corners of the noise: ours with either table's rows, the printed 2η/μ̃ where μ̃ > 0."""
     for counts, noise, radius in moved_tables(search, 2, 50):
-        after = kept(counts + noise)
+        after = without_negatives(counts + noise)
         raw = counts + noise
         rates = [positive_rates(table) for table in (after, counts)]
         for rule in some_rules(search, 2, 6):
@@ -95,7 +95,7 @@ def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, fe
     Everyone of group 1 keeps the predicted label and everyone of group 0 gets the label 0. The false positive rates are
     0 and 0; turned around, 1 and 0. And μ̃ ≥ q̂_ay > 4L if the noise of two cells is not negative.
     """
-    if not condition_kept(m, groups, beta, epsilon):
+    if not condition_met(m, groups, beta, epsilon):
         return Fraction(1)
     return beta - turned_around(m, epsilon, feature) / 4
 

@@ -15,18 +15,18 @@ from dpfair_lib.claims.shared.noisy_tables import (
     PAIR,
     SHARP,
     TURNED,
-    condition_kept,
+    condition_met,
     differences,
     every_pair,
     every_rule,
     is_optimal,
-    kept,
     moved_tables,
     printed_tails,
     rows_of,
     some_rules,
     table_of,
     turned_around,
+    without_negatives,
 )
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, solve
 from dpfair_lib.svm.guarantees import slack
@@ -42,7 +42,7 @@ def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
     """Judge rules at the edge of the exact program, and its optima; γ alone fails at an exact optimum."""
     search.part("rules at the edge of the exact program")
     for counts, noise, radius in moved_tables(search, 2, 50):
-        after = kept(counts + noise)
+        after = without_negatives(counts + noise)
         for rule in some_rules(search, 2, 6):
             gamma = abs(differences(counts, rule))
             limit = gamma + allowance(rows_of(after), PAIR, Fraction(radius))[:, 0]
@@ -61,7 +61,7 @@ def check(*, allowance: Callable[..., Any] = slack, search: Search) -> Evidence:
     pairs = ((0, 1), (0, 2), (1, 2))
     for counts, noise, radius in moved_tables(search, 3, 15):
         exact = OddsProgram(counts.astype(float), pairs, np.full((2, 3), 0.05))
-        after = kept(counts + noise).astype(float)
+        after = without_negatives(counts + noise).astype(float)
         noisy = OddsProgram(after, pairs, 0.05 + allowance(rows_of(after), pairs, float(radius)))
         slacks = noisy.limits - abs(noisy.differences(solve(exact).rule))
         search.observe(slacks.min(), {"counts": counts.tolist(), "noise": noise.tolist()}, tolerance=1e-9)
@@ -100,7 +100,7 @@ def probability_slack(m: int, groups: int, beta: Fraction, epsilon: Fraction, fe
     counts, rule = table_of(COUNTS), EXACT(np.array(RULE, dtype=object))
     limit = 16 * printed_tails(m, groups, beta, epsilon)
     missed = abs(differences(counts[::-1], rule))[0] > limit and is_optimal(counts, rule, Fraction(0))
-    if not (missed and m % counts.sum() == 0 and condition_kept(m, groups, beta, epsilon)):
+    if not (missed and m % counts.sum() == 0 and condition_met(m, groups, beta, epsilon)):
         return Fraction(1)
     return beta - turned_around(m, epsilon, feature) / 4
 

@@ -29,7 +29,7 @@ from dpfair_lib.compatibility.impossibility.criteria import Criterion
 from dpfair_lib.compatibility.impossibility.feasibility import pure_dp_feasible
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta
 from dpfair_lib.compatibility.private_learner.release_privacy import release_delta
-from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.sk.private_svms import EPSILONS
 from dpfair_lib.experiments.sk.private_svms_summary import OVERLAP, Cell, difference, interval, with_gap
 from dpfair_lib.svm.linf_bounds import svm_at_most_generic

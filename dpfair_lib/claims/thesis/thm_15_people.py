@@ -116,8 +116,8 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
             search.equal(gap_p - gap_q, said_p - said_q, case)
             compared += 1
             if acc_p == acc_q and p.difference <= q.difference:
-                kept = order(p.difference, q.difference, acc_p, p.share_0)
-                search.agree(gap_p <= gap_q, kept, case)
+                ordered = order(p.difference, q.difference, acc_p, p.share_0)
+                search.agree(gap_p <= gap_q, ordered, case)
                 equal += 1
                 turned += gap_p > gap_q
         slack = printed_slack_of(p, q)

@@ -1,4 +1,4 @@
-"""Bounds on what following the perturbed leader costs."""
+"""Bounds on the regret of following the perturbed leader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the perturbed leader gives away over many rounds, and how much noise each loss needs."""
+"""The privacy of the perturbed leader over many rounds, and how much noise each loss needs."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpfair_lib.experiments.isit.twelve_tables_summary import with_measures
-from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.recorded_results import read_record
 
 DATA = ("adult", "credit")
 TRIALS = 100

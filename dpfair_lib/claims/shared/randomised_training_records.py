@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.thesis.randomised_training import SIGNED
 from dpfair_lib.experiments.thesis.randomised_training_sentences import Sentence
 from dpfair_lib.experiments.thesis.randomised_training_summary import (
