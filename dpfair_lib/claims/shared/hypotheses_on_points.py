@@ -20,7 +20,7 @@ def laws(denominator: int) -> tuple[Population, ...]:
     return tuple(
         population
         for population in Population.exhaustive(2, 2, denominator)
-        if (population.table.sum(axis=0) > 0).all()
+        if population.table.astype(bool).any(axis=0).all()
     )
 
 
