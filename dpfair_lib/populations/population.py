@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from types import NoneType
@@ -14,6 +15,24 @@ from dpfair_lib._validation import as_count, as_generator, as_groups, as_numbers
 
 Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
+
+
+def _checked(table: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return a table of probabilities, or raise if it is none or has an empty group."""
+    weights, one, slack = table, 1, 1e-9
+    if table.dtype == object:  # compared as whole numbers
+        one, slack = math.lcm(*(value.denominator for value in table.flat)), 0
+        whole = [value.numerator * (one // value.denominator) for value in table.flat]
+        weights = np.array(whole, dtype=object).reshape(table.shape)
+    if (weights < 0).any():
+        raise ValueError(f"prob: found {table.min()}, expected probabilities of at least 0")
+    masses = weights.sum(axis=(0, 2))
+    if abs(masses.sum() - one) > slack:
+        raise ValueError(f"prob: found a sum of {table.sum()}, expected 1")
+    if not (masses > 0).all():
+        group = groups[int(np.argmin(masses > 0))].item()
+        raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
+    return table
 
 
 class Population:
@@ -68,16 +87,9 @@ class Population:
             raise ValueError(f"y: found labels {sorted(set(labels.tolist()))}, expected 0 and 1")
         if (prob < 0).any():
             raise ValueError(f"prob: found {prob.min()}, expected probabilities of at least 0")
-        exact = prob.dtype == object
-        total = prob.sum()
-        if (total != 1) if exact else abs(total - 1) > 1e-9:
-            raise ValueError(f"prob: found a sum of {total}, expected 1")
-        table = np.full((len(points), len(groups), 2), Fraction(0) if exact else 0.0)
+        table = np.full((len(points), len(groups), 2), Fraction(0) if prob.dtype == object else 0.0)
         np.add.at(table, (at_x, at_a, labels.astype(int)), prob)
-        for group, mass in zip(groups.tolist(), table.sum(axis=(0, 2)), strict=True):
-            if not mass > 0:
-                raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
-        self.points, self.groups, self.table = points, groups, table
+        self.points, self.groups, self.table = points, groups, _checked(table, groups)
 
     @property
     def exact(self) -> bool:
@@ -106,8 +118,13 @@ class Population:
         table = np.asarray(table)
         if table.ndim != 3 or table.shape[2] != 2:
             raise ValueError(f"table: found shape {table.shape}, expected (n_x, n_groups, 2)")
-        x, a, y = (index.reshape(-1) for index in np.indices(table.shape))
-        return cls(table.reshape(-1), x, a, y)
+        values = as_numbers(table.reshape(-1), "prob")
+        if values.dtype == object:
+            values = np.array([value if type(value) is Fraction else Fraction(value) for value in values])
+        population = cls.__new__(cls)
+        population.points, population.groups = np.arange(table.shape[0]), np.arange(table.shape[1])
+        population.table = _checked(values.reshape(table.shape).copy(), population.groups)
+        return population
 
     @classmethod
     def random(cls, rng: np.random.Generator, n_x: int, n_groups: int, exact: bool = False) -> Population:
@@ -149,13 +166,12 @@ class Population:
         n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
         denominator = as_count(denominator, "denominator", 1)
         cells = 2 * n_x * n_groups
+        units = np.array([Fraction(part, denominator) for part in range(denominator + 1)], dtype=object)
         for bars in itertools.combinations(range(denominator + cells - 1), cells - 1):
             edges = (-1, *bars, denominator + cells - 1)
-            parts = [right - left - 1 for left, right in itertools.pairwise(edges)]
-            table = np.array([Fraction(part, denominator) for part in parts], dtype=object)
-            table = table.reshape(n_x, n_groups, 2)
-            if all(table.sum(axis=(0, 2)) > 0):
-                yield cls.from_table(table)
+            parts = np.array([right - left - 1 for left, right in itertools.pairwise(edges)])
+            if (parts.reshape(n_x, n_groups, 2).sum(axis=(0, 2)) > 0).all():
+                yield cls.from_table(units[parts].reshape(n_x, n_groups, 2))
 
     def classifier(self, h: Classifier) -> np.ndarray:
         """Return P(Ŷ = 1 | x, a) as a table of shape (points, groups).

@@ -106,7 +106,6 @@ def _printed_pair(gap: Callable[..., Any], search: Search) -> None:
     )
 
 
-@once
 def _moved_within_a_cell(unfair: Callable[..., Population], search: Search) -> None:
     """Positives of one group that move from one point to another make every non-constant hypothesis unfair."""
     search.part("positives moved within one group")
