@@ -16,14 +16,10 @@ from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
-from dpfair_lib.privacy import (
-    PrivacyStatement,
-    add_discrete_laplace_noise,
-    add_laplace_noise,
-    mark_noise,
-)
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy.sampling import Noise
 
 _PUBLIC = {
     "replace-within-group": "group sizes of the rows given to fit, the two group labels",
@@ -127,8 +123,8 @@ class PrivateFairPostprocessor(RandomFlips):
             the relation needs ``group_sizes``, or if they are not positive whole numbers.
         """
         epsilons = noise_levels(self.epsilon)
-        statement = self._statement(epsilons)
-        rng = study_generator(self.noise, self.random_state)
+        source = NoiseSource.of(self.noise, self.random_state)
+        statement = self._statement(epsilons, source)
         y_pred, levels, codes = self._rows(y_pred, sensitive_features)
         self.groups_, divisors = self._divisors(levels.tolist(), np.bincount(codes))
 
@@ -138,7 +134,7 @@ class PrivateFairPostprocessor(RandomFlips):
         rates = []
         for group, divisor, epsilon in zip(self.groups_, divisors, epsilons, strict=True):
             count = counts[group]
-            rates.append(min(max(self._noisy(count, epsilon, rng) / divisor, 0.0), 1.0))
+            rates.append(min(max(self._noisy(count, epsilon, source) / divisor, 0.0), 1.0))
         self.noisy_rates_: dict[Any, float] = dict(zip(self.groups_, rates, strict=True))
         self.target_rate_ = (rates[0] + rates[1]) / 2
         self.uses_scores_ = False
@@ -155,13 +151,13 @@ class PrivateFairPostprocessor(RandomFlips):
         check_lengths(y_pred=y_pred, sensitive_features=codes)
         return y_pred, levels, codes
 
-    def _noisy(self, count: int, epsilon: float, rng: np.random.Generator | None) -> float:
+    def _noisy(self, count: int, epsilon: float, source: NoiseSource) -> float:
         if math.isinf(epsilon):
             return float(count)
-        add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
-        return float(add([count], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
+        add = source.add_laplace if self.mechanism == "laplace" else source.add_discrete_laplace
+        return float(add([count], noise_scale(1, epsilon))[0])
 
-    def _statement(self, epsilons: tuple[float, float]) -> PrivacyStatement:
+    def _statement(self, epsilons: tuple[float, float], source: NoiseSource) -> PrivacyStatement:
         one_of(self.mechanism, "mechanism", MECHANISMS)
         relation = one_of(self.relation, "relation", _PUBLIC)
         # without noise nothing is promised, whatever moves
@@ -184,7 +180,7 @@ class PrivateFairPostprocessor(RandomFlips):
                 guarantee=False,
                 note="a rate is released without noise",
             )
-        return mark_noise(PrivacyStatement(total, 0.0, relation, public=(public,)), self.noise)
+        return source.mark(PrivacyStatement(total, 0.0, relation, public=(public,)))
 
     def _divisors(self, found: list[Any], counted: np.ndarray) -> tuple[list[Any], list[int]]:
         if self.group_sizes is None:

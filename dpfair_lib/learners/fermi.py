@@ -9,19 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib._arguments import inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
-from dpfair_lib.privacy import (
-    PrivacyStatement,
-    add_laplace_noise,
-    compose,
-    dp_sgd_noise,
-    dp_sgd_statement,
-    mark_noise,
-)
+from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 
 PUBLIC = (
@@ -184,6 +178,8 @@ class DPFermiClassifier(LinearClassifier):
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
         replicates = positive_integer(self.replicates, "replicates")
+        no_secure = NOT_PROVIDED.format("this learner")
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
         features, labels = checked(self, X, y)
         if (widest := abs(features).max()) > WIDEST:
             raise ValueError(f"X: found an entry of size {widest:.3g}, expected at most {WIDEST:g}")
@@ -198,7 +194,6 @@ class DPFermiClassifier(LinearClassifier):
         if steps.batch_size > len(labels):
             raise ValueError(f"batch_size: found {steps.batch_size}, expected at most the {len(labels)} rows")
         data = np.column_stack([features, np.ones(len(labels))]), codes.astype(float), groups
-        sources = seeds(self.random_state, replicates)
         with np.errstate(all="ignore"):
             if self.as_run:
                 weights, W = self._fit_as_run(data, counts, steps, epsilon, delta, sources)
@@ -219,7 +214,13 @@ class DPFermiClassifier(LinearClassifier):
         return self
 
     def _fit_private(
-        self, data: Data, counts: np.ndarray, steps: FermiSteps, epsilon: float, delta: float, sources: Any
+        self,
+        data: Data,
+        counts: np.ndarray,
+        steps: FermiSteps,
+        epsilon: float,
+        delta: float,
+        sources: list[NoiseSource],
     ) -> tuple[np.ndarray, np.ndarray]:
         share, public = self._check_frequencies(epsilon)
         rate = steps.batch_size / len(data[1])
@@ -232,18 +233,14 @@ class DPFermiClassifier(LinearClassifier):
             )
             statement = compose(counted, statement)
         self.noise_multiplier_ = multiplier
-        self.privacy_statement_: PrivacyStatement = mark_noise(statement, "study")
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         frequencies, models = [], []
         for source in sources:
-            for_steps, for_counts = source.spawn(2)
+            for_steps, for_counts = source.replicate_seed().spawn(2)
             used = public
             if used is None:
-                noisy = add_laplace_noise(
-                    counts.astype(float),
-                    noise_scale(1, share),
-                    noise="study",
-                    rng=np.random.default_rng(for_counts),
-                )
+                counting = NoiseSource(source.noise, np.random.default_rng(for_counts))
+                noisy = counting.add_laplace(counts.astype(float), noise_scale(1, share))
                 used = np.maximum(noisy, 1) / np.maximum(noisy, 1).sum()
             least = used.min()
             exact = replace(
@@ -259,7 +256,13 @@ class DPFermiClassifier(LinearClassifier):
         return np.array(weights), np.array(W)
 
     def _fit_as_run(
-        self, data: Data, counts: np.ndarray, steps: FermiSteps, epsilon: float, delta: float, sources: Any
+        self,
+        data: Data,
+        counts: np.ndarray,
+        steps: FermiSteps,
+        epsilon: float,
+        delta: float,
+        sources: list[NoiseSource],
     ) -> tuple[np.ndarray, np.ndarray]:
         n, groups = len(data[1]), data[2]
         chosen = int(groups[0])
@@ -288,13 +291,13 @@ class DPFermiClassifier(LinearClassifier):
         steps = replace(steps, w_radius=radius, deviation=deviations[0], w_deviation=deviations[1])
         self.noise_deviations_ = deviations
         self.group_frequencies_ = counts / n
-        self.privacy_statement_ = mark_noise(PrivacyStatement(
+        self.privacy_statement_ = sources[0].mark(PrivacyStatement(
             epsilon, delta, "replace-one", sampling=f"shuffled batches of {steps.batch_size}, {steps.count} steps",
             accountant="printed formulas", public=("the group frequencies", "the number of rows"),
             guarantee=False, note=AS_RUN_NOTE,
-        ), "study")  # fmt: skip
+        ))  # fmt: skip
         models = [
-            train_as_run(data, self.group_frequencies_, steps, source.spawn(2)[0], chosen)
+            train_as_run(data, self.group_frequencies_, steps, source.replicate_seed().spawn(2)[0], chosen)
             for source in sources
         ]
         weights, W = zip(*models, strict=True)
@@ -305,12 +308,6 @@ class DPFermiClassifier(LinearClassifier):
         self.privacy_statement_ = replace(statement, note=f"{statement.note}; {more}")
 
     def _check_steps(self) -> FermiSteps:
-        one_of(self.noise, "noise", ("secure", "study"))
-        if self.noise == "secure":
-            raise ValueError(
-                "noise: found 'secure', which this learner does not provide (its sampler is seeded and works on "
-                "floats), expected 'study'"
-            )
         if not isinstance(self.as_run, bool | np.bool_):
             raise ValueError(f"as_run: found {self.as_run!r}, expected True or False")
         refused = (

@@ -10,10 +10,11 @@ import numpy as np
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import fused_backend, opacus_backend
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
-from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement, mark_noise
+from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.accounting import DpSgdRelation
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.sampling import Noise
 
 BACKENDS: dict[str, Backend] = {"fused": fused_backend.train, "opacus": opacus_backend.train}
@@ -169,7 +170,10 @@ class DPLogisticRegression(LinearClassifier):
             in 32 bits); if a weight overflows.
         """
         train, delta = self._check_kind(), inside_unit(self.delta, "delta")
-        replicates, device = positive_integer(self.replicates, "replicates"), self._device()
+        replicates = positive_integer(self.replicates, "replicates")
+        no_secure = NOT_PROVIDED.format(f"backend {self.backend!r}")
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
+        device = self._device()
         steps = self._check_steps(delta)
         features, labels = checked(self, X, y)
         widest, heaviest = LARGEST[self.dtype]
@@ -180,13 +184,12 @@ class DPLogisticRegression(LinearClassifier):
             steps.noise_multiplier, steps.sample_rate, steps.count, delta, "pld", relation=self.relation,
             public=(COUNTED if steps.expected_batch_size is None else FIXED, LABELS),
         )  # fmt: skip
-        sequences = seeds(self.random_state, replicates)
         with np.errstate(all="ignore"):
             weights = train(
                 features,
                 codes,
                 steps,
-                sequences,
+                [source.replicate_seed() for source in sources],
                 device,
                 dtype=self.dtype,
                 shared_batches=self.shared_batches,
@@ -203,7 +206,7 @@ class DPLogisticRegression(LinearClassifier):
         self.noise_multiplier_ = steps.noise_multiplier
         if replicates > 1:
             statement = replace(statement, note=self._note(replicates))
-        self.privacy_statement_: PrivacyStatement = mark_noise(statement, self.noise)
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
     def _note(self, replicates: int) -> str:
@@ -222,12 +225,6 @@ class DPLogisticRegression(LinearClassifier):
         for name in ("fit_intercept", "shared_batches"):
             if not isinstance(value := getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name}: found {value!r}, expected True or False")
-        one_of(self.noise, "noise", ("secure", "study"))
-        if self.noise == "secure":
-            raise ValueError(
-                f"noise: found 'secure', which backend {self.backend!r} does not provide (its sampler is seeded and "
-                "works on floats), expected 'study'"
-            )
         return BACKENDS[self.backend]
 
     def _check_steps(self, delta: float) -> Steps:

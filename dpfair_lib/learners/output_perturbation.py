@@ -9,12 +9,13 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners.linear import LinearClassifier, checked, seeds, two_labels
+from dpfair_lib.learners.linear import LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
-from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
+from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import raised
-from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
+from dpfair_lib.privacy.sampling import Noise
 
 PUBLIC = ("the number of rows", "the two labels")
 MOST_STEPS = 10_000  # those of the huberised hinge cross one corner at a time; some 500 were seen
@@ -152,7 +153,8 @@ class OutputPerturbation(LinearClassifier):
             does not converge. The last error would depend on the data, and the privacy statement does not cover it. The
             method converges from every starting point, and no data set is known that causes this error.
         """
-        modulus, bound, tolerance = self._check()
+        modulus, bound, tolerance, replicates = self._check()
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates)
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
@@ -175,17 +177,17 @@ class OutputPerturbation(LinearClassifier):
                 f"and regularization {modulus:.3g}, where rounding could exceed half of it"
             )
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding, self.loss)
-        weights = np.stack([self._noisy(optimum, rng) for rng in self._generators()])
-        weights = weights[:, None, :] if self.replicates > 1 else weights
+        weights = np.stack([self._noisy(optimum, source) for source in sources])
+        weights = weights[:, None, :] if replicates > 1 else weights
         end = p - 1 if self.fit_intercept else p
         self.coef_ = weights[..., :end]
         self.intercept_ = weights[..., -1] if self.fit_intercept else np.zeros(weights.shape[:-1])
-        note = f"each of {self.replicates} replicates alone; they add up" if self.replicates > 1 else ""
+        note = f"each of {replicates} replicates alone; they add up" if replicates > 1 else ""
         statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note)
-        self.privacy_statement_: PrivacyStatement = mark_noise(statement, self.noise)
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
-    def _check(self) -> tuple[float, float, float]:
+    def _check(self) -> tuple[float, float, float, int]:
         try:
             modulus = positive(self.regularization, "regularization")
         except ValueError:
@@ -202,20 +204,13 @@ class OutputPerturbation(LinearClassifier):
             )
         one_of(self.loss, "loss", LOSSES)
         self._check_delta()
-        replicates = positive_integer(self.replicates, "replicates")
-        one_of(self.noise, "noise", ("secure", "study"))
-        if self.noise == "secure" and replicates > 1:
-            raise ValueError(
-                f"replicates: found {replicates} beside noise='secure', expected 1: all of them would be released, and "
-                "what they tell adds up; fit again for another release, with a statement of its own"
-            )
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
-        if self.noise == "secure" and self.random_state is not None:
-            raise ValueError(
-                "random_state: found a seed beside noise='secure', expected None: it must not be reproducible"
-            )
-        return modulus, positive(self.feature_bound, "feature_bound"), positive(self.tolerance, "tolerance")
+        bound, tolerance = (
+            positive(self.feature_bound, "feature_bound"),
+            positive(self.tolerance, "tolerance"),
+        )
+        return modulus, bound, tolerance, positive_integer(self.replicates, "replicates")
 
     def _check_delta(self) -> None:
         if self.noise_kind != "laplace":
@@ -230,15 +225,10 @@ class OutputPerturbation(LinearClassifier):
             return raised(math.sqrt(2 * p) * self.sensitivity_ / self.epsilon)
         return gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
 
-    def _generators(self) -> list[np.random.Generator | None]:
-        if self.noise == "secure":
-            return [None] * self.replicates
-        return [np.random.default_rng(seed) for seed in seeds(self.random_state, self.replicates)]
-
-    def _noisy(self, optimum: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    def _noisy(self, optimum: np.ndarray, source: NoiseSource) -> np.ndarray:
         if self.noise_kind == "laplace":
-            return add_laplace_noise(optimum, raised(self.sigma_ / math.sqrt(2)), noise=self.noise, rng=rng)
-        return add_gaussian_noise(optimum, self.sigma_, noise=self.noise, rng=rng)
+            return source.add_laplace(optimum, raised(self.sigma_ / math.sqrt(2)))
+        return source.add_gaussian(optimum, self.sigma_)
 
 
 def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tuple[np.ndarray, float]:

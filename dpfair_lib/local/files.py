@@ -25,6 +25,7 @@ from dpfair_lib.local.releases import (
     statement_path,
 )  # fmt: skip
 from dpfair_lib.local.subsets import SubsetSelection
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -130,7 +131,8 @@ def randomize_file(
     before = reports_from(source)
     with _reading(source, kind):
         inside = releases_of(source)
-    statement = randomizer.privacy_statement(attribute=column, noise="secure" if seed is None else "study")
+    noise = NoiseSource.given(None if seed is None else np.random.default_rng(seed))
+    statement = randomizer.privacy_statement(attribute=column, noise=noise.noise)
     warning = _second(source, column, before, inside)
     statement = replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, note, warning])))
     if warning:
@@ -140,7 +142,7 @@ def randomize_file(
     )
     columns = {**inside, column: [*inside.get(column, []), made]}
     text = as_json(target.name, columns)
-    draw = _drawing(column, randomizer, listed, seed)
+    draw = _drawing(column, randomizer, listed, noise)
     report_progress = progress or (lambda *_: None)
 
     with whole_file(target, wait=False, like=source, left=_cut_off) as partial:
@@ -230,17 +232,16 @@ def _second(source: Path, column: str, before: Mapping[str, Any], inside: Mappin
 
 
 def _drawing(
-    column: str, randomizer: Randomizer, labels: Sequence[str], seed: int | None
+    column: str, randomizer: Randomizer, labels: Sequence[str], noise: NoiseSource
 ) -> Callable[[Any], Any]:
     """Return the function that replaces the column in a piece; it counts rows, so that an error names the row."""
-    rng = None if seed is None else np.random.default_rng(seed)
     rows = 0
 
     def draw(piece: Any) -> Any:
         nonlocal rows
         try:
             drawn = randomize_frame(
-                piece, column, randomizer, labels=labels, noise="secure" if rng is None else "study", rng=rng
+                piece, column, randomizer, labels=labels, noise=noise.noise, rng=noise.generator
             )
         except LabelError as error:
             raise error.after(rows) from None

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.subsets import SubsetSelection
-from dpfair_lib.privacy.sampling import Noise, checked_generator
+from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.sampling import Noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +106,7 @@ def randomize_frame(
         If the column is not there, once, or is of another type, or does not go with the labels, or the labels with
         the randomiser; if the reports are neither labels nor sets of them; if rng does not go with the noise.
     """
-    source = checked_generator(noise, rng)
+    source = NoiseSource(noise, rng).generator
     listed = as_labels(labels, randomizer)
     if not isinstance(randomizer, SubsetSelection) and randomizer.matrix.shape[1] != randomizer.k:
         raise ValueError(

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._validation import as_numbers, as_vector
-from dpfair_lib.local.words import as_source, words
+from dpfair_lib.local.words import words
+from dpfair_lib.privacy.noise_source import NoiseSource, mark_noise
 from dpfair_lib.privacy.rounding import log_above
-from dpfair_lib.privacy.sampling import Noise, mark_noise
+from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 WHAT_A_REPORT_PROMISES = (
@@ -202,7 +203,7 @@ class Randomizer:
         ValueError
             If a value is not one of the k, or if ``rng`` is not a generator.
         """
-        a, rng = as_values(a, self.k), as_source(rng, "rng")
+        a, rng = as_values(a, self.k), NoiseSource.given(rng).generator
         bits = _word_bits(self.k)
         rows = np.arange(self.k, dtype=np.int64)[:, None] << bits
         edges = (rows + self._weights(bits).cumsum(axis=1)).ravel()

@@ -11,7 +11,7 @@ import numpy as np
 from dpfair_lib._arguments import positive_integer
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_values
-from dpfair_lib.local.words import as_source
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 MOST_VALUES = 1 << 13
@@ -81,7 +81,7 @@ class GeneralizedRandomizedResponse(Randomizer):
         ValueError
             If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self.k), as_source(rng, "rng")
+        a, rng = as_values(a, self.k), NoiseSource.given(rng).generator
         # wide enough for a value and a shift together, both below k or equal to it
         dtype = np.uint8 if self.k <= 128 else np.uint16 if self.k <= 1 << 15 else np.uint64
         k, reports = dtype(self.k), np.empty_like(a)

@@ -14,7 +14,8 @@ from dpfair_lib._arguments import positive_integer
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 from dpfair_lib.local.response import BLOCK
-from dpfair_lib.local.words import Source, as_source, below
+from dpfair_lib.local.words import Source, below
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 LARGEST_MATRIX = 1 << 20
@@ -197,7 +198,7 @@ class SubsetSelection(Randomizer):
         ValueError
             If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self._k), as_source(rng, "rng")
+        a, rng = as_values(a, self._k), NoiseSource.given(rng).generator
         reports = np.empty((len(a), self._k), dtype=np.uint8)
         for start in range(0, len(a), BLOCK):
             values = a[start : start + BLOCK].astype(np.int64)

@@ -15,9 +15,10 @@ from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients,
 from dpfair_lib.margins.certificate import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
-from dpfair_lib.privacy import PrivacyStatement, mark_noise
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, add_discrete_laplace_noise
+from dpfair_lib.privacy.sampling import Noise
 
 L1 = 2  # a record that is replaced within its cell may leave one of its two counts and enter the other
 
@@ -99,7 +100,7 @@ def private_certificate(
     """
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
-    half = inside_unit(zeta, "zeta") / 2
+    half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
     relative = _total_margins(margins(scores, y), X)
     check_linear(plain_array(scores), plain_array(X))
     labels, label = as_groups(y, "y")
@@ -115,7 +116,7 @@ def private_certificate(
     reach = markov_reach(sigma, zeta=half, slack=slack, groups=cells)
     counts = settled_counts(relative, codes, cells, reach)
     scale = noise_scale(L1, positive(epsilon, "epsilon"))
-    noisy = add_discrete_laplace_noise(counts.ravel(), scale, noise=noise, rng=rng).reshape(counts.shape)
+    noisy = source.add_discrete_laplace(counts.ravel(), scale).reshape(counts.shape)
     sure = sure_counts(noisy, noise_margin(scale, half / counts.size), rows)
     low = np.clip(sure[:, 0] / rows - slack, 0, 1)
     high = np.clip(1 - sure[:, 1] / rows + slack, 0, 1)
@@ -132,7 +133,7 @@ def private_certificate(
     )  # fmt: skip
     return PrivateCertificate(
         notion, group_names(labels, levels, notion), constant + rise @ low - fall @ high,
-        constant + rise @ high - fall @ low, mark_noise(statement, noise),
+        constant + rise @ high - fall @ low, source.mark(statement),
     )  # fmt: skip
 
 

@@ -15,14 +15,10 @@ from dpfair_lib._arguments import inside_unit, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import (
-    PrivacyStatement,
-    add_discrete_laplace_noise,
-    add_laplace_noise,
-    mark_noise,
-)
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
     COUNT_SENSITIVITY,
@@ -162,16 +158,19 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             true labels, so that a rate is not defined. With noise no error depends on the counts, because it would
             reveal something about them.
         """
-        gamma, statement = float(as_single_rate(self.gamma, "gamma")), self._statement()
+        gamma, source = (
+            float(as_single_rate(self.gamma, "gamma")),
+            NoiseSource.of(self.noise, self.random_state),
+        )
+        statement = self._statement(source)
         self._check_switch()
         inside_unit(self.failure, "failure")
         one_of(self.mechanism, "mechanism", MECHANISMS)
-        rng = study_generator(self.noise, self.random_state)
         groups, codes, truth = self._rows(y_pred, y, sensitive_features, y_true)
         exact, pairs = np.zeros((2, len(groups), 2), dtype=np.int64), self._pairs(groups)
         np.add.at(exact, (truth[0], codes, truth[1]), 1)
         if self._noisy:
-            counts = self._released(exact, rng)
+            counts = self._released(exact, source)
             radius = noise_radius(
                 self._epsilon, groups=len(groups), failure=self.failure, relation=self.relation,
                 mechanism=self.mechanism,
@@ -251,7 +250,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         if not isinstance(self.relaxed, bool):
             raise ValueError(f"relaxed: found {self.relaxed!r}, expected True or False")
 
-    def _statement(self) -> PrivacyStatement:
+    def _statement(self, source: NoiseSource) -> PrivacyStatement:
         relation = one_of(self.relation, "relation", _PUBLIC)
         public = _PUBLIC[relation]
         if not self._noisy:
@@ -260,7 +259,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             )
         note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
         statement = PrivacyStatement(self._epsilon, 0.0, relation, public=public, note=note)
-        return mark_noise(statement, self.noise)
+        return source.mark(statement)
 
     def _rows(
         self, y_pred: Any, y: Any, sensitive_features: Any, y_true: Any
@@ -313,10 +312,10 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         at = groups.index(self.reference)
         return tuple((a, at) for a in range(len(groups)) if a != at)
 
-    def _released(self, counts: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    def _released(self, counts: np.ndarray, source: NoiseSource) -> np.ndarray:
         scale = noise_scale(COUNT_SENSITIVITY[self.relation], self._epsilon)
-        add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
-        return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
+        add = source.add_laplace if self.mechanism == "laplace" else source.add_discrete_laplace
+        return add(counts.reshape(-1), scale).reshape(counts.shape)
 
     def _set_bounds(self, rows: np.ndarray) -> None:
         rule, radius, pairs = self.solution_.rule, self.noise_bound_, self.program_.pairs

@@ -44,7 +44,7 @@ def check(*, after: Callable[..., Any] = processed, search: Search) -> Evidence:
         for odds in ODDS:
             lost = hockey_stick(pairs[0], pairs[1], odds) - hockey_stick(made[:, 0], made[:, 1], odds)
             search.observe(-abs(lost), {**labels, "order": order, "odds": odds})
-    search.fact("cases in which a positive δ stays what it was", unchanged)
+    search.fact("kept", unchanged, "cases in which a positive δ stays what it was")
     return search.evidence()
 
 
@@ -70,6 +70,10 @@ CLAIM = Claim(
     finding="The smallest δ at any ε never grows under a map that has coins of its own and does not see the data; "
     "a map that sees them can reveal everything.",
     chapter="cgkm-tools",
+    headline="Holds: no map with coins of its own raises the smallest δ at any ε, in 200,016 exact cases.",
+    kind="as-printed",
+    impact="none",
+    because="The proposition holds as printed.",
     check=check,
     faults=FAULTS,
 )

@@ -227,7 +227,11 @@ def _classes(serves: Callable[..., bool], search: Search) -> None:
             search.agree(met.all(axis=0).any() or not met.any(axis=1).all(), False, {"class": numbers})
             refused += 1
     search.exhausts("all 247 classes of two or more usable hypotheses on two points, α = 0", cases=247)
-    search.fact("classes with two usable hypotheses for which two laws exclude every δ < 1", refused)
+    search.fact(
+        "classes_refused",
+        refused,
+        "classes with two usable hypotheses for which two laws exclude every δ < 1",
+    )
 
 
 @once

@@ -67,11 +67,14 @@ def real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
     found = audit(score, [(one, two)], 4000, 0.001, search.rng)
     search.sanity(found.epsilon_lower - 1.0, {"audit": "more than asked"})
     search.sanity(exact - found.epsilon_lower, {"audit": "no more than the exact one"})
-    search.fact("irises, 42 support vectors, ε = 1 asked: Clopper–Pearson lower bound", found.epsilon_lower)
-    search.fact("the same, exact", exact)
+    says = "irises, 42 support vectors, ε = 1 asked: Clopper–Pearson lower bound"
+    search.fact("iris_audit", found.epsilon_lower, says)
+    search.fact("iris_exact", exact, "the same, exact")
     numbers = [int(svc.n_support_.sum()) for svc in iris_pair("counted")]
     search.sanity(abs(numbers[0] - numbers[1]) - 1, {"numbers": numbers})
-    search.fact("irises, another record replaced: support vectors before and after", str(numbers))
+    search.fact(
+        "iris_numbers", str(numbers), "irises, another record replaced: support vectors before and after"
+    )
 
 
 def _either_reading(release: Any, svc: Any, epsilon: float, search: Search) -> None:

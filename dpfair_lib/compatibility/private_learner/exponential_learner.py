@@ -23,10 +23,10 @@ from dpfair_lib.compatibility.private_learner.choice_law import (
 )
 from dpfair_lib.compatibility.private_learner.sample_losses import SampleLosses, sample_losses
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
-from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy.sampling import Noise
 
 Hypothesis = Callable[[Any, Any], Any]
 
@@ -140,14 +140,14 @@ class ExponentialFairLearner(BaseEstimator):
         self.__dict__.pop("noisy_count_", None)  # of an earlier fit: the pure learner has none
         labels = as_binary(y, "y")
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
-        epsilon, statement = positive(self.epsilon, "epsilon"), self._statement(len(labels))
+        epsilon, source = positive(self.epsilon, "epsilon"), NoiseSource.of(self.noise, self.random_state)
+        statement = self._statement(len(labels), source)
         codes = self._codes(sensitive_features)
         check_lengths(y=labels, sensitive_features=codes)
         hypotheses = _listed(self.hypotheses)
         losses = sample_losses(_predictions(hypotheses, X, sensitive_features, len(labels)), labels, codes)
-        rng = study_generator(self.noise, self.random_state)
-        slope = self._slope(losses, epsilon, statement.delta, len(labels), rng)
-        self.index_ = exponential_choice(-slope * losses.total, noise=self.noise, rng=rng)
+        slope = self._slope(losses, epsilon, statement.delta, len(labels), source)
+        self.index_ = source.choose(-slope * losses.total)
         self.hypothesis_: Hypothesis = hypotheses[self.index_]
         self.privacy_statement_ = statement
         return self
@@ -168,7 +168,7 @@ class ExponentialFairLearner(BaseEstimator):
         return drawn_labels(chances, random_state)
 
     def _slope(
-        self, losses: SampleLosses, epsilon: float, delta: float, n: int, rng: np.random.Generator | None
+        self, losses: SampleLosses, epsilon: float, delta: float, n: int, source: NoiseSource
     ) -> float:
         """How fast the logarithm of the probability falls with the loss."""
         smallest = min(losses.counts)
@@ -179,12 +179,12 @@ class ExponentialFairLearner(BaseEstimator):
                 f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected "
                 "at least 2 in each: the printed algorithm assumes it, and repair=True does not need it"
             )
-        noisy = float(add_laplace_noise([smallest], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
+        noisy = float(source.add_laplace([smallest], noise_scale(1, epsilon))[0])
         rule: Rule = "repaired" if self.repair else "printed"
         self.noisy_count_ = noisy - shift(epsilon, delta, rule)
         return float(np.clip(inverse_scale(self.noisy_count_, n, rule), -1e300, 1e300)) * epsilon / 2
 
-    def _statement(self, n: int) -> PrivacyStatement:
+    def _statement(self, n: int, source: NoiseSource) -> PrivacyStatement:
         epsilon = 2 * positive(self.epsilon, "epsilon")
         if math.isinf(epsilon) or epsilon < _LEAST:
             raise ValueError(
@@ -201,11 +201,11 @@ class ExponentialFairLearner(BaseEstimator):
             shift(1.0, delta)  # refuses δ = 0
         public = ("number of rows", "the hypotheses, each a function of one row", "the two group labels")
         if self.repair:
-            return mark_noise(PrivacyStatement(epsilon, delta, "replace-one", public=public), self.noise)
+            return source.mark(PrivacyStatement(epsilon, delta, "replace-one", public=public))
         statement = PrivacyStatement(
             epsilon, delta, "replace-one", public=public, guarantee=False, note=_NOT_PRIVATE
         )
-        return mark_noise(statement, self.noise)
+        return source.mark(statement)
 
     def _codes(self, sensitive_features: Any) -> np.ndarray:
         groups = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups

@@ -29,12 +29,14 @@ from dpfair_lib.compatibility.subgroup_fairness.public_grid import (
 )
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import PrivacyStatement, add_gaussian_noise, mark_noise
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.sampling import Noise
 
 RELATION = "replace-one"
 MOST_ROUNDS = 1 << 24  # they are taken one after the other
 PUBLIC = "number of rows, columns and their levels, subgroups"
+NO_ONE = " beside repair=False, which protects no one"
 PRINTED = (
     "cgkm.fairnr-privacy: the auditor reads the data, the oracle reads the features, and neither is noised"
 )
@@ -48,7 +50,7 @@ def noisy_counts(
     A replaced record takes 1 from one count and adds 1 to another, a Euclidean distance of √2, and Gaussian noise of
     variance 1/ρ costs 2/(2/ρ) = ρ.
     """
-    return add_gaussian_noise(counts.ravel(), 1 / math.sqrt(rho), noise=noise, rng=rng).reshape(counts.shape)
+    return NoiseSource(noise, rng).add_gaussian(counts.ravel(), 1 / math.sqrt(rho)).reshape(counts.shape)
 
 
 class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
@@ -154,10 +156,11 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
             If a parameter is out of its range; if a subgroup or a value is unknown; if lengths differ; if pandas inputs
             have different row labels; if there would be more than a million counts.
         """
-        statement = self._statement()
+        self._check()
+        source = NoiseSource.of(self.noise, self.random_state, no_secure="" if self.repair else NO_ONE)
         levels = check_levels({} if self.levels is None else self.levels)
         # what the learner and the printed algorithm draw; of secure noise it is not the source
-        rng = study_generator(self.noise, self.random_state) or np.random.default_rng()
+        rng = source.generator or np.random.default_rng()
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         table, groups = as_frame(X, "X"), as_frame(sensitive_features, "sensitive_features")
         y = as_binary(y, "y")
@@ -173,11 +176,13 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         counts = count_table(cell, profile, y, cells, profiles)
         self.classes_ = np.array([0, 1])
         self.columns_, self._levels = list(table.columns), levels
-        self.selection_ = self._play(counts, members, len(y), rng)
-        self.privacy_statement_ = statement
+        self.selection_ = self._play(counts, members, len(y), source, rng)
+        self.privacy_statement_ = self._statement(source)
         return self
 
-    def _play(self, counts: np.ndarray, members: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    def _play(
+        self, counts: np.ndarray, members: np.ndarray, n: int, source: NoiseSource, rng: np.random.Generator
+    ) -> np.ndarray:
         if not self.repair:
             scale = printed_scale(
                 self.epsilon,
@@ -193,13 +198,13 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
             ).mean(axis=0)  # fmt: skip
         private = None
         if self.release == "counts":
-            source = rng if self.noise == "study" else None
-            counts = noisy_counts(counts, rho_for(self.epsilon, self.delta), noise=self.noise, rng=source)
+            rho = rho_for(self.epsilon, self.delta)
+            counts = noisy_counts(counts, rho, noise=source.noise, rng=source.generator)
         else:
             private = round_noise(self.epsilon, self.delta, n, rounds=self.rounds, dual_bound=self.dual_bound)
         return no_regret_dynamics(
             game_from_counts(counts, members, n), rounds=self.rounds, samples=self.samples,
-            dual_bound=self.dual_bound, tolerance=self.tolerance, rng=rng, private=private, noise=self.noise,
+            dual_bound=self.dual_bound, tolerance=self.tolerance, rng=rng, private=private, noise=source.noise,
         )  # fmt: skip
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -232,7 +237,7 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         chance = self.predict_proba(X)[:, 1]
         return drawn_labels(chance, random_state)
 
-    def _statement(self) -> PrivacyStatement:
+    def _check(self) -> None:
         positive(self.epsilon, "epsilon")
         inside_unit(self.delta, "delta")
         positive_integer(self.rounds, "rounds", most=MOST_ROUNDS)
@@ -240,18 +245,15 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         positive(self.dual_bound, "dual_bound")
         nonnegative(self.tolerance, "tolerance")
         one_of(self.release, "release", ("counts", "rounds"))
-        one_of(self.noise, "noise", ("secure", "study"))
         if not isinstance(self.repair, bool | np.bool_):
             raise ValueError(f"repair: found {self.repair!r}, expected True or False")
+
+    def _statement(self, source: NoiseSource) -> PrivacyStatement:
         if not self.repair:
-            if self.noise == "secure":
-                raise ValueError(
-                    "noise: found 'secure' beside repair=False, expected 'study': it protects no one"
-                )
             return PrivacyStatement(
                 self.epsilon, self.delta, RELATION, public=(PUBLIC,), guarantee=False, note=PRINTED
             )
         promised = PrivacyStatement(
             self.epsilon, self.delta, RELATION, public=(PUBLIC,), accountant=f"zCDP over all {self.release}"
         )
-        return mark_noise(promised, self.noise)
+        return source.mark(promised)

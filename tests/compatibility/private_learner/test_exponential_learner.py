@@ -185,8 +185,8 @@ def test_lengths_that_differ_are_named(sample):
 
 @pytest.mark.parametrize("noise", ["study", "secure"])
 def test_the_count_gets_the_noise_that_the_statement_promises(sample, noise, monkeypatch):
-    from dpfair_lib.compatibility.private_learner import exponential_learner as module
     from dpfair_lib.compatibility.private_learner.choice_law import shift
+    from dpfair_lib.privacy import noise_source as module
 
     asked = []
     usual = module.add_laplace_noise
