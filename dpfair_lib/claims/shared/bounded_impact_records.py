@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
@@ -16,6 +17,12 @@ from dpfair_lib.experiments.mpbt.bounded_impact_summary import FigurePoint, figu
 from dpfair_lib.experiments.recorded_results import RESULTS, read_record
 
 Cells = dict[tuple[str, str], Fraction]  # label and group
+
+
+def key_of(*names: Any) -> str:
+    """Return the key of a fact about something with such names: lower case, digits and underscores."""
+    joined = " ".join(map(str, names)).lower().replace("ε", "epsilon")
+    return re.sub("[^a-z0-9]+", "_", joined)
 
 
 @cache
