@@ -196,8 +196,8 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
       replacing a record is removing one and adding another.
     * *replace-one ⇒ replace-within-group, sensitive-attribute*, with the same numbers: those neighbours are replace-one
       neighbours.
-    * *local ⇒ replace-one, replace-within-group, sensitive-attribute*, with the same numbers: changing one record changes
-      one person's input and no other report.
+    * *local ⇒ replace-one, replace-within-group, sensitive-attribute*, with the same numbers: changing one record
+      changes one person's input and no other report.
 
     If the two relations let different parts of a record change, the whole record must have been protected (unit
     "record" or "person"). For *sensitive-attribute* it is enough that the attribute was protected (unit "sensitive
