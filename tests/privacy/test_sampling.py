@@ -10,7 +10,6 @@ from dpfair_lib.privacy import (
     add_laplace_noise,
     mark_noise,
 )
-from dpfair_lib.privacy.exponential import exponential_choice
 from dpfair_lib.privacy.sampling import study_generator
 
 DRAWS = 40_000
@@ -68,14 +67,6 @@ def test_study_noise_marks_its_statement():
     marked = mark_noise(ideal, "study")
     assert not marked.guarantee
     assert marked.note == STUDY_NOTE
-
-
-def test_exponential_choices_are_not_moved_by_a_constant_and_refuse_what_is_no_number():
-    assert exponential_choice([-1e9, -1e9 + 800.0]) == 1
-    with pytest.raises(ValueError, match="scores: found inf"):
-        exponential_choice([0.0, np.inf])
-    with pytest.raises(ValueError, match="rng: found a generator beside noise='secure'"):
-        exponential_choice([0.0], rng=np.random.default_rng(0))
 
 
 def test_an_estimators_seed_goes_with_study_noise_only():
