@@ -1,99 +1,57 @@
-"""What may not stand anywhere in the sources: anything that runs, or builds objects from, what it reads."""
+import hashlib
 
-import ast
-from pathlib import Path
-
-import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
-MODULES = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "jsonpickle"}
-CALLS = {
-    "eval", "exec", "read_pickle", "to_pickle", "unsafe_load", "full_load", "load_module",
-}  # fmt: skip
-# each of these reads objects unless it is told not to, or is another library's own loader of pickles
-LOADERS = {("joblib", "load"), ("joblib", "dump"), ("torch", "load"), ("torch", "save"), ("yaml", "load")}
-IN_TESTS = {
-    "pickle",
-    "exec",
-}  # where a test asks what a pickle of its own making holds, or runs its own mutants
+from dpfair_lib._sources import digest, imports, meaning
 
 
-def offences(text):
-    """Return what a source does that may not be, with its line."""
-    found = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            found += [
-                (node.lineno, alias.name) for alias in node.names if alias.name.split(".")[0] in MODULES
-            ]
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in MODULES:
-            found.append((node.lineno, node.module))
-        elif isinstance(node, ast.ImportFrom) and node.module in {"joblib", "torch", "yaml"}:
-            found += [
-                (node.lineno, alias.name) for alias in node.names if (node.module, alias.name) in LOADERS
-            ]
-        elif isinstance(node, ast.Call):
-            function = node.func
-            name = getattr(function, "id", getattr(function, "attr", ""))
-            owner = getattr(getattr(function, "value", None), "id", "")
-            # a method of that name, such as model.eval(), is another matter: only the built-in runs text
-            built_in = name not in {"eval", "exec"} or isinstance(function, ast.Name) or owner == "builtins"
-            if (name in CALLS and built_in) or (owner, name) in LOADERS:
-                found.append((node.lineno, name))
-            found += [
-                (node.lineno, word.arg)
-                for word in node.keywords
-                if (word.arg == "allow_pickle" and not _is(word.value, False))
-                or (word.arg == "weights_only" and not _is(word.value, True))
-                or (word.arg == "shell" and not _is(word.value, False))
-            ]
-    return found
+def test_the_digest_is_of_names_and_contents_in_any_order():
+    one = digest({"a": b"1", "b": b"2"})
+    assert one == digest({"b": b"2", "a": b"1"})
+    assert one == hashlib.sha256(b"a 1\n1b 1\n2").hexdigest()
+    for other in ({"a": b"1"}, {"a": b"2", "b": b"1"}, {"a": b"1", "c": b"2"}, {"a": b"1b 1\n2"}):
+        assert digest(other) != one
 
 
-def _is(node, value):
-    return isinstance(node, ast.Constant) and node.value is value
+def test_comments_docstrings_and_layout_do_not_count_and_everything_else_does(tmp_path):
+    path = tmp_path / "m.py"
+
+    def of(text):
+        path.write_text(text)
+        return meaning(path)
+
+    plain = of("def f(x):\n    return x + 1\n")
+    assert plain == of(
+        '"""A module."""\n\ndef f(x):  # adds\n    """Add."""\n    return (x\n            + 1)\n'
+    )
+    for other in (
+        "def f(x):\n    return x + 2\n",
+        "def f(y):\n    return y + 1\n",
+        "def f(x):\n    return x + 1.0\n",
+    ):
+        assert of(other) != plain
+    assert of("def f():\n    'not'\n    'a docstring'\n") != of("def f():\n    'not'\n")
+    table = tmp_path / "t.toml"
+    table.write_text("# a comment counts\n")
+    assert meaning(table) == b"# a comment counts\n"
 
 
-def sources():
-    # not what the build makes, nor an environment
-    places = ("dpfair_lib", "tools", "benchmarks", "tests", "notebooks", "book")
-    return [path for place in places for path in sorted((ROOT / place).rglob("*.py"))]
+def test_names_are_written_out_wherever_they_are_imported(tmp_path):
+    package = tmp_path / "lib"
+    module = package / "room" / "m.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(
+        "import lib.other\nfrom . import near\nfrom ..top import a, b\nfrom lib.all import *\n"
+        "def f():\n    from numpy import array\n    return array\n"
+    )
+    found = imports(module, package)
+    assert found.names == {"lib.room.near", "lib.top.a", "lib.top.b", "lib.all", "numpy.array"}
+    assert found.modules == {"lib.other"}
+    assert not found.dynamic
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import pickle", "from pickle import loads", "def f():\n import dill as d", "eval('1')", "exec('x = 1')",
-        "np.load(p, allow_pickle=True)", "np.load(p, allow_pickle=flag)", "pd.read_pickle(p)", "yaml.load(text)",
-        "joblib.load(p)", "from joblib import load", "torch.load(p)", "subprocess.run(c, shell=True)", "import shelve",
-        "builtins.eval('1')", "torch.load(p, weights_only=False)", "import marshal",
-    ],
-)  # fmt: skip
-def test_the_scan_finds_what_it_is_for(text):
-    assert offences(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["model.eval()", "np.load(p)", "np.load(p, allow_pickle=False)", "json.loads(t)"]
-)
-def test_the_scan_leaves_what_runs_nothing(text):
-    assert not offences(text)
-
-
-def test_no_source_reads_objects_or_runs_text():
-    found = {path: offences(path.read_text(encoding="utf-8")) for path in sources()}
-    assert len(found) > 300
-    for path, wrong in found.items():
-        in_tests = (ROOT / "tests") in path.parents
-        assert not [what for _, what in wrong if not (in_tests and what in IN_TESTS)], path
-
-
-def test_no_chapter_reads_objects_or_runs_text():
-    chapters = sorted((ROOT / "notebooks").glob("*.md"))
-    assert len(chapters) > 40
-    for path in chapters:
-        cells = path.read_text(encoding="utf-8").split("```{code-cell}")[1:]
-        for cell in cells:
-            lines = cell.split("```")[0].split("\n")[1:]
-            code = "\n".join(line for line in lines if not line.startswith((":", "%", "!", "---")))
-            assert not offences(code), path
+def test_a_name_made_at_run_time_is_noticed(tmp_path):
+    for at, text in enumerate(
+        ("import importlib\nimportlib.import_module('a' + 'b')\n", "__import__('x')\n")
+    ):
+        module = tmp_path / f"m{at}.py"
+        module.write_text(text)
+        assert imports(module, tmp_path).dynamic

@@ -32,14 +32,6 @@ def test_fractions_and_floats_agree():
     assert least_confusion(7, 0.4, 1.5, 0.02) == pytest.approx(float(exact), rel=1e-12)
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.05, 0.6])
-@pytest.mark.parametrize("n", [1, 4, 5])
-def test_the_linear_program_for_two_populations_is_the_closed_form(n, delta):
-    value, mechanism = private_minimax_gap([0.3, 0.7], n, 0.8, delta, response=0.25)
-    assert value == pytest.approx(0.25 * 0.4 * least_confusion(n, 0.4, math.exp(0.8), delta), abs=1e-9)
-    assert mechanism.sum(axis=1) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 1.0, 5.0, math.inf])
 @pytest.mark.parametrize("delta", [0.0, 1e-5, 0.3])
 def test_the_bounds_are_in_order_and_within_a_factor_of_twelve(epsilon, delta):

@@ -13,7 +13,18 @@ def test_every_claim_is_a_link_with_words_and_a_place_of_its_own():
     shown = claim_graph(Outcome(claim, None) for claim in CLAIMS.values())._repr_html_()
     assert re.findall(r'<a href="#([^"]+)" aria-label="([^":]+):', shown) == [(name, name) for name in CLAIMS]
     places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', shown)
-    assert len(set(places)) == len(CLAIMS)
+    assert len(set(places)) == len(CLAIMS), "two claims stand in one place"
+    across = {name: float(x) for name, (x, _) in zip(CLAIMS, places, strict=True)}
+    for claim in CLAIMS.values():
+        assert all(across[other] < across[claim.id] for other in claim.depends_on), claim.id
+    links = [(claim, other) for claim in CLAIMS.values() for other in claim.depends_on]
+    assert shown.count("<path") == len(links)
+    assert shown.count("dasharray") == sum(other not in claim.statement_uses for claim, other in links)
+
+
+def test_words_are_escaped():
+    shown = claim_graph([Outcome(Claim("isit.a", "here", "a < b & so on"), None)])._repr_html_()
+    assert "a &lt; b &amp; so on" in shown
 
 
 def test_proofs_are_dotted_and_statements_solid():

@@ -2,18 +2,14 @@
 
 import dataclasses
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
 from dpfair_lib import DPFermiClassifier
-from dpfair_lib._arguments import nonnegative
 from dpfair_lib.learners import fermi
 from dpfair_lib.learners.fermi_training import _inside, printed_noise
-from dpfair_lib.learners.settings import Steps
-from dpfair_lib.privacy.noise_source import replicate_seeds
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 2)), np.arange(40) % 2
@@ -114,20 +110,3 @@ def test_the_intercept_is_learnt():
     ).fit(X, y, sensitive_features=np.arange(200) // 100)  # fmt: skip
     assert model.predict(X).all()
     assert abs(model.intercept_).max() > 0.5
-
-
-def test_a_generator_gives_as_many_words_as_a_seed_can_hold():
-    for source in (np.random.default_rng(0), np.random.RandomState(0)):
-        (first,), (second,) = replicate_seeds(source, 1), replicate_seeds(source, 1)
-        assert len(first.entropy) == len(second.entropy) == 4
-        assert first.entropy != second.entropy
-
-
-def test_settings_are_plain_numbers_whatever_was_given():
-    steps = Steps(
-        noise_multiplier=np.float32(1), max_grad_norm=np.int64(2), sample_rate=Fraction(1, 4), count=np.int8(3),
-        learning_rate=1, fit_intercept=True,
-    )  # fmt: skip
-    numbers = steps.noise_multiplier, steps.max_grad_norm, steps.sample_rate, steps.learning_rate
-    assert ({type(number) for number in numbers}, type(steps.count)) == ({float}, int)
-    assert type(nonnegative(Fraction(1, 2), "t")) is float

@@ -86,19 +86,3 @@ def test_the_statement_says_what_is_public():
 def test_bad_sizes_are_refused(size):
     with pytest.raises(ValueError, match=r"expected_batch_size: found .*, expected a positive finite number"):
         DPLogisticRegression(**GOOD, expected_batch_size=size).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sample_rate": 1.5}, "sample_rate: found 1.5, expected a number in"),
-        ({"sample_rate": np.nan}, "sample_rate: found nan"),
-        ({"count": 0}, "count: found 0, expected an integer of at least 1"),
-        ({"noise_multiplier": -1.0}, "noise_multiplier: found -1"),
-        ({"max_grad_norm": 0.0}, "max_grad_norm: found 0"),
-        ({"learning_rate": np.inf}, "learning_rate: found inf"),
-    ],
-)
-def test_a_backend_is_told_no_nonsense(changes, message):
-    with pytest.raises(ValueError, match=message):
-        steps(**changes)

@@ -1,4 +1,3 @@
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +7,6 @@ from hypothesis import strategies as st
 
 from dpfair_lib.compatibility.impossibility.feasibility import keeps_promises
 from dpfair_lib.compatibility.impossibility.ladder import least_chain_delta, mass_ladder
-from dpfair_lib.compatibility.impossibility.mechanism_programs import largest_mass
 
 factors = st.fractions(1, 4, max_denominator=6)
 
@@ -28,16 +26,6 @@ def test_the_least_delta_is_just_enough(steps, factor):
     mechanism = np.array([[q, 1 - q] for q in ladder], dtype=object)
     assert keeps_promises(mechanism, met, near, factor, delta)
     assert not keeps_promises(mechanism, met, near, factor, delta * Fraction(99, 100))
-
-
-@given(st.integers(1, 5), st.floats(0, 2), st.floats(0.001, 0.9))
-def test_a_linear_programming_solver_climbs_no_higher(steps, epsilon, delta):
-    met, near = path(steps)
-    met[0, 0] = False
-    found = largest_mass(
-        met, near, factor=math.exp(epsilon), delta=delta, at=steps, favoured=np.array([True, False])
-    )
-    assert found == pytest.approx(mass_ladder(steps, factor=math.exp(epsilon), delta=delta)[-1], abs=1e-7)
 
 
 def test_known_values():

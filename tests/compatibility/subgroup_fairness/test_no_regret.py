@@ -7,12 +7,6 @@ from sklearn.base import clone
 
 from dpfair_lib import PrivateNoRegretFair
 from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
-from dpfair_lib.compatibility.subgroup_fairness.public_grid import (
-    cell_of,
-    check_levels,
-    conjunctions,
-    membership,
-)
 from dpfair_lib.privacy import STUDY_NOTE, noise_source
 
 LEVELS = {"job": ["none", "part", "full"], "sex": ["f", "m"], "age": ["young", "old"]}
@@ -145,18 +139,6 @@ def test_kinds_of_input_that_mean_the_same_are_the_same():
     for options in ({"repair": np.True_}, {"subgroups": np.array(GROUPS)}):
         other = model(rounds=5, **options).fit(X, y, sensitive_features=S)
         assert (other.selection_ == plain.selection_).all()
-
-
-def test_grids():
-    frame = pd.DataFrame({"sex": ["m", "f"], "town": [0, 1]})
-    cell, cells = cell_of(frame, check_levels(LEVELS), "X")
-    assert (cell.tolist(), cells) == ([2, 1], 4)
-    table = membership(["sex", "age"], LEVELS, GROUPS)
-    assert table.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
-    assert len(conjunctions(LEVELS, 2)) == 6 + 6 + 4
-    wide = pd.DataFrame(np.zeros((1, 25), int))
-    with pytest.raises(ValueError, match="more than 1000000 cells"):
-        cell_of(wide, {}, "X")
 
 
 def watch(monkeypatch, module, name):

@@ -17,32 +17,10 @@ from dpfair_lib import (
     smallest_error,
 )
 from dpfair_lib.local import Randomizer, verify_certificate
-from dpfair_lib.local.optimal.closed_forms import perfect_channel, perfect_truth
+from dpfair_lib.local.optimal.closed_forms import perfect_truth
 from dpfair_lib.local.optimal.program import as_program
 
 P, P1 = [0.5, 0.3, 0.15, 0.05], [0.2, 0.6, 0.35, 0.9]
-
-
-@st.composite
-def tiny_instances(draw):
-    """Shares down to 1e-9, and an unfairness that may be in the millions."""
-    k = draw(st.integers(2, 12))
-    p = 10 ** np.array(draw(st.lists(st.floats(-9, 0), min_size=k, max_size=k)))
-    p1 = np.array(draw(st.lists(st.sampled_from([0.0, 1e-8, 1e-3, 0.5, 1.0]), min_size=k, max_size=k)))
-    p1[draw(st.integers(0, k - 1))] = 0.7
-    epsilon = draw(st.sampled_from([0.01, 0.1, 1.0, 3.0, 8.0]))
-    p /= p.sum()
-    least, most = smallest_error(p, epsilon), 1 - perfect_truth(k, math.exp(-epsilon))
-    return p, p1, epsilon, least + draw(st.sampled_from([0.0, 1e-3, 0.5, 0.99, 1.0])) * max(most - least, 0)
-
-
-@settings(max_examples=150, derandomize=True)
-@given(tiny_instances())
-def test_columns_prove_it_with_tiny_shares(instance):
-    p, p1, epsilon, error = instance
-    channel = optimal_randomizer(p, p1, epsilon, error=error)
-    assert verify_certificate(channel, p, p1, epsilon, error=error) <= 1e-8 * max(1.0, channel.value)
-    assert channel.certificate.violation <= 1e-14
 
 
 @pytest.mark.parametrize("epsilon", [18.0, 20.0, 30.0])
@@ -96,17 +74,6 @@ def test_value_is_the_unfairness_of_the_reports(instance):
     found = data_unfairness_from_rates(*reports, "ratio")
     assert channel.value == pytest.approx(found, abs=1e-9, rel=1e-8)
     assert 1 - channel.truth_probability(p) <= error + 1e-9
-
-
-@pytest.mark.parametrize("k", [20, 50])
-def test_columns_agree_with_whole_programs(k):
-    rng = np.random.default_rng(k)
-    p, p1, epsilon = rng.dirichlet(np.ones(k)), rng.uniform(size=k), math.log(k) + 1
-    error = (smallest_error(p, epsilon) + 1 - perfect_truth(k, math.exp(-epsilon))) / 2
-    grown = optimal_randomizer(p, p1, epsilon, error=error)
-    whole = optimal_randomizer(p, p1, epsilon, error=error, method="dinkelbach", tol=1e-8)
-    assert verify_certificate(grown, p, p1, epsilon, error=error) <= 1e-8
-    assert grown.value == pytest.approx(whole.value, abs=1e-8)
 
 
 def test_grid_finds_nothing_better_for_two_groups():
@@ -175,17 +142,6 @@ def test_local_search_finds_nothing_better(k):
     assert best.value <= min(reached) + 1e-7
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_branch_and_bound_comes_to_the_same(k):
-    rng = np.random.default_rng(k)
-    p, p1, epsilon = rng.dirichlet(2 * np.ones(k)), rng.uniform(size=k), 2.0
-    error = smallest_error(p, epsilon) * 0.85 + 0.15
-    branched = optimal_randomizer(p, p1, epsilon, error=error, method="branch-and-bound", tol=1e-3)
-    assert verify_certificate(branched, p, p1, epsilon, error=error) <= 1.1e-3
-    best = optimal_randomizer(p, p1, epsilon, error=error).value
-    assert best - 1e-9 <= branched.value <= best + 1e-3
-
-
 def test_difference_of_rates():
     p, p1, epsilon = np.array([0.6, 0.25, 0.15]), np.array([0.3, 0.8, 0.5]), 2.0
     error = smallest_error(p, epsilon) + 0.1
@@ -198,16 +154,6 @@ def test_difference_of_rates():
     withheld = forged(channel, multipliers=channel.certificate.multipliers[1:])
     with pytest.raises(ValueError, match="lower"):  # a share that no cell speaks of: no proof any more
         verify_certificate(withheld, p, p1, epsilon, error=error)
-
-
-def test_without_unfairness_in_closed_form():
-    for k, x in itertools.product((2, 3, 7), (0.0, 0.1, 0.9)):
-        p1 = np.linspace(0.1, 0.8, k)
-        program = as_program(np.full(k, 1 / k), p1, -math.log(x) if x else math.inf, 1.0)
-        channel = perfect_channel(program)
-        assert program.violation(channel) <= 1e-15
-        assert program.ratio(channel) <= 1e-14
-        assert np.diagonal(channel) == pytest.approx(perfect_truth(k, x))
 
 
 def test_default_budget_is_the_least():
@@ -223,13 +169,6 @@ def test_ends_of_epsilon():
     assert optimal_randomizer(P, P1, math.inf).matrix == pytest.approx(np.eye(4))
     assert smallest_error(P, 0) == pytest.approx(0.75)
     assert smallest_error(P, math.inf) == 0
-
-
-def test_equal_rates_leave_the_most_truthful_channel():
-    for rate in (0.3, 1.0):
-        channel = optimal_randomizer(P, [rate] * 4, 4.0, error=0.6)
-        assert channel.value == 0
-        assert 1 - channel.truth_probability(P) == pytest.approx(smallest_error(P, 4.0))
 
 
 @pytest.mark.parametrize(
@@ -375,12 +314,3 @@ def test_least_error_in_the_message_is_the_least_error():
     with pytest.raises(ValueError, match="smallest error") as caught:
         optimal_randomizer(P, P1, 1.0, error=0.1)
     assert f"{smallest_error(P, 1.0):.12g}" in str(caught.value)
-
-
-def test_branch_and_bound_stops_when_its_certificate_is_closed():
-    rng = np.random.default_rng(4)
-    p, p1, epsilon = rng.dirichlet(3 * np.ones(3)), rng.uniform(size=3), 1.0
-    error = (smallest_error(p, epsilon) + 2 / 3) / 2
-    branched = optimal_randomizer(p, p1, epsilon, error=error, method="branch-and-bound", tol=1e-4)
-    assert branched.value - branched.certificate.lower <= 1e-4
-    assert branched.certificate.rounds < 100  # the boxes alone need 525

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpfair_lib.datasets import DataError
-from dpfair_lib.datasets.find import fetch
+from dpfair_lib.datasets.find import default_cache, fetch, find
 from dpfair_lib.datasets.loading import load_spec
 
 
@@ -117,3 +117,33 @@ def test_two_downloads_at_once_leave_one_good_copy(tiny, tiny_pins, parts, publi
     _, found = fetch(tiny(publisher.base), tiny_pins, cache=cache)
     assert found.folder == cache / "tiny"
     assert load_spec(tiny(publisher.base), tiny_pins).card.source == "cache"
+
+
+def test_default_cache_is_the_users(cache):
+    assert default_cache() == cache
+
+
+def test_places_are_tried_in_order(tiny, tiny_pins, parts, put, tmp_path, cache, monkeypatch):
+    mine, shared = tmp_path / "mine", tmp_path / "shared"
+    shared.mkdir()
+    mine.mkdir()
+    monkeypatch.setenv("DPFAIR_DATA", str(shared))
+
+    def source():
+        return load_spec(tiny(), tiny_pins, root=mine, download=False).card.source
+
+    put(cache / "tiny", parts)
+    assert source() == "cache"
+    put(shared / "tiny", parts)
+    assert source() == "$DPFAIR_DATA"
+    put(mine, parts)
+    assert source() == "root"
+    assert find(tiny(), root=mine).folder == mine
+    put(mine / "tiny", parts)
+    assert find(tiny(), root=mine).folder == mine / "tiny"
+
+
+def test_environment_folder_itself_is_not_searched(tiny, tiny_pins, parts, put, tmp_path, monkeypatch):
+    monkeypatch.setenv("DPFAIR_DATA", str(put(tmp_path / "flat", parts)))
+    with pytest.raises(FileNotFoundError, match=r"found no first\.csv"):
+        load_spec(tiny(), tiny_pins, download=False)

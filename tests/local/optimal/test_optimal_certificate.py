@@ -17,7 +17,6 @@ from dpfair_lib.local import Randomizer, verify_certificate
 from dpfair_lib.local.optimal import certificate as certificates
 from dpfair_lib.local.optimal import columns as columns
 from dpfair_lib.local.optimal import interior_point as interior
-from dpfair_lib.local.optimal import level_programs as levels
 from dpfair_lib.local.optimal.certificate import Multipliers, lagrangian_bound, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel
 from dpfair_lib.local.optimal.program import Program, as_program
@@ -225,25 +224,6 @@ def test_the_time_limit_holds_inside_one_program(method, limit):
     assert time.process_time() - started < 6  # one whole program would take minutes, to closure
     assert channel.certificate.ended == "time"
     assert flaws(channel, p, p1, 1.0, channel.certificate.error) == []
-
-
-def test_every_linear_program_is_told_how_much_time_is_left():
-    rng = np.random.default_rng(0)
-    program = as_program(rng.dirichlet(np.full(9, 2.0)), rng.uniform(0.05, 0.6, 9), 1.0, 0.8)
-    restricted = columns._Restricted(program, np.ones((9, 9), dtype=bool) ^ np.eye(9, dtype=bool))
-    scale = program.overall * program.p
-    for limit in (1e6, 10.0):
-        assert restricted.solve(0.0, scale, time.monotonic() + limit) is not None
-        told = restricted.highs.getOptionValue("time_limit")[1]
-        assert 0.9 * limit <= told <= limit + restricted.highs.getRunTime()
-
-
-def test_every_whole_program_is_told_how_much_time_is_left(monkeypatch):
-    program, told, solver = as_program([0.5, 0.3, 0.2], [0.2, 0.6, 0.9], 1.0, 0.5), [], levels.solver
-    monkeypatch.setattr(levels, "solver", lambda *limit: told.append(limit) or solver(*limit))
-    assert levels.level(program, 0.1, program.overall * program.p, 7.0, (1, 1)) is not None
-    assert told
-    assert all(6 < limit <= 7 for (limit,) in told)
 
 
 def test_the_interior_finds_it_alone():

@@ -1,44 +1,11 @@
 """Where files are looked for, which forms are accepted, and what becomes of the columns."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpfair_lib.datasets import load, load_table, loading, pins
-from dpfair_lib.datasets.find import default_cache, find
+from dpfair_lib.datasets import load, load_table
 from dpfair_lib.datasets.loading import load_spec
-
-
-def test_default_cache_is_the_users(cache):
-    assert default_cache() == cache
-
-
-def test_places_are_tried_in_order(tiny, tiny_pins, parts, put, tmp_path, cache, monkeypatch):
-    mine, shared = tmp_path / "mine", tmp_path / "shared"
-    shared.mkdir()
-    mine.mkdir()
-    monkeypatch.setenv("DPFAIR_DATA", str(shared))
-
-    def source():
-        return load_spec(tiny(), tiny_pins, root=mine, download=False).card.source
-
-    put(cache / "tiny", parts)
-    assert source() == "cache"
-    put(shared / "tiny", parts)
-    assert source() == "$DPFAIR_DATA"
-    put(mine, parts)
-    assert source() == "root"
-    assert find(tiny(), root=mine).folder == mine
-    put(mine / "tiny", parts)
-    assert find(tiny(), root=mine).folder == mine / "tiny"
-
-
-def test_environment_folder_itself_is_not_searched(tiny, tiny_pins, parts, put, tmp_path, monkeypatch):
-    monkeypatch.setenv("DPFAIR_DATA", str(put(tmp_path / "flat", parts)))
-    with pytest.raises(FileNotFoundError, match=r"found no first\.csv"):
-        load_spec(tiny(), tiny_pins, download=False)
 
 
 def test_both_forms_give_the_same(tiny, tiny_pins, table, parts, put, tmp_path):
@@ -128,50 +95,3 @@ def test_public_names_say_what_is_lacking(name, files):
         load(name, download=False)
     with pytest.raises(FileNotFoundError, match=files.replace("+", r"\+")):
         load_table(name, download=False)
-
-
-PUBLISHERS = {
-    "compas": "https://raw.githubusercontent.com/propublica/",
-    "adult-26k": "https://raw.githubusercontent.com/hharcolezi/",
-    "lsac": "https://storage.googleapis.com/lawschool_dataset/",
-    "celeba": "https://raw.githubusercontent.com/wearepal/",
-}
-
-
-def test_every_spec_has_pins_and_the_publishers_addresses():
-    for name, spec in loading.SPECS.items():
-        assert list(pins.pinned()[name].columns) == list(spec.columns)
-        assert set(pins.pinned()[name].files) == {file.name for file in spec.layouts[0]}
-        if not spec.unpinned:  # else the publisher's own files are not pinned, and what is has no address
-            publisher = PUBLISHERS.get(name, "https://archive.ics.uci.edu/")
-            assert all(file.url.startswith(publisher) for file in spec.layouts[0])
-        assert all(sum(file.rows for file in layout) == pins.pinned()[name].rows for layout in spec.layouts)
-
-
-def test_recorded_pins_are_what_render_writes():
-    written = pins.render(pins.pinned())
-    assert written == Path(pins.__file__).with_name("pins.toml").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"label": "result"}, {"sensitive": ()}, {"sensitive": ("age",)}, {"tied": {"age": "birthday"}}],
-)
-def test_contradictory_descriptions_are_refused(changes, tiny):
-    with pytest.raises(ValueError, match="tiny: "):
-        tiny(**changes)
-
-
-def test_digest_sees_order_type_and_neighbouring_values(tiny, table):
-    digest = pins.measure(tiny(), table).table
-    swapped = table.iloc[[1, 0, 2, 3, 4, 5]].reset_index(drop=True)
-    assert pins.measure(tiny(), swapped).table != digest
-    assert pins.measure(tiny(columns=tiny().columns | {"age": "float"}), table).table != digest
-    assert pins.column_digest(pd.Series(["ab", "c"])) != pins.column_digest(pd.Series(["a", "bc"]))
-
-
-def test_card_prints_every_caveat(tiny, tiny_pins, parts, put, tmp_path):
-    data_card = load_spec(tiny(), tiny_pins, root=put(tmp_path / "in", parts)).card
-    assert "caveat: made up" in str(data_card)
-    assert tiny_pins.table in str(data_card)
-    assert str(tmp_path) not in str(data_card)

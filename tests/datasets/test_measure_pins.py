@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from dpfair_lib.datasets import DataError, load, load_table, measure_pins, pins, standin, synthetic
@@ -59,47 +57,6 @@ def test_record_writes_the_files_that_are_there(name, real_data, tmp_path):
     assert (tmp_path / "standin.toml").read_text() == standin.render({name: standin.recorded()[name]})
 
 
-def test_adult_files_are_the_publishers(real_data):
-    import pooch
-
-    folder, known = real_data("adult"), pins.pinned()["adult"].files
-    if not all((folder / file).is_file() for file in known):
-        pytest.skip("$DPFAIR_DATA/adult has the table in another form")
-    for file, digest in known.items():
-        assert pooch.file_hash(str(folder / file), "sha256") == digest
-
-
-def test_adult_by_other_groups(real_data):
-    real_data("adult")
-    race = load("adult", sensitive="race", download=False)
-    assert race.X.shape[1] == 102 - 5 + 2
-    assert race.sensitive_features.value_counts()["White"] == 38_903
-    both = load("adult", sensitive=["sex", "race"], download=False)
-    assert both.X.shape[1] == 102 - 5
-    assert both.sensitive_features.nunique() == 10
-    assert "Female & Asian-Pac-Islander" in set(both.sensitive_features)
-
-
-def test_adult_rows_keep_their_order(real_data):
-    real_data("adult")
-    data, table = load("adult", download=False), load_table("adult", download=False)
-    assert table.shape == (48_842, 15)
-    assert (table == "?").any(axis=1).sum() == 3_620
-    assert data.X["fnlwgt"].tolist() == table[(table != "?").all(axis=1)]["fnlwgt"].tolist()
-    assert data.X["fnlwgt"].iloc[0] == 77_516
-
-
-def test_adult_as_one_csv_and_with_parts_exchanged(real_data, put, tmp_path):
-    real_data("adult")
-    table = load_table("adult", download=False)
-    put(tmp_path / "one", {"adult.csv": table.to_csv(index=False)})
-    assert load("adult", root=tmp_path / "one").card.source == "root"
-    turned = pd.concat([table[32_561:], table[:32_561]])
-    put(tmp_path / "turned", {"adult.csv": turned.to_csv(index=False)})
-    with pytest.raises(DataError, match="order of the rows"):
-        load("adult", root=tmp_path / "turned")
-
-
 def test_one_changed_amount_in_credit_is_seen(real_data, put, tmp_path):
     real_data("credit")
     table = load_table("credit", download=False)
@@ -121,26 +78,3 @@ def test_page_of_the_book_has_the_recorded_figures(card):
     assert all(digest in text for digest in pinned.files.values())
     assert f"{pinned.rows:,}" in text
     assert all(f"{cell['rows']:,}" in text for cell in facts["cells"])
-
-
-def test_lsac_coded_as_in_the_figures_is_the_published_reduction(real_data):
-    from dpfair_lib.experiments.thesis.randomised_training import coded_table
-
-    reduced = real_data("lsac") / "db_LSAC.csv"
-    if not reduced.is_file():
-        pytest.skip("$DPFAIR_DATA/lsac does not have db_LSAC.csv")
-    table = pd.read_csv(reduced)
-    coded_table.cache_clear()
-    coded = coded_table("lsac-family-income")
-    assert (coded.a == table["fam_inc"]).all()
-    assert (coded.y == table["pass_bar"]).all()
-    others = [table[name].to_numpy()[:, None] == range(table[name].nunique()) for name in
-              ("gender", "fulltime", "race1", "lsat", "ugpa")]  # fmt: skip
-    assert (np.hstack(others) == coded.X).all()
-
-
-def test_lsac_leaves_out_rows_with_an_empty_cell_and_adult_26k_is_found_beside_adult(real_data):
-    real_data("lsac")
-    assert load_table("lsac", download=False)["empty_cells"].eq(0).sum() == 20_427
-    folder = real_data("adult-26k")
-    assert load("adult-26k", sensitive=["race", "gender"], root=folder).sensitive_features.nunique() == 10

@@ -1,0 +1,53 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from dpfair_lib.claims import CLAIMS, judge
+from dpfair_lib.claims.new import UNWRITTEN, new_claim
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """The places that a new claim is entered in, copied."""
+    for name in ("_toc.yml", "dpfair_lib/claims/isit/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    return tmp_path
+
+
+def test_a_new_claim_runs_at_once_and_says_where_to_write(repository):
+    said = new_claim(repository, "isit.prop-9", after="isit.alg-2")
+    assert said[0] == "wrote dpfair_lib/claims/isit/prop_9.py"
+    scope = {}
+    exec(compile((repository / "dpfair_lib/claims/isit/prop_9.py").read_text(), "prop_9", "exec"), scope)
+    outcome = judge(scope["CLAIM"], faults=True)
+    assert outcome.sound
+    assert len(outcome.faults) == 2
+    assert UNWRITTEN in scope["CLAIM"].statement
+    order = (repository / "dpfair_lib/claims/isit/__init__.py").read_text()
+    assert '    "alg-2",\n    "prop-9",\n' in order
+    contents = (repository / "_toc.yml").read_text()
+    assert f"notebooks/{CLAIMS['isit.alg-2'].chapter}\n      - file: notebooks/isit-prop-9\n" in contents
+    assert UNWRITTEN in (repository / "notebooks/isit-prop-9.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "options", "found"),
+    [
+        ("other.prop-9", {}, "found 'other.prop-9', expected SOURCE.NAME"),
+        ("isit.Prop 9", {}, "expected SOURCE.NAME"),
+        ("isit.prop-9", {"after": "sk.alg-1"}, "--after: found 'sk.alg-1'"),
+    ],
+)
+def test_a_new_claim_that_cannot_be_entered_writes_nothing(repository, claim_id, options, found):
+    before = {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match=re.escape(found)):
+        new_claim(repository, claim_id, **options)
+    (repository / "dpfair_lib/claims/isit/prop_1.py").write_text("")
+    with pytest.raises(ValueError, match="found the module"):
+        new_claim(repository, "isit.prop-1")
+    (repository / "dpfair_lib/claims/isit/prop_1.py").unlink()
+    assert {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()} == before

@@ -1,0 +1,111 @@
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpfair_lib.__main__ import main
+from dpfair_lib.local import (
+    SecondReportWarning,
+    files,
+    generalized_randomized_response,
+    randomize_file,
+)
+from dpfair_lib.local.releases import record_path, releases_of, statement_path
+
+LABELS = ["Black", "Other", "White, not Hispanic"]
+GRR = generalized_randomized_response(3, 1.0)
+
+
+def a_table(n=1000, seed=0):
+    rng = np.random.default_rng(seed)
+    race = rng.integers(0, 3, n)
+    names = [["a", "", None, 'say "b"', "é, ü"][i] for i in rng.integers(0, 5, n)]
+    schema = pa.schema(
+        [
+            pa.field("id", pa.int64(), metadata={"unit": "person"}), pa.field("race", pa.string(), nullable=False),
+            pa.field("zip", pa.string()), pa.field("name", pa.large_string()),
+            pa.field("income", pa.float64()), pa.field("born", pa.timestamp("us", "Europe/Vienna")),
+            pa.field("sex", pa.dictionary(pa.int8(), pa.string())), pa.field("sure", pa.bool_()),
+            pa.field("visits", pa.list_(pa.int32())), pa.field("price", pa.decimal128(9, 2)),
+        ],
+        metadata={"made": "for a test"},
+    )  # fmt: skip
+    columns = [
+        pa.array(np.arange(n)), pa.array(np.array(LABELS)[race]), pa.array([f"{i % 100:05d}" for i in range(n)]),
+        pa.array(names, pa.large_string()), pa.array(rng.normal(size=n), mask=rng.random(n) < 0.1),
+        pa.array(rng.integers(0, 2**48, n)).cast(pa.timestamp("us", "Europe/Vienna")),
+        pa.DictionaryArray.from_arrays(pa.array(rng.integers(0, 2, n).astype(np.int8)), pa.array(["F", "M"])),
+        pa.array(rng.random(n) < 0.5, mask=rng.random(n) < 0.1), pa.array([[1, None]] * n, pa.list_(pa.int32())),
+        pa.array([Decimal(int(cents)) / 4 for cents in rng.integers(0, 999, n)], pa.decimal128(9, 2)),
+    ]  # fmt: skip
+    return pa.table(columns, schema=schema)
+
+
+def run(*arguments):
+    return main(["randomize", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_second_report_warns_and_is_marked(tmp_path, suffix, capsys):
+    source = tmp_path / f"in.{suffix}"
+    frame = pd.DataFrame({"race": ["a", "b"] * 20, "sex": ["f", "m"] * 20})
+    frame.to_csv(source, index=False) if suffix == "csv" else frame.to_parquet(source)
+    options = ("--column", "race", "--labels", "a,b")
+    assert run(source, tmp_path / f"one.{suffix}", *options, "--epsilon", 1) == 0
+    assert capsys.readouterr().err == ""
+    assert run(source, tmp_path / f"two.{suffix}", *options, "--epsilon", 0.5) == 0
+    printed = capsys.readouterr()
+    assert "warning: SECOND REPORT: race of in." in printed.err
+    assert "SECOND REPORT" in printed.out
+    two = releases_of(tmp_path / f"two.{suffix}")["race"][0]
+    assert two["epsilon_with_earlier_reports"] == pytest.approx(1.5, rel=1e-8)
+    assert two["earlier_reports"][0]["into"] == f"one.{suffix}"
+    assert "SECOND REPORT" in two["statement"]["note"]
+    # a report without guarantee cannot be counted
+    assert run(source, tmp_path / f"seeded.{suffix}", *options, "--epsilon", 1, "--seed", 0) == 0
+    assert run(source, tmp_path / f"last.{suffix}", *options, "--epsilon", 1) == 0
+    last = releases_of(tmp_path / f"last.{suffix}")["race"][0]
+    assert last["epsilon_with_earlier_reports"] is None
+    assert "without a guarantee" in capsys.readouterr().err
+    # another column of the same file is no second report, and carries on what is known
+    options = ("--column", "sex", "--labels", "f,m", "--epsilon", 1)
+    assert run(tmp_path / f"one.{suffix}", tmp_path / f"both.{suffix}", *options) == 0
+    assert capsys.readouterr().err == ""
+    assert set(releases_of(tmp_path / f"both.{suffix}")) == {"race", "sex"}
+    # reports of reports
+    options = ("--column", "race", "--labels", "a,b", "--epsilon", 1)
+    assert run(tmp_path / f"both.{suffix}", tmp_path / f"three.{suffix}", *options) == 0
+    assert "REPORTS OF REPORTS: race of both" in capsys.readouterr().err
+    assert len(releases_of(tmp_path / f"three.{suffix}")["race"]) == 2
+
+
+def test_reports_in_a_parquet_file_are_known_without_the_file_beside_it(tmp_path):
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(a_table(), source)
+    randomize_file(source, target, "race", GRR, labels=LABELS)
+    statement_path(target).unlink()
+    with pytest.warns(SecondReportWarning, match="REPORTS OF REPORTS"):
+        randomize_file(target, tmp_path / "again.parquet", "race", GRR, labels=LABELS)
+
+
+def test_records_that_cannot_be_used(tmp_path, monkeypatch):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("race\nBlack\n")
+    record_path(source).write_text("[]")
+    with pytest.raises(ValueError, match=r"in\.csv\.reports\.json: found no record"):
+        randomize_file(source, target, "race", GRR, labels=LABELS)
+    record_path(source).unlink()
+    whole_file = files.whole_file
+
+    def refuse(path, **options):
+        if path == record_path(source):
+            raise PermissionError("read-only folder")
+        return whole_file(path, **options)
+
+    monkeypatch.setattr(files, "whole_file", refuse)
+    with pytest.warns(SecondReportWarning, match="could not be written"):
+        randomize_file(source, target, "race", GRR, labels=LABELS)
+    assert target.exists()

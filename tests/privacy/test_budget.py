@@ -1,0 +1,220 @@
+import copy
+import math
+import multiprocessing
+import pickle
+import sys
+import threading
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpfair_lib.privacy import RELATIONS, Budget, BudgetExceededError, PrivacyStatement, compose
+from dpfair_lib.privacy.budget import SPLITS
+
+EPSILON = st.floats(1e-3, 5)
+DELTA = st.floats(0, 1e-3)
+
+
+def stated(epsilon=1.0, delta=0.0, relation="replace-one", **details):
+    return PrivacyStatement(epsilon, delta, relation, **details)
+
+
+@given(st.lists(st.tuples(EPSILON, DELTA), min_size=1, max_size=6))
+def test_the_same_data_add_up_and_disjoint_data_do_not(numbers):
+    parts = [stated(*pair, "replace-within-group") for pair in numbers]
+    total = compose(*parts)
+    assert total.epsilon == pytest.approx(math.fsum(e for e, _ in numbers), rel=3e-16)
+    assert total.delta == pytest.approx(math.fsum(d for _, d in numbers), rel=3e-16)
+    assert total.parts == tuple(parts)
+    apart = compose(*parts, parallel="group")
+    assert (apart.epsilon, apart.delta) == (max(e for e, _ in numbers), max(d for _, d in numbers))
+    assert apart.epsilon <= total.epsilon
+    # in any grouping and any order
+    assert compose(compose(*parts[:2]), *parts[2:]).epsilon == pytest.approx(total.epsilon, rel=1e-12)
+    assert compose(*reversed(parts)).delta == pytest.approx(total.delta, rel=1e-12)
+
+
+# Records are (place, group, feature). A part is named by what decides it; a neighbour may change what the
+# relation says; the maximum is sound if no neighbour's record can be in another part.
+MAY_CHANGE = {
+    "replace-one": {"group", "features"},
+    "replace-within-group": {"features"},
+    "sensitive-attribute": {"group"},
+    "local": {"group", "features"},
+}
+DECIDED_BY = {"position": {"place"}, "coin": set(), "group": {"group"}, "features": {"features"},
+              "record": {"group", "features"}}  # fmt: skip
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_maximum_only_where_no_record_changes_its_part(relation, split):
+    moves = DECIDED_BY[split] & MAY_CHANGE.get(relation, set())
+    sound = not moves and (relation, split) != ("add-remove", "position")  # rows after a new one move on
+    parts = (stated(1.0, 0, relation), stated(2.0, 0, relation))
+    if sound:
+        assert compose(*parts, parallel=split).epsilon == 2
+    else:
+        with pytest.raises(ValueError, match="parallel: found a division by"):
+            compose(*parts, parallel=split)
+
+
+def test_composition_refuses_what_does_not_go_together():
+    with pytest.raises(ValueError, match="found the relations local, replace-one"):
+        compose(stated(), stated(relation="local"))
+    with pytest.raises(ValueError, match="found the units person, record"):
+        compose(stated(), stated(unit="person"))
+    with pytest.raises(ValueError, match="parallel: found True, expected how"):
+        compose(stated(), parallel=True)
+    with pytest.raises(ValueError, match="parallel: found 'halves'"):
+        compose(stated(), parallel="halves")
+    with pytest.raises(ValueError, match="statements: found none"):
+        compose()
+    with pytest.raises(ValueError, match=r"statements: found 1\.0"):
+        compose(1.0)
+    with pytest.raises(ValueError, match="add up to"):
+        compose(stated(1, 0.6), stated(1, 0.6))
+
+
+def test_composition_converts_when_told_to():
+    total = compose(stated(1.0, 0, "add-remove"), stated(0.5), to="replace-one")
+    assert (total.epsilon, total.relation) == (2.5, "replace-one")
+    # disjoint under add-remove: first the maximum, then twice; a record may leave one part and enter another
+    moved = compose(
+        stated(1.0, 0, "add-remove"), stated(0.5, 0, "add-remove"), parallel="record", to="replace-one"
+    )
+    assert (moved.epsilon, moved.relation) == (2.0, "replace-one")
+    with pytest.raises(ValueError, match="implies nothing"):
+        compose(stated(relation="replace-within-group"), stated(), to="replace-one")
+
+
+def test_a_budget_is_spent_to_the_last_digit_and_no_further():
+    budget = Budget(0.3, 1e-5, "replace-one")
+    for _ in range(3):
+        budget.spend(stated(0.1, 1e-5 / 3))  # in floats 0.1 + 0.1 + 0.1 > 0.3
+    assert budget.remaining.epsilon == pytest.approx(0, abs=1e-15)
+    left = Fraction(1e-5) - 3 * Fraction(1e-5 / 3)
+    assert budget.remaining.epsilon == 0
+    assert 0 <= budget.remaining.delta <= max(left, 0)
+    before = budget.spent
+    with pytest.raises(BudgetExceededError, match=r"epsilon: found 0\.3000001"):
+        budget.spend(stated(1e-7))
+    assert budget.spent == before
+    assert "left: ε = 0, δ = 0" in repr(budget)
+
+
+def test_a_refused_statement_changes_nothing():
+    budget = Budget(1, 1e-5, "add-remove")
+    budget.spend(stated(0.5, 1e-6, "add-remove"))
+    before = (budget.spent, budget.remaining)
+    for refused, message in (
+        (stated(0.1, 1e-5, "add-remove"), "delta: found"),
+        (stated(0.6, 0, "add-remove"), "epsilon: found"),
+        (stated(0.1, 0, "replace-one"), "found the relation 'replace-one', expected 'add-remove'"),
+        (stated(0.1, 0, "add-remove", unit="person"), "found the unit 'person'"),
+        (stated(0.1, 0, "add-remove", guarantee=False, note="printed"), "without guarantee"),
+        (0.1, "expected a PrivacyStatement"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            budget.spend(refused)
+        assert (budget.spent, budget.remaining) == before
+
+
+def test_studies_may_add_up_what_is_not_guaranteed():
+    budget = Budget(1, 0, "replace-one", allow_unguaranteed=True)
+    assert budget.spend(stated(0.25, guarantee=False, note="printed")).epsilon == 0.75
+
+
+@given(st.lists(st.tuples(EPSILON, DELTA), max_size=8), st.floats(0.01, 10), st.floats(0, 1e-2))
+def test_a_budget_never_holds_more_than_it_allows(numbers, epsilon, delta):
+    budget = Budget(epsilon, delta, "replace-one")
+    for pair in numbers:
+        try:
+            budget.spend(stated(*pair))
+        except BudgetExceededError:
+            continue
+    total = [math.fsum(s.epsilon for s in budget.spent), math.fsum(s.delta for s in budget.spent)]
+    assert total[0] <= epsilon * (1 + 1e-12)
+    assert total[1] <= delta * (1 + 1e-12)
+    for left, allowed, name in zip(budget.remaining, (epsilon, delta), ("epsilon", "delta"), strict=True):
+        spent = sum((Fraction(getattr(s, name)) for s in budget.spent), Fraction(0))
+        exact = max(Fraction(allowed) - spent, Fraction(0))
+        assert Fraction(left) <= exact < Fraction(math.nextafter(left, math.inf))  # the next float below
+        assert not str(left).startswith("-")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"), [((math.inf, 0, "local"), "epsilon"), ((1, 1, "local"), "delta")]
+)
+def test_malformed_budgets_are_refused(arguments, name):
+    with pytest.raises(ValueError, match=f"{name}: found"):
+        Budget(*arguments)
+    with pytest.raises(ValueError, match="unit: found ''"):
+        Budget(1, 0, "local", unit="")
+
+
+def test_a_budget_shared_by_threads_is_never_overspent():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that a thread is left between any two steps
+    try:
+        for _ in range(5):
+            budget, accepted = Budget(1.0, 0, "replace-one"), []
+            start = threading.Barrier(8)
+
+            def work(budget=budget, accepted=accepted, start=start):
+                start.wait()
+                for _ in range(30):
+                    try:
+                        budget.spend(stated(0.01))
+                    except BudgetExceededError:
+                        continue
+                    accepted.append(1)
+
+            threads = [threading.Thread(target=work) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(accepted) == len(budget.spent) == 100
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda budget: copy.deepcopy({"budget": [budget]}), pickle.dumps]
+)
+def test_a_budget_has_no_copies(duplicate):
+    budget = Budget(1.0, 0, "replace-one")
+    with pytest.raises(TypeError, match="budget: found a copy or a pickle"):
+        duplicate(budget)
+    budget.spend(stated(1.0))  # nothing is held by the attempt
+
+
+def test_a_forked_process_cannot_spend():
+    budget = Budget(1.0, 0, "replace-one")
+    context = multiprocessing.get_context("fork")
+    found = context.Queue()
+
+    def child():
+        try:
+            budget.spend(stated(0.5))
+            found.put("spent")
+        except RuntimeError as error:
+            found.put(str(error))
+
+    process = context.Process(target=child)
+    process.start()
+    assert "budget: found process" in found.get(timeout=60)
+    process.join()
+    found.close()
+    assert budget.remaining == (1.0, 0.0)
+
+
+def test_what_was_spent_cannot_be_forgotten():
+    budget = Budget(1.0, 0, "replace-one", allow_unguaranteed=True)
+    with pytest.raises(AttributeError):
+        budget.spent = ()
+    with pytest.raises(BudgetExceededError, match="epsilon: found inf"):
+        budget.spend(stated(math.inf, guarantee=False, note="printed"))

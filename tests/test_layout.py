@@ -1,0 +1,76 @@
+"""The tests of a module stand where its name leads: `dpfair_lib/a/b.py` in `tests/a/test_b.py`."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import dpfair_lib
+
+TESTS, PACKAGE = Path(__file__).parent, Path(dpfair_lib.__file__).parent
+MOST = 25  # modules of a folder, but for the rooms of claims, which have one for each claim
+OTHERWISE = {
+    # the ledger runs each claim's check with its faults, and what the rooms share with them
+    *(("claims", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "shared")),
+    # the tests of an experiment stand beside one another, in a file named after its run
+    *(("experiments", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours")),
+}
+"""Rooms whose modules need no test file each, and why."""
+
+
+def missing(package, tests):
+    """Yield a sentence for each module that has no test file where its name leads."""
+    for module in sorted(package.rglob("*.py")):
+        place = module.relative_to(package)
+        if place.stem in {"__init__", "__main__"} or place.parts[:2] in OTHERWISE:
+            continue
+        name, room = place.stem.strip("_"), place.parent.name or "library"
+        usual, among_equals = (tests / place.parent / f"test_{stem}.py" for stem in (name, f"{room}_{name}"))
+        if not usual.exists() and not among_equals.exists():
+            yield (
+                f"dpfair_lib/{place.as_posix()} has no tests: write tests/{usual.relative_to(tests).as_posix()}, or "
+                f"{among_equals.name} beside it if another folder has a {usual.name}"
+            )
+
+
+def test_every_module_has_a_test_file_where_its_name_leads():
+    found = list(missing(PACKAGE, TESTS))
+    assert not found, "\n".join(found)
+
+
+def test_no_two_test_files_share_a_name():
+    """Pytest imports them by their names alone, since the folders of tests are no packages."""
+    counts = Counter(path.name for path in TESTS.rglob("*.py") if path.name != "conftest.py")
+    twice = sorted(name for name, count in counts.items() if count > 1)
+    assert not twice, f"put the room into the name, as in test_<room>_<module>.py: {', '.join(twice)}"
+
+
+def test_no_folder_has_more_modules_than_a_reader_can_look_through():
+    counts = Counter(path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+    large = {folder.as_posix(): count for folder, count in counts.items() if count > MOST + 1}  # and __init__
+    rooms = {f"claims/{room}" for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "shared")}
+    assert not large.keys() - rooms, f"divide into folders of at most {MOST} modules: {large}"
+
+
+@pytest.mark.parametrize(
+    ("module", "test", "found"),
+    [
+        ("room/part.py", "room/test_part.py", False),
+        ("room/part.py", "room/test_room_part.py", False),
+        ("room/inner/part.py", "room/inner/test_inner_part.py", False),
+        ("_part.py", "test_part.py", False),
+        ("_part.py", "test_library_part.py", False),
+        ("claims/isit/part.py", "test_other.py", False),
+        ("experiments/ours/part.py", "test_other.py", False),
+        ("room/part.py", "test_part.py", True),
+        ("room/part.py", "other/test_part.py", True),
+        ("room/inner/part.py", "room/test_part.py", True),
+        ("claims/part.py", "test_part.py", True),
+    ],
+)
+def test_a_module_without_its_test_file_is_named(tmp_path, module, test, found):
+    for path in (tmp_path / "lib" / module, tmp_path / "tests" / test):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    said = list(missing(tmp_path / "lib", tmp_path / "tests"))
+    assert [f"dpfair_lib/{module} has no tests" in line for line in said] == [True] * found
