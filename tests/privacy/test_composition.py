@@ -112,6 +112,13 @@ def test_concentrated_profile_covers_gaussian_noise(rho, epsilon):
     assert gaussian_delta(epsilon, sigma, 1.0) <= zcdp_delta(rho, epsilon) * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("rho", [600.25, 600.5, 601.5, 1e4])
+def test_where_the_least_is_at_the_order_one_delta_is_one(rho):
+    # the slope is (2e^−600 + 1)ρ − ε − 600 at the end of the search, from 0 on positive everywhere
+    assert zcdp_delta(rho, 0.0) == 1.0
+    assert zcdp_delta(rho + 0.25, 0.25) == 1.0
+
+
 @given(st.floats(1e-4, 10), st.floats(0.01, 30))
 def test_concentrated_profile_is_the_least_over_orders(rho, epsilon):
     orders = 1 + np.geomspace(1e-4, 1e4, 4000)
