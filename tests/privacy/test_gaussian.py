@@ -170,5 +170,6 @@ def test_of_two_numbers_the_one_out_of_its_range_is_named(epsilon):
     for sensitivity in (1e-101, 1e101):
         with pytest.raises(ValueError, match="sensitivity: found"):
             gaussian_sigma(epsilon, 1e-5, sensitivity, "analytic")
+    assert gaussian_sigma(epsilon, 1e-5, 1.0, "analytic") > 0  # the ends are served
     with pytest.raises(ValueError, match="epsilon: found 1e-101"):
         gaussian_sigma(1e-101, 1e-5, 1.0, "analytic")
