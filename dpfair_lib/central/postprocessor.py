@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._labels import places
 from dpfair_lib._validation import as_binary, as_groups, as_numbers, check_lengths
 from dpfair_lib.central.flips import FlipRule, accuracy_by_rate, fit_flip_rule
 from dpfair_lib.fairness.draws import drawn_labels
@@ -41,21 +42,16 @@ class RandomFlips(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         y_pred = as_binary(y_pred, "y_pred")
-        levels, codes = as_groups(sensitive_features)
-        unknown = [level for level in levels.tolist() if level not in self.rules_]
-        if unknown:
-            raise ValueError(
-                f"sensitive_features: found group {unknown[0]!r}, expected one of {self.groups_}"
-            )
+        codes = places(sensitive_features, self.groups_, "sensitive_features")
         if (scores is not None) != self.uses_scores_:
             found, wanted = ("None", "scores, as in fit") if scores is None else ("scores", "None, as in fit")
             raise ValueError(f"scores: found {found}, expected {wanted}")
         order = np.zeros(len(y_pred)) if scores is None else as_numbers(scores, "scores").astype(float)
         check_lengths(y_pred=y_pred, sensitive_features=codes, scores=order)
         positive = y_pred.astype(float)
-        for code, level in enumerate(levels.tolist()):
+        for code, group in enumerate(self.groups_):
             row = codes == code
-            flip = self.rules_[level].flip_probability(y_pred[row], order[row])
+            flip = self.rules_[group].flip_probability(y_pred[row], order[row])
             positive[row] = np.where(y_pred[row] == 1, 1 - flip, flip)
         return np.column_stack([1 - positive, positive])
 

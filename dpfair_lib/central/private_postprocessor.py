@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfair_lib._arguments import one_of
 from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
@@ -125,15 +126,14 @@ class PrivateFairPostprocessor(RandomFlips):
         epsilons = noise_levels(self.epsilon)
         source = NoiseSource.of(self.noise, self.random_state)
         statement = self._statement(epsilons, source)
-        y_pred, levels, codes = self._rows(y_pred, sensitive_features)
-        self.groups_, divisors = self._divisors(levels.tolist(), np.bincount(codes))
+        y_pred, self.groups_, codes = self._rows(y_pred, sensitive_features)
+        divisors = np.bincount(codes, minlength=2).tolist()
+        if self.group_sizes is not None:
+            divisors = [as_count(self.group_sizes[group], "group_sizes", 1) for group in self.groups_]
 
-        # a group without rows, where the divisors are given, counts 0
-        counts = dict.fromkeys(self.groups_, 0)
-        counts |= {level: int(y_pred[codes == code].sum()) for code, level in enumerate(levels.tolist())}
         rates = []
-        for group, divisor, epsilon in zip(self.groups_, divisors, epsilons, strict=True):
-            count = counts[group]
+        for code, (divisor, epsilon) in enumerate(zip(divisors, epsilons, strict=True)):
+            count = int(y_pred[codes == code].sum())  # 0 of a group without rows
             rates.append(min(max(self._noisy(count, epsilon, source) / divisor, 0.0), 1.0))
         self.noisy_rates_: dict[Any, float] = dict(zip(self.groups_, rates, strict=True))
         self.target_rate_ = (rates[0] + rates[1]) / 2
@@ -142,14 +142,23 @@ class PrivateFairPostprocessor(RandomFlips):
         self.privacy_statement_ = statement
         return self
 
-    def _rows(self, y_pred: Any, sensitive_features: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self.group_sizes is not None and are_empty(y_pred, sensitive_features):
+    def _rows(self, y_pred: Any, sensitive_features: Any) -> tuple[np.ndarray, list[Any], np.ndarray]:
+        """Return the predictions, the two groups, and each row's place among them."""
+        groups = None if self.group_sizes is None else self._declared_groups(self.group_sizes)
+        if groups is not None and are_empty(y_pred, sensitive_features):
             # an error would tell an empty table from one with a single row
-            return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
+            nobody = np.zeros(0, dtype=np.int64)
+            return nobody, groups, nobody
         y_pred = as_binary(y_pred, "y_pred")
-        levels, codes = as_groups(sensitive_features)
+        if groups is None:
+            levels, codes = as_groups(sensitive_features)
+            groups = levels.tolist()
+            if len(groups) != 2:
+                raise ValueError(f"sensitive_features: found {len(groups)} group(s) {groups}, expected 2")
+        else:
+            codes = places(sensitive_features, groups, "sensitive_features")
         check_lengths(y_pred=y_pred, sensitive_features=codes)
-        return y_pred, levels, codes
+        return y_pred, groups, codes
 
     def _noisy(self, count: int, epsilon: float, source: NoiseSource) -> float:
         if math.isinf(epsilon):
@@ -182,20 +191,11 @@ class PrivateFairPostprocessor(RandomFlips):
             )
         return source.mark(PrivacyStatement(total, 0.0, relation, public=(public,)))
 
-    def _divisors(self, found: list[Any], counted: np.ndarray) -> tuple[list[Any], list[int]]:
-        if self.group_sizes is None:
-            if len(found) != 2:
-                raise ValueError(f"sensitive_features: found {len(found)} group(s) {found}, expected 2")
-            return found, counted.tolist()
-        if not isinstance(self.group_sizes, Mapping) or len(self.group_sizes) != 2:
-            raise ValueError(
-                f"group_sizes: found {self.group_sizes!r}, expected a mapping of two groups to numbers"
-            )
-        groups = sorted(self.group_sizes)
-        unknown = [group for group in found if group not in groups]
-        if unknown:
-            raise ValueError(f"sensitive_features: found group {unknown[0]!r}, expected one of {groups}")
-        return groups, [as_count(self.group_sizes[group], "group_sizes", 1) for group in groups]
+    @staticmethod
+    def _declared_groups(sizes: Any) -> list[Any]:
+        if not isinstance(sizes, Mapping) or len(sizes) != 2:
+            raise ValueError(f"group_sizes: found {sizes!r}, expected a mapping of two groups to numbers")
+        return declared_labels(list(sizes), "group_sizes", ordered=True)
 
 
 def _rule(rate: float, target: float) -> FlipRule:

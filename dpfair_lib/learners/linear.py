@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpfair_lib._labels import declared_labels, places
 from dpfair_lib.learners.losses import Loss
 
 # The largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and clipping by it would
@@ -173,12 +174,5 @@ def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.nd
 
 
 def _known_labels(labels: np.ndarray, known: Any) -> tuple[np.ndarray, np.ndarray]:
-    pair = np.asarray(known)
-    if pair.shape != (2,) or pair[0] == pair[1]:
-        raise ValueError(f"classes: found {known!r}, expected None or two different labels")
-    classes = np.sort(pair)
-    second = labels == classes[1]
-    stranger = ~(second | (labels == classes[0]))
-    if stranger.any():
-        raise ValueError(f"y: found {labels[stranger][0]!r}, expected one of {classes.tolist()}")
-    return classes, second.astype(np.int64)
+    pair = declared_labels(known, "classes", least=2, most=2, ordered=True)
+    return np.sort(np.asarray(known)), places(labels, pair, "y", of="")

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import nonnegative, one_of
+from dpfair_lib._labels import places
 from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
 
@@ -141,15 +142,10 @@ class FairProjection(BaseEstimator):
         """
         check_is_fitted(self, "multipliers_")
         given = _as_distributions(y_proba)
-        levels, local = as_groups(sensitive_features)
-        if unknown := [level for level in levels.tolist() if level not in self.groups_]:
-            raise ValueError(
-                f"sensitive_features: found group {unknown[0]!r}, expected one of {self.groups_}"
-            )
+        codes = places(sensitive_features, self.groups_, "sensitive_features")
         if given.shape[1] != self.n_classes_:
             raise ValueError(f"y_proba: found {given.shape[1]} classes, expected {self.n_classes_} as in fit")
-        check_lengths(y_proba=given, sensitive_features=local)
-        codes = np.array([self.groups_.index(level) for level in levels.tolist()])[local]
+        check_lengths(y_proba=given, sensitive_features=codes)
         tilt = self._constraints(given, codes).tilt(self.multipliers_.ravel())
         return tilted(given, tilt, self._kind).probabilities
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from dpfair_lib._labels import declared_labels
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.subsets import SubsetSelection
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -50,8 +51,8 @@ class LabelError(ValueError):
 
 def as_labels(labels: Any, randomizer: Randomizer) -> list[Any]:
     """Return the labels as a list: distinct, none missing, one for each value of the randomiser."""
-    listed = None if isinstance(labels, str) else list(labels)
-    if not listed or len(set(listed)) < len(listed) or any(label is None or label == "" for label in listed):
+    listed = declared_labels(labels, "labels")
+    if "" in listed:  # a CSV file cannot tell it from a missing value
         raise ValueError(f"labels: found {labels!r}, expected a list of distinct labels, none of them empty")
     if len(listed) != randomizer.k:
         raise ValueError(

@@ -17,7 +17,7 @@ from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.noise_source import NoiseSource
-from dpfair_lib.privacy.rounding import noise_scale
+from dpfair_lib.privacy.rounding import noise_scale, raised
 from dpfair_lib.privacy.sampling import Noise
 
 L1 = 2  # a record that is replaced within its cell may leave one of its two counts and enter the other
@@ -183,8 +183,9 @@ def sure_counts(noisy: np.ndarray, margin: int, rows: np.ndarray) -> np.ndarray:
 def noise_margin(scale: float, failure: float) -> int:
     """Return a whole m that two-sided geometric noise of a scale exceeds with at most this probability.
 
-    It is the least one, up to roundings: a relative 2⁻⁴⁸, more than the floats below can lose, is added.
+    It is the least one, up to roundings. P(noise > m) is r^(m + 1)/(1 + r) with r = e^(−1/scale), so that m + 1 has to
+    be at least −scale · ln(failure · (1 + r)). That logarithm may be nearly 0 while its two parts are not, and is
+    raised by more than these can be wrong by.
     """
-    # the logarithm of the ratio is −1/scale, also where the ratio itself underflows
-    logarithm = -math.log(failure * (1 + math.exp(-1 / scale)))
-    return max(0, math.ceil(Fraction(scale) * Fraction(logarithm) * (1 + Fraction(1, 2**48)) - 1))
+    logarithm = -math.log(failure) - math.log1p(math.exp(-1 / scale))
+    return max(0, math.ceil(Fraction(scale) * Fraction(raised(logarithm, 1.0)) - 1))

@@ -13,10 +13,10 @@ from dpfair_lib.privacy.accounting import (
     EpsilonInterval,
     check_accountant,
     checked_training,
-    convolution_error,
     dp_sgd_epsilon,
     grid_width,
 )
+from dpfair_lib.privacy.rounding import convolution_error
 
 REACH = 12.0  # standard deviations on either side; what lies beyond is left out, which only lowers the bound
 MOST_BINS = 100_000

@@ -147,6 +147,15 @@ def lowered(value: float, size: float = 0.0) -> float:
     return -raised(-value, size)
 
 
+def convolution_error(steps: int) -> float:
+    """Return more than δ can be wrong by after that many convolutions by Fourier transforms.
+
+    A transform errs by a rounding or so, relatively, and its T-th power by T times as much. Against the exact profile
+    of Gaussian noise, up to 10⁷ steps, the error was seen to grow so, and never to exceed half of this.
+    """
+    return steps * 2.0**-52
+
+
 def _up(value: float) -> float:
     # one step for the error of the C library's function, one for that of its argument where it was rounded
     return math.nextafter(math.nextafter(value, math.inf), math.inf)

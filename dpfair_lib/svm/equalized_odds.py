@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import inside_unit, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement
@@ -210,7 +211,10 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             If an argument is malformed, or if a group was not known in `fit`.
         """
         check_is_fitted(self, "probabilities_")
-        y_pred, codes = as_binary(y_pred, "y_pred"), self._codes(sensitive_features, self.groups_)
+        y_pred, codes = (
+            as_binary(y_pred, "y_pred"),
+            places(sensitive_features, self.groups_, "sensitive_features"),
+        )
         check_lengths(y_pred=y_pred, sensitive_features=codes)
         positive = self.solution_.rule[y_pred, codes]
         return np.column_stack([1 - positive, positive])
@@ -269,40 +273,22 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             raise ValueError(f"y_true: found {found}, expected the true labels once")
         truth = y if y_true is None else y_true
         if self.groups is not None:
-            groups = self._given_groups()
+            groups = declared_labels(self.groups, "groups", least=2, ordered=True)
             if self._noisy and are_empty(y_pred, truth, sensitive_features):
                 # an error would tell an empty table from one with a single row
                 nobody = np.zeros(0, dtype=np.int64)
                 return groups, nobody, (nobody, nobody)
+            codes = places(sensitive_features, groups, "sensitive_features")
         else:
-            groups = as_groups(sensitive_features)[0].tolist()
+            levels, codes = as_groups(sensitive_features)
+            groups = levels.tolist()
             if len(groups) < 2:
                 raise ValueError(
                     f"sensitive_features: found {len(groups)} group {groups}, expected at least 2"
                 )
-        codes = self._codes(sensitive_features, groups)
         labels = as_binary(y_pred, "y_pred"), as_binary(truth, "y_true")
         check_lengths(y_pred=labels[0], y_true=labels[1], sensitive_features=codes)
         return groups, codes, labels
-
-    def _given_groups(self) -> list[Any]:
-        given: Any = self.groups
-        given = given.tolist() if hasattr(given, "tolist") else given
-        if isinstance(given, str) or not isinstance(given, Sequence):
-            raise ValueError(f"groups: found {self.groups!r}, expected a sequence of group labels")
-        groups = as_groups(given, "groups")[0].tolist()
-        if len(groups) != len(given) or len(groups) < 2:
-            raise ValueError(f"groups: found {list(given)}, expected at least two different labels")
-        return groups
-
-    @staticmethod
-    def _codes(sensitive_features: Any, groups: list[Any]) -> np.ndarray:
-        levels, codes = as_groups(sensitive_features)
-        place = {group: at for at, group in enumerate(groups)}
-        unknown = [level for level in levels.tolist() if level not in place]
-        if unknown:
-            raise ValueError(f"sensitive_features: found group {unknown[0]!r}, expected one of {groups}")
-        return np.array([place[level] for level in levels.tolist()])[codes]
 
     def _pairs(self, groups: list[Any]) -> tuple[tuple[int, int], ...]:
         if self.reference is None:

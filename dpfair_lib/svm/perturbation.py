@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
-from dpfair_lib._validation import as_generator, as_groups, as_vector, check_lengths, renamed
+from dpfair_lib._labels import places
+from dpfair_lib._validation import as_generator, as_groups, check_lengths, renamed
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 NoiseKind = Literal["coordinate", "vector"]
@@ -194,13 +195,7 @@ def joint_counts(
     levels, codes = as_groups(sensitive_features)
     at = []
     for values, name in ((predicted, "predicted"), (y, "y")):
-        array = as_vector(values, name)
-        unknown = ~np.isin(array, classes)
-        if unknown.any():
-            raise ValueError(
-                f"{name}: found {array[unknown][0]}, expected one of {np.asarray(classes).tolist()}"
-            )
-        at.append((array == classes[1]).astype(int))
+        at.append(places(values, np.asarray(classes).tolist(), name, of=""))
     check_lengths(predicted=at[0], y=at[1], sensitive_features=codes)
     counts = np.zeros((2, len(levels), 2), dtype=int)
     np.add.at(counts, (at[0], codes, at[1]), 1)

@@ -1,9 +1,11 @@
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dpfair_lib import Population, optimal_change
+from dpfair_lib.central import least_change
 from dpfair_lib.central.least_change import (
     is_least_change,
     least_change_by_enumeration,
@@ -101,3 +103,46 @@ def test_inputs_that_cannot_be_certified_are_refused():
     large = Population.random(rng, 11, 2)
     with pytest.raises(ValueError, match="population: found 11 points"):
         least_change_by_enumeration(large, np.zeros((11, 2)), 0)
+
+
+def test_the_enumeration_is_the_least_over_all_pairs_of_deterministic_classifiers():
+    rng = np.random.default_rng(5)
+    for n_x in (1, 2, 3):
+        for _ in range(6):
+            population, h, gamma = random_case(rng, n_x)
+            mass = [population.conditional(group).tolist() for group in (0, 1)]
+            sides = list(itertools.product((0, 1), repeat=n_x))
+            rate = [
+                [sum(m * v for m, v in zip(mass[a], side, strict=True)) for side in sides] for a in (0, 1)
+            ]
+            cost = [
+                [
+                    sum(m * abs(v - old) for m, v, old in zip(mass[a], side, h[:, a], strict=True))
+                    for side in sides
+                ]
+                for a in (0, 1)
+            ]
+            pairs = itertools.product(range(len(sides)), repeat=2)
+            least = min(cost[0][i] + cost[1][j] for i, j in pairs if abs(rate[0][i] - rate[1][j]) <= gamma)
+            assert least_change_by_enumeration(population, h, gamma) == least
+
+
+@pytest.mark.parametrize("beyond", [Fraction(2), Fraction(-1)])
+def test_a_solution_beyond_the_probabilities_is_not_certified(beyond, monkeypatch):
+    half = Fraction(1, 2)
+    table = np.array(
+        [[[half, 0], [Fraction(1, 4), 0]], [[0, 0], [Fraction(1, 4), 0]]], dtype=object
+    ) + Fraction(0)
+    population = Population.from_table(table)  # of group 0 nobody is at the second point
+    h = np.full((2, 2), Fraction(1), dtype=object)
+    assert least_change_by_lp(population, h, Fraction(0)).value == 0
+    usual = least_change._exact_values
+
+    def wrong(*arguments):
+        exact = usual(*arguments)
+        exact[2] = beyond  # moves neither the change nor the gap
+        return exact
+
+    monkeypatch.setattr(least_change, "_exact_values", wrong)
+    with pytest.raises(RuntimeError, match="nothing is certified"):
+        least_change_by_lp(population, h, Fraction(0))

@@ -199,7 +199,7 @@ def test_bad_input_to_fit_is_named(rate, arguments, message):
     [
         (
             {"sensitive_features": ["a", "a", "b", "z"]},
-            r"sensitive_features: found group 'z', expected one of \['a', 'b'\]",
+            r"sensitive_features: found group 'z' at position 3, expected one of \['a', 'b'\]",
         ),
         ({"scores": [1, 2, 3, 4]}, "scores: found scores, expected None"),
         ({"y_pred": [0, 1]}, "lengths differ"),

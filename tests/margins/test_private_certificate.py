@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -57,6 +58,51 @@ def test_the_margin_keeps_its_promise_exactly_where_it_is_nearly_attained(scale)
             attained = ratio ** (m + 1) / (1 + ratio)  # P(noise > m)
             for failure in (float(attained), math.nextafter(float(attained), 0)):
                 assert ratio ** (noise_margin(scale, failure) + 1) / (1 + ratio) <= failure
+
+
+SCALES = [1e-308, 1e-3, 0.05, 0.3, 1.0, 7.5, 333.0, 1e4, 1e8, 1e15, 1e60]
+
+
+def short_of_its_promise(margin):
+    """Return the scales and chances at which noise exceeds the margin more often than it may, at 150 digits."""
+    found = []
+    with mpmath.workdps(150):
+        for scale in SCALES:
+            ratio = mpmath.exp(-1 / mpmath.mpf(scale))
+            margins = {0, 1, 2, 5, 40, int(scale), int(20 * scale), int(700 * scale)}
+            attained = [float(ratio ** (m + 1) / (1 + ratio)) for m in sorted(margins)]
+            chances = {
+                near for one in attained for near in (math.nextafter(one, 0), one, math.nextafter(one, 1))
+            }
+            for failure in {*chances, 5e-324, 1e-12, 0.05, 0.4999999, 0.5, 0.9, 1 - 2**-53} - {0.0, 1.0}:
+                # P(noise > m) ≤ failure, by logarithms: m may have hundreds of digits
+                least = -scale * mpmath.log(failure * (1 + ratio))
+                if margin(scale, failure) + 1 < least:
+                    found.append((scale, failure))
+    return found
+
+
+def test_the_margin_keeps_its_promise_at_every_scale():
+    assert short_of_its_promise(noise_margin) == []
+
+
+@pytest.mark.parametrize("slack", [0, 2**-48])
+def test_a_margin_that_is_one_step_short_is_found(slack):
+    def short(scale, failure):
+        logarithm = -math.log(failure * (1 + math.exp(-1 / scale)))
+        return max(0, math.ceil(Fraction(scale) * Fraction(logarithm) * (1 + Fraction(slack)) - 1))
+
+    found = short_of_its_promise(short)
+    assert any(scale == 333.0 for scale, _ in found)
+
+
+@pytest.mark.parametrize("scale", [scale for scale in SCALES if scale < 1e9])
+def test_the_margin_is_the_least_but_for_roundings(scale):
+    with mpmath.workdps(60):
+        ratio = mpmath.exp(-1 / mpmath.mpf(scale))
+        for failure in (1e-300, 1e-9, 0.05, 0.3):
+            least = -scale * mpmath.log(failure * (1 + ratio)) - 1
+            assert noise_margin(scale, failure) <= max(0, mpmath.ceil(least * (1 + 1e-14) + scale * 1e-14))
 
 
 @pytest.mark.parametrize("notion", NOTIONS)

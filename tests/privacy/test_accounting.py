@@ -201,3 +201,11 @@ def test_the_least_delta_is_the_last_that_is_taken(accountant):
 
 def test_gdp_of_the_least_noise_is_a_number():
     assert math.isfinite(dp_sgd_epsilon(0.01, 0.01, 10, 1e-5, "gdp"))
+
+
+@pytest.mark.parametrize("sigma", [0.0101, 0.015, 0.03])
+def test_the_smallest_noise_that_is_promised_is_found(sigma):
+    epsilon = dp_sgd_epsilon(sigma, 1.0, 1, 1e-5, "rdp")
+    found = dp_sgd_noise(epsilon, 1e-5, 1.0, 1, "rdp")
+    assert found == pytest.approx(sigma, rel=1e-3)
+    assert 0.9999 * epsilon <= dp_sgd_epsilon(found, 1.0, 1, 1e-5, "rdp") <= epsilon

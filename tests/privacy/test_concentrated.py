@@ -55,3 +55,10 @@ def test_concentrated_budgets_add_up():
     assert composed_zcdp(0.1, 0.2, 0.3) == pytest.approx(0.6)
     with pytest.raises(ValueError, match="rhos: found none"):
         composed_zcdp()
+
+
+@pytest.mark.parametrize("rho", [600.25, 600.5, 601.5, 1e4])
+def test_where_the_least_is_at_the_order_one_delta_is_one(rho):
+    # the slope is (2e^−600 + 1)ρ − ε − 600 at the end of the search, from 0 on positive everywhere
+    assert zcdp_delta(rho, 0.0) == 1.0
+    assert zcdp_delta(rho + 0.25, 0.25) == 1.0

@@ -163,3 +163,13 @@ def test_bad_arguments_are_named(call, message):
 
 def test_the_least_epsilon_is_taken():
     assert gaussian_sigma(1e-100, 1e-5, 1.0, "analytic") > 0
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1.0, 1e100])
+def test_of_two_numbers_the_one_out_of_its_range_is_named(epsilon):
+    for sensitivity in (1e-101, 1e101):
+        with pytest.raises(ValueError, match="sensitivity: found"):
+            gaussian_sigma(epsilon, 1e-5, sensitivity, "analytic")
+    assert gaussian_sigma(epsilon, 1e-5, 1.0, "analytic") > 0  # the ends are served
+    with pytest.raises(ValueError, match="epsilon: found 1e-101"):
+        gaussian_sigma(1e-101, 1e-5, 1.0, "analytic")

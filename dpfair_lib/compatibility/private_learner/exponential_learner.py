@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from dpfair_lib._arguments import below_one, positive
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_binary, as_probabilities, as_vector, check_lengths, check_row_labels
+from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._validation import as_binary, as_probabilities, check_lengths, check_row_labels
 from dpfair_lib.compatibility.private_learner.choice_law import (
     Rule,
     inverse_scale,
@@ -142,7 +143,9 @@ class ExponentialFairLearner(BaseEstimator):
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         epsilon, source = positive(self.epsilon, "epsilon"), NoiseSource.of(self.noise, self.random_state)
         statement = self._statement(len(labels), source)
-        codes = self._codes(sensitive_features)
+        codes = places(
+            sensitive_features, declared_labels(self.groups, "groups", least=2, most=2), "sensitive_features"
+        )
         check_lengths(y=labels, sensitive_features=codes)
         hypotheses = _listed(self.hypotheses)
         losses = sample_losses(_predictions(hypotheses, X, sensitive_features, len(labels)), labels, codes)
@@ -206,22 +209,6 @@ class ExponentialFairLearner(BaseEstimator):
             epsilon, delta, "replace-one", public=public, guarantee=False, note=_NOT_PRIVATE
         )
         return source.mark(statement)
-
-    def _codes(self, sensitive_features: Any) -> np.ndarray:
-        groups = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
-        if (
-            not isinstance(groups, Sequence)
-            or isinstance(groups, str)
-            or len(groups) != 2
-            or groups[0] == groups[1]
-        ):
-            raise ValueError(f"groups: found {self.groups!r}, expected two different labels")
-        found = as_vector(sensitive_features, "sensitive_features")
-        known = (found == groups[0]) | (found == groups[1])
-        if not known.all():
-            stranger = found[int(np.argmin(known))]
-            raise ValueError(f"sensitive_features: found group {stranger!r}, expected one of {list(groups)}")
-        return (found == groups[1]).astype(np.int64)
 
 
 def _is_pure(repair: Any) -> bool:

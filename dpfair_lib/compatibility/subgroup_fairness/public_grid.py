@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._labels import declared_labels, places
+
 MOST_CELLS = 1_000_000
 
 Levels = Mapping[Hashable, Sequence[Any]]
@@ -40,14 +42,7 @@ def check_levels(levels: Any) -> Levels:
     if not isinstance(levels, Mapping):
         raise ValueError(f"levels: found {levels!r}, expected a mapping of columns to their public values")
     for column, values in levels.items():
-        try:
-            distinct = not isinstance(values, str) and 0 < len(set(values)) == len(values)
-        except TypeError:  # not a collection, or of something that is no single value
-            distinct = False
-        if not distinct:
-            raise ValueError(
-                f"levels: found {values!r} for column {column!r}, expected a sequence of distinct values"
-            )
+        declared_labels(values, "levels", where=f" for column {column!r}")
     return levels
 
 
@@ -68,18 +63,10 @@ def cell_of(frame: Any, levels: Levels, name: str) -> tuple[np.ndarray, int]:
     ValueError
         If a value is not among the public ones, or there are more than a million cells.
     """
-    import pandas as pd
-
     cell, count = np.zeros(len(frame), dtype=np.int64), 1
     for column in frame.columns:
         values = list(levels.get(column, (0, 1)))
-        codes = pd.Index(values).get_indexer(pd.Index(frame[column]))
-        if (codes < 0).any():
-            at = int(np.argmax(codes < 0))
-            raise ValueError(
-                f"{name}: found {frame[column].iloc[at]!r} in column {column!r} at position {at}, expected one of the "
-                f"public values {values}"
-            )
+        codes = places(frame[column], values, name, of="", where=f" in column {column!r}")
         cell, count = cell * len(values) + codes, count * len(values)
         if count > MOST_CELLS:
             raise ValueError(f"{name}: found more than {MOST_CELLS} cells, expected fewer columns or levels")

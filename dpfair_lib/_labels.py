@@ -1,0 +1,116 @@
+"""Labels that are known before the data are seen: how they are declared, and the place of each value among them.
+
+Classes, groups, the labels of a column, the levels of a grid: a list that everybody may know, so that what is in the
+data tells nothing of which labels there are. An estimator that was fitted knows its groups in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._validation import as_vector
+
+_WORDS = {2: "two"}
+
+
+def declared_labels(
+    given: Any, name: str, *, least: int = 1, most: int | None = None, ordered: bool = False, where: str = ""
+) -> list[Any]:
+    """Return labels that were declared, as a list.
+
+    Parameters
+    ----------
+    given : sequence or array
+        The labels.
+    name : str
+        Of the argument, for messages.
+    least : int
+        How many there have to be.
+    most : int, optional
+        How many there may be.
+    ordered : bool
+        Whether to sort them; else they stay in the order given.
+    where : str
+        What goes on after what was found, for messages.
+
+    Returns
+    -------
+    list
+        Labels, distinct and none of them missing.
+
+    Raises
+    ------
+    ValueError
+        If it is no such list, or labels of several types are to be sorted.
+    """
+    listed = given.tolist() if hasattr(given, "tolist") else given
+    if not _is_list_of_labels(listed) or len(listed) < least or (most is not None and len(listed) > most):
+        count = _WORDS.get(least, str(least))
+        wanted = "a list of" if least == 1 else count if least == most else f"at least {count}"
+        raise ValueError(
+            f"{name}: found {given!r}{where}, expected {wanted} distinct labels, none of them missing"
+        )
+    try:
+        return sorted(listed) if ordered else list(listed)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in listed})
+        raise ValueError(f"{name}: found labels of the types {', '.join(kinds)}, expected one type") from None
+
+
+def _is_list_of_labels(listed: Any) -> bool:
+    if not isinstance(listed, Sequence) or isinstance(listed, str | bytes):
+        return False
+    try:
+        # a missing value is None, or not equal to itself
+        return len(set(listed)) == len(listed) and all(one is not None and bool(one == one) for one in listed)
+    except TypeError:  # of something that is no single value
+        return False
+
+
+def places(values: Any, known: Sequence[Any], name: str, *, of: str = "group", where: str = "") -> np.ndarray:
+    """Return the place of each value among the known labels.
+
+    Values are compared as Python compares them: 1, 1.0 and True are one label, 1 and "1" are two.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        One for each row.
+    known : sequence
+        The labels, distinct.
+    name : str
+        Of the argument, for messages.
+    of : str
+        What the values are, for messages; may be empty.
+    where : str
+        What goes on after what was found, for messages.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        Places, from 0.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing, or none of the labels; the first is named, with its position.
+    """
+    import pandas as pd
+
+    array = as_vector(values, name)
+    found, distinct = pd.factorize(array)
+    place = {label: at for at, label in enumerate(known)}
+    # a missing value has the number −1, and so the last entry
+    codes = np.array([*(place.get(value, -1) for value in distinct.tolist()), -1], dtype=np.int64)[found]
+    if (codes < 0).any():
+        at = int(np.argmax(codes < 0))
+        if found[at] < 0:
+            raise ValueError(
+                f"{name}: found a missing value{where} at position {at}, expected a {of or 'label'} for every row"
+            )
+        stranger = f"{of} {array[at : at + 1].tolist()[0]!r}".strip()
+        raise ValueError(f"{name}: found {stranger}{where} at position {at}, expected one of {list(known)}")
+    return codes
