@@ -19,7 +19,7 @@ from dpfair_lib.claims.shared.noisy_rates import fractions_up_to, has_thresholds
 from dpfair_lib.privacy import LaplaceMechanism
 
 RATES = fractions_up_to(4)
-DRAWS = 6000
+DRAWS, EARLY = 6000, 600  # noisy fits in all, and after how many a first look ends what is far off
 
 
 def check(
@@ -30,10 +30,11 @@ def check(
 ) -> Evidence:
     """Judge the construction at every pair of small noisy rates, the estimator on small samples, and its noise."""
     _thresholds(gap, search)
-    _without_noise(estimator, search)
-    _with_noise(estimator, search)
-    _other_settings(estimator, search)
     _misprinted_divisors(gap, search)
+    _without_noise(estimator, search)
+    _clipping(estimator, search)
+    _other_settings(estimator, search)
+    _with_noise(estimator, search)
     return search.evidence()
 
 
@@ -56,9 +57,9 @@ def _thresholds(gap: Callable[..., Any], search: Search) -> None:
             {"noisy_alpha": a, "noisy_beta": b},
             verify=printed_slack,
         )
-        for alpha, beta in pairs:
-            case = {"alpha": alpha, "beta": beta, "noisy_alpha": a, "noisy_beta": b}
-            search.equal(gap(alpha, beta, a, b), printed_gap(alpha, beta, a, b), case)
+    grid = np.array([(*rates, *noisy) for noisy in pairs for rates in pairs], dtype=object)
+    case = dict(zip(("alpha", "beta", "noisy_alpha", "noisy_beta"), grid.T, strict=True))
+    search.equal(gap(*grid.T), np.array([printed_gap(*row) for row in grid], dtype=object), case)
     universe = (
         "rates and noisy rates with denominators up to 4: the printed thresholds where they are numbers"
     )
@@ -103,6 +104,10 @@ def _with_noise(estimator: Callable[..., Any], search: Search) -> None:
         fair = estimator(epsilon, noise="study", random_state=search.rng)
         fair.fit(labels, sensitive_features=groups)
         units[draw] = (np.array(list(fair.noisy_rates_.values())) * n - counts) * epsilon
+        if draw + 1 == EARLY:  # a sum of 600 unit exponentials is out of 600 ± 160 with probability 2e-8
+            for at in (0, 1):
+                mean = float(abs(units[:EARLY, at]).mean())
+                search.equal(mean, 1.0, {"group": at, "draws": EARLY}, tolerance=0.2667)
     # a sum of 6000 unit exponentials is out of 6000 ± 510 with probability 8e-11; clipping is 60 counts away
     for at in (0, 1):
         search.equal(float(abs(units[:, at]).mean()), 1.0, {"group": at}, tolerance=0.085)
@@ -112,6 +117,9 @@ def _with_noise(estimator: Callable[..., Any], search: Search) -> None:
     search.observe(-abs(seen - exact), {"noise": x}, tolerance=0.03)
     # independent noises: the correlation of 6000 pairs has a standard deviation of 0.013
     search.observe(-abs(float(np.corrcoef(units.T)[0, 1])), {"of": "the two noises"}, tolerance=0.1)
+
+
+def _clipping(estimator: Callable[..., Any], search: Search) -> None:
     search.part("clipping")
     for _ in range(60):
         fair = estimator(0.3, noise="study", random_state=search.rng)
@@ -162,7 +170,7 @@ def _misprinted_divisors(gap: Callable[..., Any], search: Search) -> None:
     swapped = gap(*rates, min(rates[0] * odds, 1.0), min(rates[1] / odds, 1.0))
     search.equal(float(right), 0.0, {"rates": rates}, tolerance=1e-15)
     search.fact("swapped_gap", abs(float(swapped)), "gap for n → ∞, divisors swapped")
-    search.fact("gap_before", abs(rates[0] - rates[1]), "gap before the flips")
+    search.fact("gap_before", abs(rates[0] - rates[1]), "gap before")
 
 
 def _release(fair: Any, rates: list[float]) -> Any:
@@ -185,29 +193,29 @@ class _OtherGroupsSize(PrivateFairPostprocessor):
 
 
 class _HalfTheNoise(PrivateFairPostprocessor):
-    def _noisy(self, count: int, epsilon: float, rng: Any) -> float:
-        return super()._noisy(count, 2 * epsilon, rng)
+    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
+        return super()._noisy(count, 2 * epsilon, source)
 
 
 class _SpreadForScale(PrivateFairPostprocessor):
     """The standard deviation is 1/ε, which takes the ε of the release times √2."""
 
-    def _noisy(self, count: int, epsilon: float, rng: Any) -> float:
-        return super()._noisy(count, math.sqrt(2) * epsilon, rng)
+    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
+        return super()._noisy(count, math.sqrt(2) * epsilon, source)
 
 
 class _GaussianNoise(PrivateFairPostprocessor):
     """As large on average as Laplace noise is."""
 
-    def _noisy(self, count: int, epsilon: float, rng: Any) -> float:
+    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
         if math.isinf(epsilon):
             return float(count)
-        return float(count + math.sqrt(math.pi / 2) / epsilon * rng.normal())
+        return float(source.add_gaussian([float(count)], math.sqrt(math.pi / 2) / epsilon)[0])
 
 
 class _NoiseOfOneGroup(PrivateFairPostprocessor):
-    def _noisy(self, count: int, epsilon: float, rng: Any) -> float:
-        return super()._noisy(count, epsilon if math.isinf(epsilon) else 0.4, rng)
+    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
+        return super()._noisy(count, epsilon if math.isinf(epsilon) else 0.4, source)
 
 
 class _NotClipped(PrivateFairPostprocessor):
@@ -230,10 +238,10 @@ class _RolesNotSwapped(PrivateFairPostprocessor):
 
 
 class _OneDraw(PrivateFairPostprocessor):
-    def _noisy(self, count: int, epsilon: float, rng: Any) -> float:
+    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
         if math.isinf(epsilon):
             return float(count)
-        self.drawn_ = getattr(self, "drawn_", None) or rng.laplace()
+        self.drawn_ = getattr(self, "drawn_", None) or float(source.add_laplace([0.0], 1.0)[0])
         return count + self.drawn_ / epsilon
 
 

@@ -147,6 +147,10 @@ def _fair_and_useful(flips: Callable[..., Any], law: Callable[..., Any], search:
     success = chance_of_success(gap, accuracy, flips, law)
     search.observe(success - (1 - failure), case)
     search.against(1 - failure - success, case, verify=printed_slack)
+    for tenths in (1, 3):
+        chance = float(chance_of_success(Fraction(tenths, 10), accuracy, flips, law))
+        says = f"the same for a gap of at most 0.{tenths}"
+        search.fact(f"success_{tenths}", round(chance, 4), says)
     search.fact(
         "success",
         round(float(success), 4),

@@ -108,7 +108,7 @@ def _sampled_rows_added_or_removed(
         search.fact(
             f"met_{'multiplier' if reading == 'multiplier' else 'literal'}",
             count,
-            f"levels and rates that meet ε′ for a removed record, of 24, the number read as {reading}",
+            f"met under removal, of 24 levels and rates: {reading}",
         )
 
 
