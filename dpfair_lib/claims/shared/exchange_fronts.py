@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -51,6 +52,11 @@ class Front(NamedTuple):
 
 def front(cells: Any) -> Front:
     """Go through the corners: at most one cell is decided by chance, the others by a plain yes or no."""
+    return _front(tuple(tuple(tuple(row) for row in cell) for cell in cells))
+
+
+@functools.cache
+def _front(cells: tuple[tuple[tuple[Any, ...], ...], ...]) -> Front:
     people = np.array(cells, dtype=object)
     sizes, positives = people.sum(axis=(0, 2)), people[..., 1].sum(axis=0)
     every, mass = people.sum(axis=(1, 2)), sum(sizes)
