@@ -25,7 +25,7 @@ $(READY): requirements.txt requirements.lock pyproject.toml
 	@touch $@
 
 book: $(READY)  ## run what changed and build the book into _build/html (PARAMETERS=file.yml overrides parameters)
-	$(BIN)/python -m dpfair_lib claims --faults --kept
+	$(BIN)/python -m dpfair_lib claims --faults --stored
 	$(BIN)/python tools/execute.py --into _build/executed $(if $(PARAMETERS),--parameters $(PARAMETERS))
 	$(BIN)/python tools/render.py --executed _build/executed --into _build
 	@echo "The book: _build/html/index.html"
@@ -52,7 +52,7 @@ test: $(READY) lint  ## lint, types, tests, every ledger check with its faults, 
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
 notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
-	$(BIN)/python -m dpfair_lib claims --faults --kept
+	$(BIN)/python -m dpfair_lib claims --faults --stored
 	$(BIN)/python tools/execute.py --store
 
 pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)

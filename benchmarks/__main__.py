@@ -30,7 +30,7 @@ from benchmarks import (
     solver,
     solver_grid,
 )  # fmt: skip
-from benchmarks.record import load_average, provenance, write_sections
+from benchmarks.recorded_timings import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows
 from dpfair_lib.timings import RECORD, read_timings
 

@@ -1,7 +1,13 @@
-"""Differential privacy and fair classification: every claim with its check.
+"""Privacy and fairness in classification: metrics, private estimators, privacy statements, bounds, and checked claims.
 
-`__init__.pyi` beside this file is the whole public surface. Names are imported when first used, so that
-importing `dpfair_lib` costs little and never imports torch.
+`__init__.pyi` beside this file lists the public names. A name is imported when it is first used, so `import dpfair_lib`
+is fast and never imports torch.
+
+The library belongs to a book about five documents. Docstrings call them ISIT (Ghoukasian and Asoodeh, Differentially
+Private Fair Binary Classifications, ISIT 2024), thesis (Ghoukasian, Classification Algorithms with Differential Privacy
+and Fairness Guarantees, 2024), CGKM (Cummings, Gupta, Kimpara and Morgenstern, On the Compatibility of Privacy and
+Fairness, 2019), MPBT (Mangold, Perrot, Bellet and Tommasi, Differential Privacy has Bounded Impact on Fairness in
+Classification, 2023) and SK (Seiders and Kumar, Differentially Private Fair Support Vector Machines, 2024).
 """
 
 import lazy_loader

@@ -1,6 +1,6 @@
 """What a result depends on: the names that source files import, and one digest of all that was read.
 
-Records, kept outcomes of claims, executed chapters and timings each list what they depend on. The digest of the list
+Records, stored outcomes of claims, executed chapters and timings each list what they depend on. The digest of the list
 is made here, in one way for all.
 """
 
@@ -43,8 +43,8 @@ def written_out(node: Any) -> str:
     if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         fields["body"] = node.body[ast.get_docstring(node, clean=False) is not None :]
     # fields that are empty are left out: later versions of Python have more of them
-    kept = (f"{name}={written_out(value)}" for name, value in fields.items() if value not in (None, []))
-    return f"{type(node).__name__}({','.join(kept)})"
+    filled = (f"{name}={written_out(value)}" for name, value in fields.items() if value not in (None, []))
+    return f"{type(node).__name__}({','.join(filled)})"
 
 
 class Imports(NamedTuple):

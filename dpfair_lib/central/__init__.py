@@ -1,4 +1,4 @@
-"""Fair post-processing under central differential privacy (ISIT; thesis, chapter 3)."""
+"""Fair post-processing under central differential privacy: the algorithms, their bounds and exact distributions."""
 
 from dpfair_lib.central.bounds import change_lower_bound, optimal_change
 from dpfair_lib.central.parity import (

@@ -1,4 +1,4 @@
-"""Learners that are run on each group apart: what they promise together, also to a person whose group changes."""
+"""Learners that are run on each group separately, and the privacy of their results together."""
 
 from __future__ import annotations
 

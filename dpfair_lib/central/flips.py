@@ -1,7 +1,7 @@
-"""Whom Algorithm 1 flips: a group moves from its selection rate to a common one with as few flips as it can.
+"""Which predictions to change at random, so that a group moves to a given selection rate with the fewest changes.
 
-A group above the common rate demotes some of those that it selects; a group below promotes some of those
-that it does not. Every function takes floats or `Fraction` and keeps what it is given.
+In a group above the given rate some selected people are rejected; in a group below it some rejected people are
+selected. Every function accepts floats or `Fraction` and returns the same type.
 """
 
 from __future__ import annotations

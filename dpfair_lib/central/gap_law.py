@@ -1,8 +1,8 @@
-"""The exact law of the parity gap that noisy rates leave behind.
+"""The exact distribution of the parity gap after post-processing with noisy rates.
 
-Algorithm 2 sees the rates α̃ and β̃ of a sample, with noise and clipped to [0, 1], and flips as if they were the
-rates α and β of the population. `signed_gap` says what gap that leaves, `RateLaw` how one noisy rate is
-distributed, `violation_probability` and `expected_gap` put the two together, by convolution and one integral.
+Algorithm 2 computes its flips from the rates α̃ and β̃ of a sample, with noise and clipped to [0, 1], instead of the
+population's rates α and β. `signed_gap` is the gap that results, `RateLaw` the distribution of one noisy rate.
+`violation_probability` and `expected_gap` combine the two, by convolution and one integral.
 """
 
 from __future__ import annotations

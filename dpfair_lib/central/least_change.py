@@ -1,6 +1,6 @@
-"""The least change for a parity gap, found without the closed form: by linear programming, by enumeration.
+"""The least change for a given parity gap, by linear programming and by enumeration, to check the closed form.
 
-These are the independent witnesses that the ledger sets against `bounds` and `flips`.
+The ledger compares these numbers with those of `bounds` and `flips`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The least parity gap of private classifiers: what none can avoid, and what one attains.
+"""The least parity gap that a private classifier can have.
 
 A classifier answers to the feature x ∈ {0, 1} of a group a with probabilities t_a (x = 0) and t_a + κ_a (x = 1);
 κ_a is its *response*. Where a share p_a of the group has x = 1, its selection rate is t_a + κ_a p_a. If p_a is
@@ -256,8 +256,8 @@ def accurate_failures(sizes: Any, shift: Any, epsilon: Any, delta: Any = 0.0, *,
 
 def _private_shift(n: int, odds: float, delta: float) -> float:
     """Return the τ at which n·τ·η, a bound on what the outputs tell, is ½; at most 1."""
-    told = n * contraction(odds, delta)
-    return 1.0 if told <= 0.5 else 0.5 / told
+    distance = n * contraction(odds, delta)
+    return 1.0 if distance <= 0.5 else 0.5 / distance
 
 
 def _arguments(n: Any, epsilon: Any, delta: Any, response: Any) -> tuple[int, float, float, float]:

@@ -1,10 +1,10 @@
 """The least parity gap of private classifiers as a linear program, exact for finitely many populations.
 
-A group has n records with x ∈ {0, 1}, of which a share p has x = 1; the other group's rate is known. A classifier
-of response κ whose signed gap is κ(p − c) is named by its *centre* c, the rate at which it is fair. The gap is
-κ|p − c|, so the mechanism is a private estimate of p. For populations p_1 < … < p_m nothing is lost by centres
-among them: between two of them the gaps on all populations are linear in c, so that c can be drawn from these two.
-Nor by looking only at the count of x = 1: the mean of a mechanism over all orders of the records is as private.
+A group has n records with x ∈ {0, 1}, of which a share p has x = 1; the other group's rate is known. A classifier of
+response κ whose signed gap is κ(p − c) is described by its *centre* c, the rate at which it is fair. The gap is κ|p −
+c|, so the mechanism is a private estimate of p. Given populations p_1 < … < p_m, it is enough to consider centres among
+them: between two of them the gaps on all populations are linear in c, so c can be drawn from these two. It is also
+enough to use the count of x = 1, since the mean of a mechanism over all orders of the records is as private.
 """
 
 from __future__ import annotations

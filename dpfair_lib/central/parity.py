@@ -1,4 +1,4 @@
-"""How large a parity gap noisy rates leave, and how many changes too many: printed bounds and exact laws."""
+"""The parity gap and the excess changes after post-processing with noisy rates: published bounds and exact values."""
 
 from __future__ import annotations
 
@@ -32,36 +32,45 @@ LARGEST_EPSILON = 1e4  # finite ε of Laplace noise, for the exact law
 
 
 def parity_bound(n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace") -> float:
-    """Return a bound that the parity gap of Algorithm 2 exceeds with probability at most η.
+    """Return a number that the parity gap of `PrivateFairPostprocessor` exceeds with probability at most η.
 
-    It holds whatever the rates are, if the rows whose predictions are counted are independent draws from the
-    population, apart from those that trained the classifier. `gap_quantile` is smaller where rates are known.
+    The bound holds for all selection rates. It assumes that the rows given to `fit` are independent draws from the
+    population, and that the classifier was not trained on them. If the rates are known,
+    `dpfair_lib.central.gap_quantile` gives a smaller number.
 
     Parameters
     ----------
     n : int or (int, int)
-        Rows of each group from which the rates are estimated.
+        Number of rows of each group given to `fit`.
     epsilon : float or (float, float)
-        ε of each group's noise; infinity for none.
+        ε of the noise on each group's count; infinity for no noise.
     eta : float
         Failure probability η in (0, 1).
     mechanism : {"laplace", "geometric"}
-        The noise; the printed bound is for "laplace".
+        Distribution of the noise. The published bound is for "laplace".
 
     Returns
     -------
     float
-        Σ_a log(4/η)/(n_a ε_a) + √(log(8/η)/(2 n_a)); for "geometric" the first term is the smallest t/n_a with
-        P(|noise| > t) ≤ η/4. It is above 1, and then says nothing, where a group is small.
+        Σ_a log(4/η)/(n_a ε_a) + √(log(8/η)/(2 n_a)). For "geometric" the first term is the smallest t/n_a with
+        P(|noise| > t) ≤ η/4. If a group is small, the number is above 1 and says nothing.
 
     Raises
     ------
     ValueError
-        If a count is not positive, an ε is not above 0, or η is not in (0, 1).
+        If a number of rows is not positive, an ε is not above 0, or η is not in (0, 1).
 
     References
     ----------
-    ISIT, Theorem 3 (fairness); thesis, Theorem 8.
+    Ghoukasian and Asoodeh (ISIT 2024), Theorem 3 (fairness); Ghoukasian (thesis, 2024), Theorem 8.
+
+    Examples
+    --------
+    With 1,000 and 2,000 rows and ε = 1, the gap is at most 0.093 with probability 95 %.
+
+    >>> import dpfair_lib as dpf
+    >>> round(dpf.parity_bound((1000, 2000), 1.0, eta=0.05), 3)
+    0.093
     """
     counts, epsilons, eta = sizes(n), noise_levels(epsilon), inside_unit(eta, "eta")
     one_of(mechanism, "mechanism", MECHANISMS)
@@ -79,7 +88,7 @@ def _noise_tail(epsilon: float, failure: float, mechanism: Mechanism) -> float:
 
 
 def expected_parity_bound(n: Any, epsilon: Any, *, mechanism: Mechanism = "laplace") -> float:
-    """Return a bound on the expected parity gap of Algorithm 2, whatever the rates are.
+    """Return a bound on the expected parity gap of `PrivateFairPostprocessor`, for all selection rates.
 
     Parameters
     ----------
@@ -94,11 +103,17 @@ def expected_parity_bound(n: Any, epsilon: Any, *, mechanism: Mechanism = "lapla
     Raises
     ------
     ValueError
-        As `parity_bound`.
+        If a number of rows is not positive or an ε is not above 0.
 
     References
     ----------
-    ISIT, Proposition 4 (fairness); thesis, Proposition 9.
+    Ghoukasian and Asoodeh (ISIT 2024), Proposition 4 (fairness); Ghoukasian (thesis, 2024), Proposition 9.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> round(dpf.expected_parity_bound((1000, 2000), 1.0), 4)
+    0.0285
     """
     counts, epsilons = sizes(n), noise_levels(epsilon)
     one_of(mechanism, "mechanism", MECHANISMS)
@@ -116,30 +131,39 @@ def mean_noise(epsilon: float, mechanism: Mechanism) -> float:
 def parity_violation_probability(
     gap: Any, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace"
 ) -> Any:
-    """Return the exact probability that the parity gap of Algorithm 2 exceeds a value.
+    """Return the exact probability that the parity gap of `PrivateFairPostprocessor` exceeds a value.
 
-    The gap is that of the released classifier, in law over people and flips; random are the sample from which
-    the rates are estimated and the noise. Computed by convolution and one Gauss integral, to a relative
-    accuracy of 1e-10.
+    The gap is that of the fitted rule in the population: the expected difference over people and flips. It is random
+    because the rows given to `fit` and the noise are. The probability is computed by convolution and one numerical
+    integral, to a relative accuracy of 1e-10.
 
     Parameters
     ----------
     gap : float or array
         Value or values in [0, 1].
     rates : (float, float)
-        The groups' selection rates (α, β) in the population, before the flips; below 1e-100 they count as 0.
+        Selection rates (α, β) of the two groups in the population, before the flips. Rates below 1e-100 count as 0.
     n, epsilon, mechanism
         As in `parity_bound`.
 
     Returns
     -------
     float or ndarray
-        P(gap of the result > gap).
+        P(parity gap > gap).
 
     Raises
     ------
     ValueError
-        As `parity_bound`; if a gap or a rate is outside [0, 1].
+        If a gap or a rate is outside [0, 1], if a number of rows is not positive, or if an ε is not above 0.
+
+    Examples
+    --------
+    `parity_bound` says that the gap exceeds 0.093 with probability at most 5 %. It exceeds even 0.05 only in about 2 of
+    1,000 cases.
+
+    >>> import dpfair_lib as dpf
+    >>> print(round(dpf.parity_violation_probability(0.05, rates=(0.6, 0.4), n=(1000, 2000), epsilon=1.0), 4))
+    0.0018
     """
     return _at_each(gap, "gap", violation_probability, _rates(rates), _laws(rates, n, epsilon, mechanism))
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 as an estimator."""
+"""`FairPostprocessor`: equal selection rates with the fewest changes (Algorithm 1 of ISIT)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class RandomFlips(BaseEstimator):
     uses_scores_: bool
 
     def predict_proba(self, y_pred: Any, *, sensitive_features: Any, scores: Any = None) -> np.ndarray:
-        """Return the exact probabilities of the two labels, over the draw of the flips.
+        """Return the exact probabilities of the two labels, over the random flips.
 
         Parameters
         ----------
         y_pred, sensitive_features, scores : array of shape (n,)
-            As in `fit`; scores if and only if `fit` had them.
+            As in `fit`. Give scores if and only if `fit` had them.
 
         Returns
         -------
@@ -37,7 +37,7 @@ class RandomFlips(BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument is malformed, a group was not seen in `fit`, or scores are missing or unexpected.
+            If an argument is malformed, if a group was not seen in `fit`, or if scores are missing or unexpected.
         """
         check_is_fitted(self, "rules_")
         y_pred = as_binary(y_pred, "y_pred")
@@ -62,14 +62,14 @@ class RandomFlips(BaseEstimator):
     def predict(
         self, y_pred: Any, *, sensitive_features: Any, random_state: Any, scores: Any = None
     ) -> np.ndarray:
-        """Draw the flips, independently for every row.
+        """Return labels after random flips, drawn independently for every row.
 
         Parameters
         ----------
         y_pred, sensitive_features, scores : array of shape (n,)
             As in `predict_proba`.
         random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-            Source of the draws; None draws afresh at every call.
+            Source of the draws. With None, every call draws differently.
 
         Returns
         -------
@@ -79,43 +79,55 @@ class RandomFlips(BaseEstimator):
         Raises
         ------
         ValueError
-            As `predict_proba`.
+            If an argument is malformed, if a group was not seen in `fit`, or if scores are missing or unexpected.
         """
         positive = self.predict_proba(y_pred, sensitive_features=sensitive_features, scores=scores)[:, 1]
         return drawn_labels(positive, random_state)
 
 
 class FairPostprocessor(RandomFlips):
-    """Give two groups the same selection rate, changing as few predictions as possible.
+    """Give two groups the same selection rate, and change as few predictions as possible.
 
-    The group of higher rate demotes some of the people whom it selects, the group of lower rate promotes
-    some of those whom it does not, until both have one common rate. Whoever is flipped is drawn anew at each
-    call. The rates are those of the data given to `fit`; on other data parity holds up to sampling error.
-    This estimator gives no privacy: `rates_` and every prediction depend on the data without noise.
+    Both groups get one common rate. In the group with the higher rate, some selected people are rejected; in the other
+    group, some rejected people are selected. These people are drawn at random, again at every call of `predict`. The
+    rates are equal in expectation on the rows given to `fit`; on other rows they differ by the sampling error. This
+    estimator gives no privacy: `rates_` and every prediction depend on the data without noise.
 
     Parameters
     ----------
     rate : {"midpoint", "accuracy"} or float, default="midpoint"
-        The common rate: halfway between the two (Algorithm 1), the most accurate on the labels given to
-        `fit`, or a number between the two.
+        The common rate. "midpoint" is halfway between the two rates; "accuracy" is the rate with the most correct
+        labels on the rows given to `fit`; a number between the two rates is used as it is.
 
     Attributes
     ----------
     groups_ : list
         The two group labels, sorted.
     rates_ : dict
-        Group → its selection rate in the data given to `fit`.
+        Group → its selection rate in the rows given to `fit`.
     target_rate_ : float
         The common rate.
     rules_ : dict
-        Group → `FlipRule`.
+        Group → `FlipRule`, which says whose prediction is changed and with which probability.
     uses_scores_ : bool
-        Whether flips follow a score.
+        Whether scores decide whose prediction is changed.
 
     References
     ----------
-    ISIT, Algorithm 1 and Theorem 2; thesis, Algorithm 1 and Theorem 7. The rates other than the midpoint and
-    the flips by score are ours.
+    Ghoukasian and Asoodeh (ISIT 2024), Algorithm 1 and Theorem 2; Ghoukasian (thesis, 2024), Algorithm 1 and Theorem 7.
+    The rates other than the midpoint, and the use of scores, are ours.
+
+    Examples
+    --------
+    Group a selects three people of four, group b one of four. The common rate is one half.
+
+    >>> import dpfair_lib as dpf
+    >>> y_pred, group = [1, 1, 1, 0, 1, 0, 0, 0], list("aaaabbbb")
+    >>> fair = dpf.FairPostprocessor().fit(y_pred, sensitive_features=group)
+    >>> fair.rates_, fair.target_rate_
+    ({'a': 0.75, 'b': 0.25}, 0.5)
+    >>> fair.predict_proba(y_pred, sensitive_features=group)[:, 1].round(3)
+    array([0.667, 0.667, 0.667, 0.   , 1.   , 0.333, 0.333, 0.333])
     """
 
     def __init__(self, rate: str | float = "midpoint") -> None:
@@ -124,34 +136,34 @@ class FairPostprocessor(RandomFlips):
     def fit(
         self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None, scores: Any = None
     ) -> Self:
-        """Measure the selection rates and choose whom to flip.
+        """Measure the selection rates and decide whose predictions to change.
 
         Parameters
         ----------
         y_pred : array of shape (n,) or (n, 1)
             Predicted labels 0 and 1.
         y : array of shape (n,), optional
-            The place where a scikit-learn pipeline passes the labels; the same as ``y_true``.
+            The same as ``y_true``. A scikit-learn pipeline passes the labels under this name.
         sensitive_features : array of shape (n,)
-            Group of each row; two groups.
+            Group of each row. There are exactly two groups.
         y_true : array of shape (n,), optional
             True labels 0 and 1; needed for ``rate="accuracy"``.
         scores : array of shape (n,), optional
-            Higher for a more likely positive. If given, the least certain predictions are flipped first
-            (ties at random) instead of anyone at random. Scores are compared as 64-bit floats, so give
-            `predict` scores of the same precision as `fit`.
+            A number that is higher for a more likely positive. If given, the least certain predictions are changed
+            first, ties at random; otherwise the people are drawn at random. Scores are compared as 64-bit floats, so
+            give `predict` scores of the same precision as `fit`.
 
         Returns
         -------
         FairPostprocessor
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if
-            there are not exactly two groups; if the rate is unknown or outside the two groups' rates; if
-            ``rate="accuracy"`` comes without labels.
+            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there are
+            not exactly two groups; if the rate is unknown or not between the two groups' rates; if ``rate="accuracy"``
+            comes without labels.
         """
         if y is not None and y_true is not None:
             raise ValueError("y_true: found labels in both y and y_true, expected one of them")

@@ -1,4 +1,4 @@
-"""What the preparation of data costs: constants for scaling that are private, and what changing them moves."""
+"""Private scaling of features, and how far one record moves all scaled rows without it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from scipy.special import expit
 
 from dpfair_lib._arguments import positive
 from dpfair_lib._validation import as_binary
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, add_laplace_noise, mark_noise
+from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 SMALLEST_DEVIATION = 0.02  # of a column's range; noise can leave a variance near zero or below it
@@ -111,13 +112,13 @@ def private_constants(
     ValueError
         As `scale_rows`; if ε is not a positive finite number, or rng does not go with the noise.
     """
-    epsilon = positive(epsilon, "epsilon")
+    epsilon, source = positive(epsilon, "epsilon"), NoiseSource(noise, rng)
     sums = _unit_sums(values, bounds).astype(float)
     limits, n = np.asarray(bounds, dtype=float), len(values)
     columns = len(limits)
     # the sums get the noise, since their quotients by n are rounded
     scale = noise_scale(n * unit_moments_sensitivity(n, columns), epsilon)
-    noisy = (add_laplace_noise(sums, scale, noise=noise, rng=rng) / n).clip(0, 1)
+    noisy = (source.add_laplace(sums, scale) / n).clip(0, 1)
     mean, square = noisy[:columns], noisy[columns:]
     deviation = np.sqrt(np.maximum(square - mean**2, SMALLEST_DEVIATION**2))
     width = limits[:, 1] - limits[:, 0]
@@ -125,7 +126,7 @@ def private_constants(
         epsilon, 0.0, "replace-one", public=("number of rows", "bounds of the columns"),
         note="means and deviations for scaling",
     )  # fmt: skip
-    return ScalingConstants(limits[:, 0] + width * mean, width * deviation, mark_noise(statement, noise))
+    return ScalingConstants(limits[:, 0] + width * mean, width * deviation, source.mark(statement))
 
 
 def clipped_gradients(features: Any, labels: Any, coefficients: Any, clip: float) -> np.ndarray:

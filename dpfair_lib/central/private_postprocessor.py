@@ -1,4 +1,4 @@
-"""Algorithm 2 as an estimator: Algorithm 1 on noisy rates, with a statement of what the noise protects."""
+"""`PrivateFairPostprocessor`: nearly equal selection rates from noisy counts (Algorithm 2 of ISIT)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,10 @@ from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
-from dpfair_lib.privacy import (
-    PrivacyStatement,
-    add_discrete_laplace_noise,
-    add_laplace_noise,
-    mark_noise,
-)
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy.sampling import Noise
 
 _PUBLIC = {
     "replace-within-group": "group sizes of the rows given to fit, the two group labels",
@@ -35,47 +31,59 @@ _PUBLIC = {
 
 
 class PrivateFairPostprocessor(RandomFlips):
-    """Give two groups nearly the same selection rate, from rates that are released with noise.
+    """Give two groups nearly the same selection rate, with differential privacy for the rows given to `fit`.
 
-    As `FairPostprocessor` with the midpoint, but the two rates are those of noisy counts, clipped to [0, 1]. They
-    and everything computed from them, so all of this object, are differentially private in the rows given to
-    `fit`; the classifier that made the predictions is not covered, and needs a statement of its own. What the
-    noise leaves of the gap: `parity_bound`, `parity_violation_probability`.
+    It works like `FairPostprocessor` with the midpoint, but uses noisy selection rates, clipped to [0, 1]. Everything
+    that this object keeps is computed from the noisy rates, and so is differentially private. The classifier that made
+    the predictions is not covered; if it was trained on the same people, it needs its own privacy statement.
+    `parity_bound` and `parity_violation_probability` say how large the remaining gap may be.
 
     Parameters
     ----------
     epsilon : float or (float, float)
-        ε of the noise on each group's count, in the order of the sorted group labels; infinity for none.
+        ε of the noise on each group's count, in the order of the sorted group labels; infinity for no noise.
     relation : {"replace-within-group", "add-remove", "replace-one", "sensitive-attribute"}
-        Which data sets are neighbours. Under all but the first, a group's size is itself private: then
-        ``group_sizes`` is needed.
+        Which data sets are neighbours, that is, must be hard to tell apart. Except for the first, the size of a group
+        is private too, and ``group_sizes`` is needed.
     mechanism : {"laplace", "geometric"}
-        Laplace noise, as printed, or two-sided geometric noise, which stays on whole counts and is smaller.
+        Laplace noise, as published, or two-sided geometric noise, which keeps counts whole and is smaller.
     noise : {"secure", "study"}
-        OpenDP's sampler, or seeded floating-point noise, which protects no one.
+        "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     group_sizes : mapping, optional
-        Group → the number to divide its count by, fixed without looking at the data, such as a size published
-        elsewhere. It is not compared with the data.
+        Group → the number by which its count is divided. Choose it without looking at the data, for example from a
+        published statistic. It is not compared with the data.
     random_state : int, Generator or RandomState, optional
-        Seed of study noise; must be None for secure noise.
+        Seed of study noise. Must be None for secure noise.
 
     Attributes
     ----------
     groups_ : list
         The two group labels, sorted.
     noisy_rates_ : dict
-        Group → its released rate. The exact rates are not kept.
+        Group → its noisy selection rate. The exact rates are not kept.
     target_rate_ : float
-        The common rate aimed at: halfway between the released rates.
+        The common rate, halfway between the noisy rates.
     rules_ : dict
-        Group → `FlipRule`.
+        Group → `FlipRule`, which says whose prediction is changed and with which probability.
     privacy_statement_ : PrivacyStatement
-        What the release of the noisy rates costs: the larger ε where one record can move one count only, else
-        the sum.
+        What the release of the noisy rates costs. The cost is the larger ε if one record can change one count only;
+        otherwise it is the sum.
 
     References
     ----------
-    ISIT, Algorithm 2 and Theorem 3; thesis, Theorem 8. The relations and the geometric noise are ours.
+    Ghoukasian and Asoodeh (ISIT 2024), Algorithm 2 and Theorem 3; Ghoukasian (thesis, 2024), Theorem 8. The relations
+    other than the first and the geometric noise are ours.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=2000, random_state=0)
+    >>> y_pred = (adult.X["education-num"] > 11).astype(int)
+    >>> fair = dpf.PrivateFairPostprocessor(epsilon=0.5)
+    >>> fair = fair.fit(y_pred, sensitive_features=adult.sensitive_features)
+    >>> print(fair.privacy_statement_)
+    ε = 0.5 (pure), replace-within-group, per record; public: group sizes of the rows given to fit, the two group
+    labels
     """
 
     def __init__(
@@ -91,32 +99,32 @@ class PrivateFairPostprocessor(RandomFlips):
 
     @whole_or_not_at_all
     def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any) -> Self:  # noqa: ARG002
-        """Release the two groups' rates with noise and choose the flips from them.
+        """Compute the noisy selection rates, and from them decide whose predictions to change.
 
         Parameters
         ----------
         y_pred : array of shape (n,) or (n, 1)
-            Predicted labels 0 and 1; paired with the groups by position, whatever a pandas index says.
+            Predicted labels 0 and 1. They are paired with the groups by position; a pandas index is ignored.
         y : None
-            Ignored; the place where a scikit-learn pipeline passes the labels.
+            Ignored. A scikit-learn pipeline passes the labels under this name.
         sensitive_features : array of shape (n,)
-            Group of each row; two groups. With ``group_sizes``, one of its keys.
+            Group of each row. There are exactly two groups; with ``group_sizes`` they are among its keys.
 
         Returns
         -------
         PrivateFairPostprocessor
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if
-            there are not exactly two groups; if ε, the mechanism, the noise or the relation is unknown; if
-            the relation needs ``group_sizes``, or they are not positive whole numbers.
+            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there are
+            not exactly two groups; if ε is out of its range; if the mechanism, the noise or the relation is unknown; if
+            the relation needs ``group_sizes``, or if they are not positive whole numbers.
         """
         epsilons = noise_levels(self.epsilon)
-        statement = self._statement(epsilons)
-        rng = study_generator(self.noise, self.random_state)
+        source = NoiseSource.of(self.noise, self.random_state)
+        statement = self._statement(epsilons, source)
         y_pred, levels, codes = self._rows(y_pred, sensitive_features)
         self.groups_, divisors = self._divisors(levels.tolist(), np.bincount(codes))
 
@@ -126,7 +134,7 @@ class PrivateFairPostprocessor(RandomFlips):
         rates = []
         for group, divisor, epsilon in zip(self.groups_, divisors, epsilons, strict=True):
             count = counts[group]
-            rates.append(min(max(self._noisy(count, epsilon, rng) / divisor, 0.0), 1.0))
+            rates.append(min(max(self._noisy(count, epsilon, source) / divisor, 0.0), 1.0))
         self.noisy_rates_: dict[Any, float] = dict(zip(self.groups_, rates, strict=True))
         self.target_rate_ = (rates[0] + rates[1]) / 2
         self.uses_scores_ = False
@@ -143,13 +151,13 @@ class PrivateFairPostprocessor(RandomFlips):
         check_lengths(y_pred=y_pred, sensitive_features=codes)
         return y_pred, levels, codes
 
-    def _noisy(self, count: int, epsilon: float, rng: np.random.Generator | None) -> float:
+    def _noisy(self, count: int, epsilon: float, source: NoiseSource) -> float:
         if math.isinf(epsilon):
             return float(count)
-        add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
-        return float(add([count], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
+        add = source.add_laplace if self.mechanism == "laplace" else source.add_discrete_laplace
+        return float(add([count], noise_scale(1, epsilon))[0])
 
-    def _statement(self, epsilons: tuple[float, float]) -> PrivacyStatement:
+    def _statement(self, epsilons: tuple[float, float], source: NoiseSource) -> PrivacyStatement:
         one_of(self.mechanism, "mechanism", MECHANISMS)
         relation = one_of(self.relation, "relation", _PUBLIC)
         # without noise nothing is promised, whatever moves
@@ -172,7 +180,7 @@ class PrivateFairPostprocessor(RandomFlips):
                 guarantee=False,
                 note="a rate is released without noise",
             )
-        return mark_noise(PrivacyStatement(total, 0.0, relation, public=(public,)), self.noise)
+        return source.mark(PrivacyStatement(total, 0.0, relation, public=(public,)))
 
     def _divisors(self, found: list[Any], counted: np.ndarray) -> tuple[list[Any], list[int]]:
         if self.group_sizes is None:

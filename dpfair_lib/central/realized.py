@@ -1,4 +1,4 @@
-"""What one draw of a fair randomised classifier looks like: parity in law is not parity of the outcome."""
+"""The parity gap of one draw of a randomised classifier, whose expected gap is 0."""
 
 from __future__ import annotations
 

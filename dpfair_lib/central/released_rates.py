@@ -1,4 +1,4 @@
-"""What two noisy selection rates cost in privacy: exactly, for every neighbouring relation.
+"""Exact privacy of two noisy selection rates, for every neighbouring relation.
 
 A group with k selected records of m releases k/m plus Laplace noise of scale 1/(mε), clipped to [0, 1]. The
 logarithm of the ratio of two such densities is piecewise linear, so its largest value is at a breakpoint or

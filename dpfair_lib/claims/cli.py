@@ -33,11 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--faults", action="store_true", help="also run every planted fault")
     parser.add_argument(
-        "--times", action="store_true", help="also print each run's processor time, and whether it was kept"
+        "--times", action="store_true", help="also print each run's processor time, and whether it was stored"
     )
     parser.add_argument(
-        "--kept", action="store_true", help="take what this build has judged already, from the same sources"
-    )
+        "--stored", "--kept", action="store_true",
+        help="take the outcomes that this build has stored for the same sources, and run only the other checks; "
+        "--kept is the old name",
+    )  # fmt: skip
     parser.add_argument("--jobs", type=int, metavar="N", help="claims judged at a time (default: the cores)")
 
 
@@ -59,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.jobs is not None and args.jobs < 1:
         sys.stderr.write(f"--jobs: found {args.jobs}, expected at least 1\n")
         return 2
-    outcomes = judge_all(chosen, faults=args.faults, fresh=not args.kept, jobs=args.jobs)
+    outcomes = judge_all(chosen, faults=args.faults, fresh=not args.stored, jobs=args.jobs)
     if args.json:
         rows = [as_row(outcome, times=args.times) for outcome in outcomes]
         print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))

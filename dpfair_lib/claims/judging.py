@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dpfair_lib._processes import end_with
-from dpfair_lib.claims.kept import Found, place_of
 from dpfair_lib.claims.ledger import Claim, FaultRun, Outcome, Verdict
 from dpfair_lib.claims.rooms import CLAIMS, in_ledger
 from dpfair_lib.claims.search import Search, Violated
+from dpfair_lib.claims.stored_outcomes import Found, place_of
 
 
 def judge(
@@ -34,8 +34,8 @@ def judge(
     seed, effort : int
         See `Search`.
     fresh : bool
-        Run the check even if its outcome was kept. Only sound outcomes with all faults, of the usual seed and
-        effort, are kept, and only within a build: see `dpfair_lib.claims.kept`.
+        Run the check even if its outcome is stored. Only sound outcomes with all faults, of the usual seed and
+        effort, are stored, and only within a build: see `dpfair_lib.claims.stored_outcomes`.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def judge(
         The evidence, and what became of each fault.
     """
     search = Searched(faults, seed, effort)
-    outcome = None if fresh else _kept(claim, search)
-    return _keep(_run(claim, search), search) if outcome is None else outcome
+    outcome = None if fresh else _stored(claim, search)
+    return _store(_run(claim, search), search) if outcome is None else outcome
 
 
 def judge_all(
@@ -80,7 +80,7 @@ def judge_all(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}, expected at least 1")
     claims, search = list(claims), Searched(faults, seed, effort)
-    outcomes = [None if fresh else _kept(claim, search) for claim in claims]
+    outcomes = [None if fresh else _stored(claim, search) for claim in claims]
     due = [index for index, outcome in enumerate(outcomes) if outcome is None]
     # another process finds a claim of the ledger by its id, and no other claim
     movable = [index for index in due if in_ledger(claims[index])]
@@ -88,9 +88,9 @@ def judge_all(
         for index, found in zip(
             movable, _apart([claims[index] for index in movable], search, jobs), strict=True
         ):
-            outcomes[index] = _keep(Outcome(claims[index], *found), search)
+            outcomes[index] = _store(Outcome(claims[index], *found), search)
     return [
-        _keep(_run(claim, search), search) if outcome is None else outcome
+        _store(_run(claim, search), search) if outcome is None else outcome
         for claim, outcome in zip(claims, outcomes, strict=True)
     ]
 
@@ -147,20 +147,20 @@ def _run_by_id(parent: int, claim_id: str, verdict: Verdict, search: Searched) -
     return Found(outcome.evidence, outcome.faults, outcome.seconds)
 
 
-def _kept(claim: Claim, search: Searched) -> Outcome | None:
+def _stored(claim: Claim, search: Searched) -> Outcome | None:
     place = place_of(claim) if search.usual else None
     found = place.read() if place else None
     return Outcome(claim, *found) if found else None
 
 
-def _keep(outcome: Outcome, search: Searched) -> Outcome:
-    """Keep an outcome for others; what failed is not kept, so that whoever asks sees it fail afresh."""
+def _store(outcome: Outcome, search: Searched) -> Outcome:
+    """Store an outcome. What failed is not stored, so that the next run of the check shows the failure again."""
     place = place_of(outcome.claim) if search.usual and outcome.sound else None
     if place and outcome.evidence and outcome.status == outcome.claim.verdict:
         try:
             place.write(Found(outcome.evidence, outcome.faults, outcome.seconds))
         except OSError as error:  # a full disk costs time, and no outcome
             warnings.warn(
-                f"{outcome.claim.id}: its outcome is not kept ({error})", RuntimeWarning, stacklevel=3
+                f"{outcome.claim.id}: its outcome is not stored ({error})", RuntimeWarning, stacklevel=3
             )
     return outcome

@@ -152,16 +152,16 @@ class Outcome:
         What became of each planted fault.
     seconds : float
         Processor time that the run took.
-    kept : str
-        Empty for a run of this process. Otherwise the run was made earlier, in the same build, and this is the
-        digest of everything that it depends on.
+    stored_under : str
+        Empty for a run of this process. Otherwise the run was made and stored earlier, in the same build, and this is
+        the digest of everything that it depends on.
     """
 
     claim: Claim
     evidence: Evidence | None
     faults: Mapping[str, FaultRun] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
-    kept: str = field(default="", compare=False)
+    stored_under: str = field(default="", compare=False)
 
     @property
     def status(self) -> str:

@@ -15,8 +15,8 @@ from dpfair_lib.claims.ledger import NOT_EXAMINED, Claim, Outcome
 def as_row(outcome: Outcome, *, times: bool = False) -> dict[str, Any]:
     """Return one outcome as plain data, as ``python -m dpfair_lib claims --json`` prints it.
 
-    With ``times`` it also has the run's seconds of processor time, and ``kept``: the digest of what an earlier run
-    depended on, or nothing for a run made now.
+    With ``times`` it also has the run's seconds of processor time, and ``stored_under``: the digest of what an
+    earlier run depended on, empty for a run made now.
     """
     claim, evidence = outcome.claim, outcome.evidence
     row = {
@@ -41,7 +41,7 @@ def as_row(outcome: Outcome, *, times: bool = False) -> dict[str, Any]:
         "faults": {name: {"caught": run.caught, "by": run.how} for name, run in outcome.faults.items()},
     }
     if times:
-        row |= {"seconds": round(outcome.seconds, 2), "kept": outcome.kept}
+        row |= {"seconds": round(outcome.seconds, 2), "stored_under": outcome.stored_under}
     return row
 
 
@@ -80,7 +80,7 @@ def as_table(outcomes: Iterable[Outcome], *, times: bool = False) -> str:
         caught = f"{planted - len(outcome.missed)} of {planted}" if planted else ""
         cases = f"{row['cases']:,}" if row["cases"] else ""
         cells = (row["id"], row["verdict"], row["status"], cases, _short(row["slack"]), caught)
-        run = f"kept {outcome.kept[:8]}" if outcome.kept else "now"
+        run = f"stored {outcome.stored_under[:8]}" if outcome.stored_under else "now"
         taken = (f"{outcome.seconds:.2f}", run) if outcome.evidence else ("", "")
         rows.append((*cells, *taken) if times else cells)
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -92,8 +92,10 @@ def as_table(outcomes: Iterable[Outcome], *, times: bool = False) -> str:
     lines += ["", f"{len(outcomes)} claims: {total}"]
     if times:
         lines.append(f"{sum(outcome.seconds for outcome in outcomes):.1f} s of processor time in all")
-    if kept := sum(bool(outcome.kept) for outcome in outcomes):
-        lines.append(f"{kept} of these runs were made earlier in this build, from the same sources, and kept")
+    if stored := sum(bool(outcome.stored_under) for outcome in outcomes):
+        lines.append(
+            f"{stored} of these runs were made and stored earlier in this build, from the same sources"
+        )
     return "\n".join(lines)
 
 

@@ -1,4 +1,7 @@
-"""CGKM: which of fair, accurate and private go together, the exponential learner, private no-regret dynamics."""
+"""Compatibility of privacy, fairness and accuracy: impossibility results, and private learners with fairness goals.
+
+Source: Cummings, Gupta, Kimpara and Morgenstern (2019), On the Compatibility of Privacy and Fairness.
+"""
 
 from dpfair_lib.compatibility.impossibility.acceptable import acceptable_hypotheses
 from dpfair_lib.compatibility.impossibility.criteria import beats_constants, fair_within

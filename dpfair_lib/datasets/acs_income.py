@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dpfair_lib.datasets.canonical_table import read_bytes, wrong
 from dpfair_lib.datasets.spec import File, Kind, Spec
-from dpfair_lib.datasets.tables import read_bytes, wrong
 
 _CODED = ("AGEP", "COW", "SCHL", "MAR", "OCCP", "POBP", "RELP", "WKHP", "SEX", "RAC1P", "PINCP")
 

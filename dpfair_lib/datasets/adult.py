@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpfair_lib.datasets.canonical_table import read_csv
 from dpfair_lib.datasets.spec import File, Kind, Spec
-from dpfair_lib.datasets.tables import read_csv
 
 _URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dpfair_lib.datasets.canonical_table import read_csv
 from dpfair_lib.datasets.spec import File, Kind, Spec
-from dpfair_lib.datasets.tables import read_csv
 
 _URL = "https://raw.githubusercontent.com/hharcolezi/ldp-fairness-impact/main/datasets/db_adult_processed_26k.csv"
 

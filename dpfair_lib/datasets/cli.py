@@ -1,4 +1,4 @@
-"""``python -m dpfair_lib data``: which data sets there are, where each was found, and fetching them."""
+"""The command ``python -m dpfair_lib data``: list the data sets, say where each was found, download one."""
 
 from __future__ import annotations
 

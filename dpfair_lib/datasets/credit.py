@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpfair_lib.datasets.canonical_table import read_bytes, read_csv, wrong
 from dpfair_lib.datasets.spec import File, Kind, Spec
-from dpfair_lib.datasets.tables import read_bytes, read_csv, wrong
 
 _REPAYMENT = (
     "PAY_0",

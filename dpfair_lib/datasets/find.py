@@ -1,4 +1,4 @@
-"""Where a data set's files lie, and how they come there: nothing is used or kept that was not verified."""
+"""Finding and downloading the files of a data set; only verified files are used or kept."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pandas as pd
 from platformdirs import user_cache_path
 
 from dpfair_lib._files import scratch_folder
+from dpfair_lib.datasets.canonical_table import DataError, read_bytes, read_layout, wrong
 from dpfair_lib.datasets.pins import Pins, verify
 from dpfair_lib.datasets.spec import File, Layout, Spec
-from dpfair_lib.datasets.tables import DataError, read_bytes, read_layout, wrong
 
 VARIABLE = "DPFAIR_DATA"
 _TIMEOUT = (10, 60)  # seconds until somebody answers at all, and without another piece of the file
@@ -166,8 +166,10 @@ def obtain(
     except DataError as error:
         raise DataError(f"{error} ({_sources(spec)})") from error
     if not found.verified:
-        told = "no checksum is recorded for this form, so nothing says that the table is the right one"
-        warnings.warn(f"{spec.name}: {found.where}: {told}; {len(table):,} rows were read", stacklevel=4)
+        unverified = "no checksum is recorded for this form, so nothing says that the table is the right one"
+        warnings.warn(
+            f"{spec.name}: {found.where}: {unverified}; {len(table):,} rows were read", stacklevel=4
+        )
     return table, found
 
 

@@ -1,4 +1,4 @@
-"""Data sets by name, and the way from a canonical table to features, labels and groups."""
+"""Loading data sets by name, as features, labels and groups."""
 
 from __future__ import annotations
 
@@ -50,18 +50,14 @@ def load(
     root: str | Path | None = None,
     download: bool = True,
 ) -> Dataset:
-    """Load a data set, verified against its pinned checksum.
+    """Load a data set from disk or from its publisher, and verify its checksum.
 
-    A form of the table whose checksum is not recorded (``"acs-income"`` as the Census Bureau gives it out) is read
-    with a warning, and its card says that nothing was verified.
+    The files are looked for in ``root/name`` and ``root``, then in ``$DPFAIR_DATA/name``, then in the user's cache. If
+    they are in none of these places, they are downloaded from the publisher into the cache. The first place that has
+    the files is used; wrong content there is an error. Rows keep the publisher's order.
 
-    The files are looked for in ``root/name`` and ``root``, then in ``$DPFAIR_DATA/name``, then in the user's
-    cache, and are then downloaded from the publisher into the cache. The first place that has the files is
-    used; if they are wrong there, that is an error. Rows keep the publisher's order.
-
-    ``X`` holds every column except the label and the chosen sensitive columns: first the numeric columns, as
-    published (not standardised; see `standardize`), then one-hot columns for the others. A column that could be
-    sensitive but was not chosen is a feature like any other.
+    ``X`` holds every column except the label and the chosen sensitive columns. A column that could be sensitive but was
+    not chosen is a feature like any other.
 
     Parameters
     ----------
@@ -72,12 +68,12 @@ def load(
         ``"celeba"`` (202,599 rows, label smiling) or ``"acs-income"`` (1,369,838 rows, label income above 50,000
         dollars).
     sensitive : str, sequence of str or None
-        The sensitive column, or several, whose combined values ("Male & White") are then the groups. By
-        default sex (gender, Male); for COMPAS race.
+        The sensitive column. If several are given, the groups are the combinations of their values, such as
+        "Male & White". By default the column of sex (called gender or Male in some data sets); for COMPAS, race.
     root : str, Path or None
         A folder to look in first.
     download : bool
-        Whether the publisher may be asked when the files are nowhere.
+        Whether to download files that are in none of the places.
 
     Returns
     -------
@@ -87,9 +83,31 @@ def load(
     Raises
     ------
     ValueError
-        If the name or a sensitive column is unknown, or if a file is there and its content is wrong.
+        If the name or a sensitive column is unknown, or if a file was found and its content is wrong.
     FileNotFoundError
-        If the files are nowhere and cannot be downloaded; the message says where to put what.
+        If the files were not found and cannot be downloaded. The message says which file to put where.
+
+    Warns
+    -----
+    UserWarning
+        If the table is of a kind for which no checksum is recorded, such as ``"acs-income"`` as the Census Bureau
+        publishes it. Its card then says that nothing was verified.
+
+    See Also
+    --------
+    synthetic : rows drawn by a program, with the same columns; needs no file.
+
+    Examples
+    --------
+    If the files are not there, use synthetic rows with the same columns.
+
+    >>> import dpfair_lib as dpf
+    >>> try:
+    ...     adult = dpf.load("adult", download=False)
+    ... except FileNotFoundError:
+    ...     adult = dpf.synthetic("adult", random_state=0)
+    >>> adult.X.shape
+    (45222, 102)
     """
     spec = spec_of(name)
     return load_spec(spec, pinned()[name], sensitive=sensitive, root=root, download=download)

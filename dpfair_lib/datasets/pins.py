@@ -1,4 +1,4 @@
-"""Checksums of the parsed tables: what is pinned, how it is computed, how a table is held against it.
+"""Recorded checksums of the parsed tables: how they are computed and compared.
 
 The checksum is that of the table, not of a file, so that the publisher's format and an equal CSV are both
 accepted. It covers values, types, the order of the columns and, since splits depend on it, of the rows.
@@ -15,8 +15,8 @@ from importlib import resources
 
 import pandas as pd
 
+from dpfair_lib.datasets.canonical_table import wrong
 from dpfair_lib.datasets.spec import Spec
-from dpfair_lib.datasets.tables import wrong
 
 
 @dataclass(frozen=True)

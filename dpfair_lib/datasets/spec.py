@@ -1,4 +1,4 @@
-"""What is known about a data set before any file is read, and what reading it returns."""
+"""Descriptions of data sets (columns, labels, groups, origin), and the result of loading one."""
 
 from __future__ import annotations
 
@@ -181,22 +181,36 @@ class DataCard:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A data set, ready for a learner.
+    """A data set as features, labels and groups, ready for a classifier.
+
+    `load` and `synthetic` return it.
 
     Attributes
     ----------
     X : DataFrame
-        Features as float64: the numeric columns as published, then the one-hot columns ``column_value``.
+        Features as float64. First the numeric columns, with the published values; then a column of zeros and ones for
+        each value of the other columns, called ``column_value``.
     y : Series
         Labels 0 and 1.
     sensitive_features : Series
-        One group name per row.
+        Name of each row's group.
     feature_names : list of str
         The columns of ``X``.
     card : DataCard
-        Origin, people described, caveats.
+        Where the data come from, whom they describe, and what to be careful about.
     numeric_features : list of str
-        The columns of ``X`` that are numbers rather than one-hot; those to hand to `standardize`.
+        The numeric columns of ``X``, which `standardize` can scale.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=1000, random_state=0)
+    >>> adult.X.shape
+    (1000, 102)
+    >>> adult.sensitive_features.value_counts().to_dict()
+    {'Male': 675, 'Female': 325}
+    >>> adult.card.title
+    'Synthetic stand-in for Adult (also "Census Income")'
     """
 
     X: pd.DataFrame

@@ -1,4 +1,4 @@
-"""Standardisation within a split, and the split of the published experiments."""
+"""Standardisation of features with training rows, and the train-test split of the published experiments."""
 
 from __future__ import annotations
 

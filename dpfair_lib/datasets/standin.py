@@ -1,14 +1,14 @@
-"""Built-in stand-ins: tables drawn by a program, of the same columns, group sizes and label rates.
+"""Synthetic substitutes ("stand-ins") for the data sets, with the same columns, group sizes and label rates.
 
-A stand-in knows only what ``standin.toml`` records: how many rows each group has with each label, and for each
-column its distribution within these cells (rates rounded to four digits, quantiles without the extremes). Rows
-are drawn from that, one column after the other, so no drawn row is anyone's record, and how columns go
-together is not kept beyond what group and label explain.
+A stand-in is drawn from ``standin.toml`` alone. That file records how many rows each group has with each label, and
+the distribution of each column among these rows (rates rounded to four digits, quantiles without the extremes).
+Columns are drawn independently of one another, given group and label. So no drawn row is a person's record, and the
+dependence between columns is lost.
 
-Columns that are drawn independently, each knowing the label, would together tell far more of the label than
-the real ones, which overlap. So a value is drawn from the cell of the row's own label only with probability
-`Spec.signal`, and else from that of a label drawn afresh at the group's rate. This leaves each group's
-distribution as it is, and ``signal`` is set so that logistic regression is about as accurate as on the data.
+Independent columns that each know the label would together predict it far better than the real columns do. So a
+value is drawn given the row's own label only with probability `Spec.signal`; otherwise it is drawn given a label
+drawn at random with the group's rate. This keeps each column's distribution within a group. ``signal`` is chosen such
+that logistic regression is about as accurate as on the real data.
 """
 
 from __future__ import annotations
@@ -40,27 +40,39 @@ MOST_ROWS = 100_000_000
 
 
 def synthetic(name: str, *, n: int | None = None, random_state: int | np.random.Generator) -> Dataset:
-    """Draw the stand-in for a data set: same columns and types, same group sizes and label rates.
+    """Draw synthetic rows with the columns, types, group sizes and label rates of a data set.
+
+    No row is a person's record. How columns depend on one another is not kept, so use these rows to try code, not to
+    learn about people or to compare methods.
 
     Parameters
     ----------
     name : str
-        As for `load`.
+        A name that `load` knows, such as ``"adult"``.
     n : int or None
-        Number of rows, divided in proportion over groups and labels; by default as many as the data set
-        has, and then the counts are exactly its own.
+        Number of rows, divided among groups and labels in proportion. By default the number of rows of the data set;
+        groups and labels are then exactly as frequent as there.
     random_state : int or numpy.random.Generator
-        Seed; the same seed gives the same rows.
+        Seed. The same seed gives the same rows.
 
     Returns
     -------
     Dataset
-        As `load` returns it with the default sensitive column; its card says that it is synthetic.
+        The same columns as `load` returns with the default sensitive column. Its card says that it is synthetic.
 
     Raises
     ------
     ValueError
-        If the name is unknown, or ``n`` is so small that a group would lack one of the labels.
+        If the name is unknown, or if ``n`` is so small that some group would lack one of the labels.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> compas = dpf.synthetic("compas", n=500, random_state=0)
+    >>> compas.X.shape
+    (500, 7)
+    >>> print(compas.y.mean())
+    0.502
     """
     spec, facts = spec_of(name), recorded()[name]
     if n is not None:

@@ -1,8 +1,8 @@
 """``make record``: run the long experiments on the real data and write their records into results/.
 
-``python -m dpfair_lib.experiments NAME ...`` runs those named, or all without a name. A whole record is left as it is
-if this code made it from this data. After an interruption, the same command repeats no task that had finished.
-DPFAIR_WORKERS is the number of processes, DPFAIR_DASK=tcp://host:port the Dask cluster that is used instead.
+``python -m dpfair_lib.experiments NAME ...`` runs the named experiments, or all if no name is given. Complete records
+made by this code from this data are kept. After an interruption, the same command runs only the tasks that had not
+finished. DPFAIR_WORKERS is the number of processes; DPFAIR_DASK=tcp://host:port is a Dask cluster to use instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Digests of the library's code: of files with their places, and of what modules compute, wherever they stand.
+"""Digests of the library's code: of given files, and of what modules compute, whatever their names and places.
 
-A record that took hours should not count as one of other code because a module got a better name. So what an
-experiment may run is identified without the names of modules: each module by its own code and by what it imports.
+A record that took hours should stay valid when a module gets a better name. So the code that an experiment may run is
+identified without the names of modules: each module by its own code and by what it imports.
 """
 
 from __future__ import annotations

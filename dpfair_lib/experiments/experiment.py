@@ -1,4 +1,4 @@
-"""What a record is made of: a function, and the tasks that it is called with."""
+"""The description of an experiment: a function, and the tasks that call it."""
 
 from __future__ import annotations
 

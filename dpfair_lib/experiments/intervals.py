@@ -1,4 +1,4 @@
-"""Intervals for the mean over trials."""
+"""Confidence intervals for the mean over trials."""
 
 from __future__ import annotations
 

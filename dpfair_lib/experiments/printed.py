@@ -1,4 +1,4 @@
-"""Printed numbers and settings, typed once."""
+"""Numbers and settings printed in the sources, each typed once."""
 
 from __future__ import annotations
 

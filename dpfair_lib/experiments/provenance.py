@@ -1,4 +1,4 @@
-"""What computed a result: the library's own code, the packages that it rests on, the commit."""
+"""Provenance of a result: the digest of the code, the versions of the packages, the commit."""
 
 from __future__ import annotations
 

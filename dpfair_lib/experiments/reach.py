@@ -1,4 +1,4 @@
-"""Which source files an experiment may run: those that its functions' modules reach by imports."""
+"""The source files on which an experiment depends: those that its functions' modules import, directly or not."""
 
 from __future__ import annotations
 

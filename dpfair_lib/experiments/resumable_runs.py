@@ -16,7 +16,7 @@ import pandas as pd
 from dpfair_lib._files import held, write_whole
 from dpfair_lib.experiments.experiment import Experiment, Rows, Task
 from dpfair_lib.experiments.provenance import LIBRARY, code_of, versions
-from dpfair_lib.experiments.records import RESULTS, checksum, read_record, write_record
+from dpfair_lib.experiments.recorded_results import RESULTS, checksum, read_record, write_record
 from dpfair_lib.experiments.sweeps import run_tasks
 
 PARTS = LIBRARY.parent / "_build" / "record"
@@ -84,13 +84,13 @@ def _make(
     name, folder = experiment.name, parts / key[:16]
     done = _finished_tasks(experiment.tasks, folder, key)
     waiting = [at for at in range(len(experiment.tasks)) if at not in done]
-    started, kept = time.monotonic(), len(done)
+    started, already_done = time.monotonic(), len(done)
 
     def save(at: int, rows: Rows) -> None:
         task = experiment.tasks[waiting[at]]
         done[waiting[at]] = _write_part(_part(folder, waiting[at]), key, task, rows)
         spent = time.monotonic() - started
-        rest = spent / (len(done) - kept) * (len(experiment.tasks) - len(done))
+        rest = spent / (len(done) - already_done) * (len(experiment.tasks) - len(done))
         say(f"{name}: {len(done)} of {len(experiment.tasks)} tasks, {spent:.0f} s, about {rest:.0f} s to go")
 
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):

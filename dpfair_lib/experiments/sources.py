@@ -1,4 +1,4 @@
-"""The data that a task runs on: named by the task, found where the task runs."""
+"""The data set of a task: a task gives its name, and the machine that runs the task finds the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One way to run a list of tasks: here, on several cores, or on a Dask cluster, with the same results.
+"""Running a list of tasks in one process, on several cores or on a Dask cluster, with the same results.
 
 Two settings, both environment variables. ``DPFAIR_WORKERS`` is the number of processes; by default the cores
 that this process may use. ``DPFAIR_DASK=tcp://host:port`` sends the tasks to the scheduler there instead. Its

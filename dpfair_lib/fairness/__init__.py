@@ -1,4 +1,4 @@
-"""Fairness of predictions, of randomised classifiers, and of data."""
+"""Fairness of predictions and of data: selection rates, differences between groups, intervals, linear forms."""
 
 from dpfair_lib.fairness.data import data_unfairness, data_unfairness_from_rates
 from dpfair_lib.fairness.draws import expected_parity_difference

@@ -1,4 +1,4 @@
-"""Unfairness of data: how much the labels themselves differ between groups."""
+"""Unfairness of data: how much the rate of positive labels differs between groups."""
 
 from __future__ import annotations
 
@@ -21,24 +21,33 @@ def data_unfairness(y: Any, *, sensitive_features: Any, kind: Kind) -> Any:
     y : array of shape (n,)
         Labels 0 and 1.
     sensitive_features : array of shape (n,)
-        Each row's group, of any sortable type.
+        Group of each row. Any type that can be sorted.
     kind : {"ratio", "difference"}
-        ``"ratio"``: Δ = max over a of |P(Y = 1 | A = a)/P(Y = 1) − 1|, at least 0, not bounded by 1.
+        ``"ratio"``: Δ = max over a of |P(Y = 1 | A = a)/P(Y = 1) − 1|, at least 0, without upper bound.
         ``"difference"``: Δ′ = max over a, a′ of |P(Y = 1 | A = a) − P(Y = 1 | A = a′)|, in [0, 1].
 
     Returns
     -------
     float
+        Δ or Δ′.
 
     Raises
     ------
     ValueError
-        If an argument has a missing value or the wrong shape, or a label is not 0 or 1; for ``"ratio"`` if no
-        label is 1, because P(Y = 1) is then a zero denominator.
+        If an argument has a missing value or the wrong shape, or if a label is not 0 or 1. For ``"ratio"`` also if no
+        label is 1: Δ would divide by 0.
 
     References
     ----------
-    Thesis, Definition 10 (Δ) and Definition 11 (Δ′), § 5.2.1.
+    Ghoukasian (thesis, 2024), Definition 10 (Δ) and Definition 11 (Δ′), § 5.2.1.
+
+    Examples
+    --------
+    Half of group a and all of group b have the label 1.
+
+    >>> import dpfair_lib as dpf
+    >>> print(dpf.data_unfairness([1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"], kind="difference"))
+    0.5
     """
     _check(kind)
     y = as_binary(y, "y")
@@ -53,17 +62,17 @@ def data_unfairness(y: Any, *, sensitive_features: Any, kind: Kind) -> Any:
 
 
 def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
-    """Return the unfairness of a distribution given by its groups' shares and rates of positive labels.
+    """Return how much the rate of positive labels differs between groups, given the groups' shares and rates.
 
-    A value of A that never occurs has no rate: it is left out of the maximum, whatever stands in its place.
+    A group with share 0 has no rate and is left out.
 
     Parameters
     ----------
     p : array of shape (..., k)
-        P(A = a), at least 0; sums to 1 along the last axis.
+        Shares P(A = a), at least 0. They sum to 1 along the last axis.
     p1 : array of shape (..., k)
-        P(Y = 1 | A = a); where ``p`` is 0 it may be anything, NaN too. The shapes are broadcast; `Fraction`
-        entries stay exact.
+        Rates P(Y = 1 | A = a). Where ``p`` is 0, any number or NaN. The shapes of ``p`` and ``p1`` are broadcast. The
+        result is exact if the entries are `Fraction`.
     kind : {"ratio", "difference"}
         As in `data_unfairness`.
 
@@ -75,11 +84,20 @@ def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
     Raises
     ------
     ValueError
-        If ``p`` is no distribution or a rate is outside [0, 1]; for ``"ratio"`` if P(Y = 1) = 0.
+        If the shares are negative or do not sum to 1, or if a rate is outside [0, 1]. For ``"ratio"`` also if
+        P(Y = 1) = 0.
 
     References
     ----------
-    Thesis, Definitions 10 and 11, in the notation p_i, p_{1|i} of § 5.1.
+    Ghoukasian (thesis, 2024), Definitions 10 and 11; p_i and p_{1|i} of § 5.1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> half, fifth = Fraction(1, 2), Fraction(1, 5)
+    >>> dpf.data_unfairness_from_rates([half, half], [fifth, 3 * fifth], kind="difference")
+    Fraction(2, 5)
     """
     _check(kind)
     p, p1 = _table(p, "p"), np.asarray(p1)

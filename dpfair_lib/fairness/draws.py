@@ -1,4 +1,4 @@
-"""Draws of a randomised classifier: the labels of one, and the expected difference of its rates."""
+"""Draws of labels from a randomised classifier, and the expected difference of the drawn rates."""
 
 from __future__ import annotations
 

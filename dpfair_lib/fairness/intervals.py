@@ -1,8 +1,8 @@
-"""Intervals for rates and their differences between groups that hold at every sample size.
+"""Confidence intervals for rates and for their differences between groups, valid at every sample size.
 
-They speak of the rows as a sample: independent rows of one distribution, that the classifier was not fitted
-on. Given the rows' groups (and labels, where a rate is conditional on them) the rows of different cells are
-then independent, and so are their intervals.
+They assume that the rows are independent draws from one distribution, and that the classifier was not fitted on them.
+Given the rows' groups (and labels, if a rate is conditional on them), the rows of different cells are then
+independent, and so are their intervals.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which notions can hold together, and how accurate a classifier that meets them can be.
+"""Which fairness notions can hold together, and how accurate a classifier that satisfies them can be.
 
-Groups differ in their base rates π_a = P(Y = 1 | A = a). A classifier enters only through its true and false
-positive rates; whatever rates it can have, it can have where the features tell the label. So the best
-accuracies here are attained there, and are upper bounds everywhere else.
+Groups have different base rates π_a = P(Y = 1 | A = a). A classifier is described by its true and false positive rates
+alone. If the features determine the label, a classifier can have any such rates. So the best accuracies here are
+attained in that case, and are upper bounds in every other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The best accuracies of `joint_notions`, found without its formulas: by linear programming, by enumeration."""
+"""Checks of `joint_notions` without its formulas: best accuracies by linear programming and by enumeration."""
 
 from __future__ import annotations
 

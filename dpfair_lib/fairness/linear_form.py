@@ -1,4 +1,4 @@
-"""Group fairness as an affine function of the groups' accuracies: equation (1) of MPBT.
+"""Group fairness as a linear function of the groups' accuracies: equation (1) of Mangold et al. (2023).
 
 Every notion compares a group with everyone. Its value for the group k is F_k = C_k⁰ + Σ_k′ C_k^k′ · P(H = Y | D_k′),
 where the groups D_1 … D_K divide the rows: by label and sensitive group, by sensitive group alone, or not at all.
@@ -46,33 +46,50 @@ class LinearForm:
 def fairness_coefficients(
     y_true: Any, *, sensitive_features: Any, notion: str, desirable: Any = None
 ) -> LinearForm:
-    """Return the coefficients C of equation (1) on the rows given.
+    """Return the coefficients with which a fairness notion is a linear function of conditional accuracies.
+
+    For many notions the fairness of group k is F_k(h) = C_k + Σ_k′ C_kk′ · P(h(X) = Y | D_k′), where the D_k′ are
+    groups of rows. This function computes the numbers C on the given rows.
 
     Parameters
     ----------
     y_true : array of shape (n,)
-        Labels of any sortable type; demographic parity needs exactly two.
+        Labels. Any type that can be sorted. Demographic parity needs exactly two different labels.
     sensitive_features : array of shape (n,)
-        Each row's group; every group needs every label.
+        Group of each row. Every group needs every label.
     notion : str
         One of ``"equalized_odds"``, ``"equal_opportunity"``, ``"accuracy_parity"``, ``"demographic_parity"``,
         ``"accuracy"``.
     desirable : label or tuple of labels, optional
-        The desirable outcomes, which equality of opportunity looks at; the largest label if not given.
+        For equality of opportunity: the desirable outcomes. By default the largest label.
 
     Returns
     -------
     LinearForm
-        Groups, constants and matrix.
+        The groups, the constants C_k, and the matrix of the C_kk′.
 
     Raises
     ------
     ValueError
-        If a group lacks a label, the notion is unknown, or demographic parity meets a third label.
+        If a group lacks a label, if the notion is unknown, or if there are more than two labels for demographic parity.
 
     References
     ----------
-    MPBT, equation (1) and Examples 1 to 4.
+    Mangold et al. (2023), equation (1) and Examples 1 to 4.
+
+    Examples
+    --------
+    Accuracy parity of two equally large groups: F_a is half of the difference of the two accuracies.
+
+    >>> import dpfair_lib as dpf
+    >>> form = dpf.fairness_coefficients(
+    ...     [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"], notion="accuracy_parity"
+    ... )
+    >>> form.groups
+    ('a', 'b')
+    >>> form.matrix
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
     """
     labels, y, levels, a = _codes(y_true, sensitive_features)
     joint = _joint(y, a, labels, levels)
@@ -85,35 +102,48 @@ def fairness_coefficients(
 def group_fairness(
     y_true: Any, y_pred: Any, *, sensitive_features: Any, notion: str, desirable: Any = None
 ) -> dict[Any, float]:
-    """Return F_k of every group, from its definition: how much better than everyone the group fares.
+    """Return by how much each group does better or worse than the rows as a whole, for one notion of fairness.
+
+    This is F_k of Mangold et al. (2023), computed from its definition. A positive number means that the group does
+    better.
 
     Parameters
     ----------
     y_true, y_pred : array of shape (n,)
-        Labels and predicted labels, of any sortable type.
+        Labels and predicted labels. Any type that can be sorted.
     sensitive_features, notion, desirable
-        As in `fairness_coefficients`; demographic parity may have more than two labels here.
+        As in `fairness_coefficients`. Demographic parity may have more than two labels here.
 
     Returns
     -------
     dict
-        Group → F_k. The keys are pairs (label, sensitive group) for equalized odds, equality of opportunity and
-        demographic parity, sensitive groups for accuracy parity, and "everyone" for accuracy.
+        Group → F_k. For equalized odds, equality of opportunity and demographic parity the keys are pairs
+        (label, sensitive group); for accuracy parity they are the sensitive groups; for accuracy the key is "everyone".
 
     Raises
     ------
     ValueError
-        As `fairness_coefficients`.
+        If an argument is malformed, if a group lacks a label, or if the notion is unknown.
 
     Notes
     -----
-    The mean of |F_k| over the groups is the aggregate of equation (2). With two sensitive groups, whatever their
-    shares, it is half of the usual gap for demographic and accuracy parity, half of the mean of the gaps in the
-    labels' true rates for equalized odds, and a quarter of the true positive gap for opportunity with two labels.
+    The mean of |F_k| over the groups is the aggregate of equation (2) of the paper. With two sensitive groups it is a
+    fixed part of the usual gaps, independent of the groups' shares. It is half of the gap for demographic parity and
+    for accuracy parity. For equalized odds it is half of the mean, over the labels, of the gaps in the labels' true
+    rates. For equality of opportunity with two labels it is a quarter of the gap in true positive rates.
 
     References
     ----------
-    MPBT, Examples 1 to 4.
+    Mangold et al. (2023), Examples 1 to 4.
+
+    Examples
+    --------
+    All predictions are right in group a, half of them in group b, three quarters overall.
+
+    >>> import dpfair_lib as dpf
+    >>> y_true, y_pred, group = [1, 0, 1, 0], [1, 0, 0, 0], ["a", "a", "b", "b"]
+    >>> dpf.group_fairness(y_true, y_pred, sensitive_features=group, notion="accuracy_parity")
+    {'a': 0.25, 'b': -0.25}
     """
     labels, y, levels, a = _codes(y_true, sensitive_features)
     predicted_labels, pred = as_groups(y_pred, "y_pred")
@@ -221,7 +251,7 @@ def desirable_labels(labels: np.ndarray, notion: str, desirable: Any) -> np.ndar
         chosen = list(desirable) if isinstance(desirable, list | tuple | set | np.ndarray) else [desirable]
     if desirable is not None and notion != "equal_opportunity":
         raise ValueError(
-            f"desirable: found {desirable!r} with {notion!r}, expected it with equal_opportunity"
+            f"desirable: found {desirable!r} with notion={notion!r}; only notion='equal_opportunity' takes it"
         )
     unknown = [label for label in chosen if label not in labels.tolist()]
     if unknown or not chosen:

@@ -1,7 +1,7 @@
-"""Each group's rates, of which every group metric is made: on rows, and on a population.
+"""The rates behind the fairness metrics (selection, accuracy, true and false positives), for rows and populations.
 
-Predictions are labels or, for a randomised classifier, the probabilities of a positive prediction; then a
-rate is the expectation over the classifier's draws, exactly: no draw is made.
+Predictions are labels or, for a randomised classifier, the probabilities of a positive prediction. In the second case a
+rate is its expectation over the classifier's draws, computed exactly without drawing.
 """
 
 from __future__ import annotations
@@ -23,19 +23,30 @@ def selection_rates(pred: Any, *, sensitive_features: Any) -> dict[Any, Any]:
     Parameters
     ----------
     pred : array of shape (n,)
-        Labels 0 and 1, or probabilities of a positive prediction; `Fraction` entries stay exact.
+        Predicted labels 0 and 1, or the probabilities with which a randomised classifier predicts 1. The rates of
+        `Fraction` entries are exact.
     sensitive_features : array of shape (n,)
-        Each row's group, of any sortable type.
+        Group of each row. Any type that can be sorted.
 
     Returns
     -------
     dict
-        Group label → rate, in sorted order of the labels.
+        Group → rate, sorted by group.
 
     Raises
     ------
     ValueError
-        If an argument has a missing value or the wrong shape, or a prediction is outside [0, 1].
+        If an argument has a missing value or the wrong shape, or if a prediction is outside [0, 1].
+
+    Examples
+    --------
+    Group a selects one person of two; in group b a coin is tossed for each person.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> half = Fraction(1, 2)
+    >>> dpf.selection_rates([1, 0, half, half], sensitive_features=["a", "a", "b", "b"])
+    {'a': Fraction(1, 2), 'b': Fraction(1, 2)}
     """
     pred = as_probabilities(pred, "pred")
     levels, codes = as_groups(sensitive_features)

@@ -1,4 +1,4 @@
-"""Private learners in scikit-learn's style; PyTorch and Opacus are imported when a model is fitted."""
+"""Private training of linear classifiers: DP-SGD, output perturbation, and fair training with DP-FERMI."""
 
 from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.logistic import DPLinearSVM, DPLogisticRegression

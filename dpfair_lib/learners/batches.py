@@ -1,4 +1,4 @@
-"""Poisson batches, at a cost proportional to the records drawn."""
+"""Sampling of Poisson batches, in time proportional to the number of records drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DP-FERMI: logistic regression with a penalty on the dependence between prediction and group."""
+"""DP-FERMI: private logistic regression with a penalty on the dependence between prediction and group."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib._arguments import inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
-from dpfair_lib.privacy import (
-    PrivacyStatement,
-    add_laplace_noise,
-    compose,
-    dp_sgd_noise,
-    dp_sgd_statement,
-    mark_noise,
-)
+from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 
 PUBLIC = (
@@ -39,80 +33,91 @@ AS_RUN_NOTE = (
 
 
 class DPFermiClassifier(LinearClassifier):
-    """Logistic regression whose loss is cross-entropy + λ · Ψ, trained by noisy descent and ascent.
+    """DP-FERMI: logistic regression with a fairness penalty, trained with differential privacy.
 
-    Ψ is the exponential Rényi mutual information between prediction and group, written as a maximum over a matrix
-    W (`dpfair_lib.learners.fermi_penalty`): 0 just where they are independent. The group is no feature: it is
-    needed to fit and not to predict.
+    The loss is cross-entropy + λ · Ψ. Ψ is the exponential Rényi mutual information between prediction and group, which
+    is 0 if and only if they are independent. It is written as a maximum over a matrix W, so training takes noisy
+    descent steps in the weights and ascent steps in W. The group is needed in `fit`, not in `predict`.
 
-    There are two ways to train. By default as the method is defined, with what its privacy needs: Poisson batches,
-    the gradient of every record clipped, all entries of W, noise calibrated by privacy loss distributions. With
-    ``as_run=True`` as in the published comparison: the gradient of the batch's mean clipped, shuffled batches, one
-    entry of W, noise by the printed formulas. That entry is no measure of dependence (`train_as_run`). The statement
-    of the second way has no guarantee, and says why; `dpfair_lib.learners.fermi_leak` computes what one record gives
-    away. That both labels occur, and which groups do, is public in either way: `fit` refuses rows of one label or
-    group.
+    There are two ways to train. The default follows the definition of the method, with what its privacy proof needs:
+    Poisson batches, clipped gradients of single records, all entries of W, and noise calibrated with privacy loss
+    distributions. ``as_run=True`` follows the published comparison: shuffled batches, clipping of the batch's mean
+    gradient, one entry of W (which does not measure dependence), and noise by the published formulas. Its statement has
+    no guarantee, and says why; `dpfair_lib.learners.fermi_leak` computes what one record gives away. In both ways the
+    labels and groups that occur are treated as public: `fit` raises unless there are two labels and at least two
+    groups.
 
     Parameters
     ----------
     penalty : float or sequence of floats
-        λ ≥ 0. A sequence trains a model for each at once.
+        λ ≥ 0. For a sequence, one model is trained for each λ.
     epsilon : float
-        ε under add-remove; as run, the ε put into the printed formulas.
+        ε under add-remove; with ``as_run``, the ε of the published formulas.
     delta : float
         δ in (0, 1).
     steps : int
-        Number of steps; as run, epochs × ⌈n / batch_size⌉.
+        Number of steps; with ``as_run``, epochs × ⌈n / batch_size⌉.
     batch_size : int
-        Expected number of rows of a batch, at most n; as run, the number itself.
+        Expected number of rows in a batch, at most n; with ``as_run``, the exact number.
     as_run : bool, default=False
         Whether to train as in the published comparison.
     learning_rate, w_learning_rate : float, default=0.005, 0.01
-        Step lengths of the weights and of W, times the mean over the (expected) batch.
+        Step lengths for the weights and for W. They multiply the sum of gradients divided by the (expected) batch size.
     max_grad_norm : float, default=5.0
-        Norm to which the gradient of each record by the weights is clipped; as run, that of the batch's mean.
+        Clipping norm of each record's gradient by the weights; with ``as_run``, of the batch's mean gradient.
     w_max_grad_norm : float, optional
-        The same for the gradient of ψ by W, 2 / √min P_s by default. As run it is not clipped, and must be None.
+        Clipping norm of each record's gradient by W; by default 2 / √min P_s. With ``as_run`` it must be None.
     w_radius : float, optional
-        Largest Frobenius norm of W. √(2 / min P_s) by default, which the maximum over W never exceeds:
-        its entries are P(s | y) / √P_s. As run it is 5 by default.
+        Largest Frobenius norm of W. By default √(2 / min P_s), which the maximum never exceeds, since its entries are
+        P(s | y) / √P_s; with ``as_run`` 5.
     group_frequencies : mapping, optional
-        Group → P_s, known beforehand without looking at the data.
+        Group → P_s, the group's share, chosen without looking at the data.
     frequency_epsilon : float, optional
-        The part of ε with which P_s is estimated from noisy counts. Exactly one of the two is given; as run,
-        neither, since the data's own frequencies are used.
+        The part of ε used to estimate P_s from noisy counts. Give either this or group_frequencies; with ``as_run``
+        neither, because the data's own frequencies are used.
     penalised_group : group, optional
-        As run: the group whose entry of W is used; by default that of the first row, as it was coded.
+        With ``as_run``: the group whose entry of W is used; by default the group of the first row.
     replicates : int, default=1
-        How many times to train, with batches and noise of their own. Models of different λ in one replicate share
-        them: compare them as pairs.
+        Number of times to train, with independent batches and noise. Within a replicate, models with different λ use
+        the same batches and noise, so compare them in pairs.
     noise : {"study"}, default="study"
-        Seeded noise in floating point, which protects no real data; "secure" is refused.
+        Seeded floating-point noise, for experiments; it protects nobody. "secure" raises.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of batches and noise. Replicate r is the same however many replicates and λ there are.
+        Source of batches and noise. Replicate r is the same for every number of replicates and of λ.
 
     Attributes
     ----------
     classes_, groups_ : ndarray
         Labels and groups, sorted.
-    coef_ : ndarray of shape (1, d), with leading axes (replicates, penalties) where there are several
+    coef_ : ndarray of shape (1, d), with leading axes (replicates, penalties) if there are several
         Weights.
     intercept_ : ndarray of shape (1,), with the same leading axes
         Intercepts.
     W_ : ndarray of shape (k, 2), with the same leading axes
-        The matrix of the penalty after the last step. It is released with the weights.
+        The matrix W after the last step. It is released with the weights.
     group_frequencies_ : ndarray of shape (k,) or (replicates, k)
         P_s as used.
     noise_multiplier_ : float
-        Noise over the sensitivity of both clipped sums together. Not set as run.
+        Noise divided by the sensitivity of both clipped sums together. Absent with ``as_run``.
     noise_deviations_ : (float, float)
-        As run only: standard deviations of the noise on the mean gradients by the weights and by W.
+        With ``as_run`` only: standard deviations of the noise on the mean gradients by the weights and by W.
     privacy_statement_ : PrivacyStatement
-        For each model alone.
+        What the training costs, for each model alone.
 
     References
     ----------
-    Lowy, Gupta and Razaviyayn (2023), Algorithm 1; the comparison in ISIT, § IV.
+    Lowy, Gupta and Razaviyayn (2023), Algorithm 1; the comparison in Ghoukasian and Asoodeh (ISIT 2024), § IV.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=500, random_state=0)
+    >>> X = adult.X[["age", "education-num"]] / [90, 16]
+    >>> model = dpf.DPFermiClassifier(
+    ...     penalty=1.0, epsilon=2.0, delta=1e-5, steps=20, batch_size=100, frequency_epsilon=0.5, random_state=0
+    ... ).fit(X, adult.y, sensitive_features=adult.sensitive_features)
+    >>> model.predict(X).shape, model.groups_.tolist()
+    ((500,), ['Female', 'Male'])
     """
 
     def __init__(
@@ -142,28 +147,28 @@ class DPFermiClassifier(LinearClassifier):
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
-        """Train.
+        """Train the model.
 
         Parameters
         ----------
         X : array of shape (n, d)
-            Features, finite numbers, without the group. Bring them to one scale by public numbers.
+            Features without the group, finite numbers. Scale them by public numbers to similar sizes.
         y : array of shape (n,)
             Labels, two different ones.
         sensitive_features : array of shape (n,)
-            Group of each row, two or more.
+            Group of each row; two or more groups.
 
         Returns
         -------
         DPFermiClassifier
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range, or belongs to the other way of training; if the frequencies are
-            neither given nor to be estimated, or do not fit the groups; if X, y or the groups are malformed or
-            there is one label or one group only; if weights or W overflow.
+            If a parameter is out of its range or belongs to the other way of training; if group_frequencies and
+            frequency_epsilon are both missing or both given, or do not fit the groups; if X, y or the groups are
+            malformed; if there is only one label or one group; if weights or W overflow.
         """
         for name in (
             "noise_multiplier_",
@@ -173,6 +178,8 @@ class DPFermiClassifier(LinearClassifier):
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
         replicates = positive_integer(self.replicates, "replicates")
+        no_secure = NOT_PROVIDED.format("this learner")
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
         features, labels = checked(self, X, y)
         if (widest := abs(features).max()) > WIDEST:
             raise ValueError(f"X: found an entry of size {widest:.3g}, expected at most {WIDEST:g}")
@@ -187,7 +194,6 @@ class DPFermiClassifier(LinearClassifier):
         if steps.batch_size > len(labels):
             raise ValueError(f"batch_size: found {steps.batch_size}, expected at most the {len(labels)} rows")
         data = np.column_stack([features, np.ones(len(labels))]), codes.astype(float), groups
-        sources = seeds(self.random_state, replicates)
         with np.errstate(all="ignore"):
             if self.as_run:
                 weights, W = self._fit_as_run(data, counts, steps, epsilon, delta, sources)
@@ -208,7 +214,13 @@ class DPFermiClassifier(LinearClassifier):
         return self
 
     def _fit_private(
-        self, data: Data, counts: np.ndarray, steps: FermiSteps, epsilon: float, delta: float, sources: Any
+        self,
+        data: Data,
+        counts: np.ndarray,
+        steps: FermiSteps,
+        epsilon: float,
+        delta: float,
+        sources: list[NoiseSource],
     ) -> tuple[np.ndarray, np.ndarray]:
         share, public = self._check_frequencies(epsilon)
         rate = steps.batch_size / len(data[1])
@@ -221,18 +233,14 @@ class DPFermiClassifier(LinearClassifier):
             )
             statement = compose(counted, statement)
         self.noise_multiplier_ = multiplier
-        self.privacy_statement_: PrivacyStatement = mark_noise(statement, "study")
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         frequencies, models = [], []
         for source in sources:
-            for_steps, for_counts = source.spawn(2)
+            for_steps, for_counts = source.replicate_seed().spawn(2)
             used = public
             if used is None:
-                noisy = add_laplace_noise(
-                    counts.astype(float),
-                    noise_scale(1, share),
-                    noise="study",
-                    rng=np.random.default_rng(for_counts),
-                )
+                counting = NoiseSource(source.noise, np.random.default_rng(for_counts))
+                noisy = counting.add_laplace(counts.astype(float), noise_scale(1, share))
                 used = np.maximum(noisy, 1) / np.maximum(noisy, 1).sum()
             least = used.min()
             exact = replace(
@@ -248,7 +256,13 @@ class DPFermiClassifier(LinearClassifier):
         return np.array(weights), np.array(W)
 
     def _fit_as_run(
-        self, data: Data, counts: np.ndarray, steps: FermiSteps, epsilon: float, delta: float, sources: Any
+        self,
+        data: Data,
+        counts: np.ndarray,
+        steps: FermiSteps,
+        epsilon: float,
+        delta: float,
+        sources: list[NoiseSource],
     ) -> tuple[np.ndarray, np.ndarray]:
         n, groups = len(data[1]), data[2]
         chosen = int(groups[0])
@@ -277,13 +291,13 @@ class DPFermiClassifier(LinearClassifier):
         steps = replace(steps, w_radius=radius, deviation=deviations[0], w_deviation=deviations[1])
         self.noise_deviations_ = deviations
         self.group_frequencies_ = counts / n
-        self.privacy_statement_ = mark_noise(PrivacyStatement(
+        self.privacy_statement_ = sources[0].mark(PrivacyStatement(
             epsilon, delta, "replace-one", sampling=f"shuffled batches of {steps.batch_size}, {steps.count} steps",
             accountant="printed formulas", public=("the group frequencies", "the number of rows"),
             guarantee=False, note=AS_RUN_NOTE,
-        ), "study")  # fmt: skip
+        ))  # fmt: skip
         models = [
-            train_as_run(data, self.group_frequencies_, steps, source.spawn(2)[0], chosen)
+            train_as_run(data, self.group_frequencies_, steps, source.replicate_seed().spawn(2)[0], chosen)
             for source in sources
         ]
         weights, W = zip(*models, strict=True)
@@ -294,12 +308,6 @@ class DPFermiClassifier(LinearClassifier):
         self.privacy_statement_ = replace(statement, note=f"{statement.note}; {more}")
 
     def _check_steps(self) -> FermiSteps:
-        one_of(self.noise, "noise", ("secure", "study"))
-        if self.noise == "secure":
-            raise ValueError(
-                "noise: found 'secure', which this learner does not provide (its sampler is seeded and works on "
-                "floats), expected 'study'"
-            )
         if not isinstance(self.as_run, bool | np.bool_):
             raise ValueError(f"as_run: found {self.as_run!r}, expected True or False")
         refused = (

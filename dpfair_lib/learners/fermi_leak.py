@@ -1,4 +1,4 @@
-"""What DP-FERMI as run reveals of one record: the law of one released weight, and the privacy of bounded rows.
+"""What DP-FERMI as published reveals about one record: the distribution of one released weight, and exact privacy.
 
 All records but one have 0 in some feature. That one has label 1 and +M there, in the neighbouring data −M, and
 M → ∞. Where the feature's weight θ is negative, +M is predicted wrongly with certainty, its gradient outweighs

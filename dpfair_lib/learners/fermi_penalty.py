@@ -1,4 +1,4 @@
-"""The penalty of DP-FERMI: exponential Rényi mutual information as a maximum over a matrix, and its gradients.
+"""The penalty of DP-FERMI, written as a maximum over a matrix W, and its gradients.
 
 A model predicts class y with probability f_y(x), so f = (1 − p, p); s is the one-hot group of the record, P_s its
 frequency and W a matrix of one row per group and one column per class. Then

@@ -1,4 +1,4 @@
-"""Descent in the weights, ascent in the matrix W of the penalty: with privacy, and as it was run."""
+"""Training steps of DP-FERMI, descent in the weights and ascent in W: private, and as published."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""DP-SGD for linear classifiers without per-example gradients in memory, for many replicates.
+"""DP-SGD for linear classifiers by matrix products, without storing each record's gradient, for many replicates.
 
-The gradient of a record is its row times a number, so that its norm is that number's size times the norm of
-the row, which is computed once. With rows multiplied by 1 − 2y, the number is σ(row · weights) under the logistic
-loss.
+The gradient of a record is its row times a number. So its norm is the size of that number times the norm of the row,
+which is computed once. With rows multiplied by 1 − 2y, the number is σ(row · weights) under the logistic loss.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What linear classifiers have in common: prediction, labels, seeds."""
+"""What linear classifiers have in common: prediction and labels."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from dpfair_lib.learners.losses import Loss
 # The largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and clipping by it would
 # drop the record; or the loss does.
 WIDEST, HEAVIEST = 1e100, 1e200
+NOT_PROVIDED = ", which {} does not provide (its sampler is seeded and works on floats)"
+"""Why noise='secure' is refused where a learner's own sampler draws."""
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -32,7 +34,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     intercept_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of the second class, its log-odds under the logistic loss.
+        """Return the scores of rows. A positive score means the second of `classes_`.
+
+        Under the logistic loss the score is the log-odds of the second class.
 
         Parameters
         ----------
@@ -47,7 +51,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X is malformed, or has other features than in `fit`.
+            If X is malformed, or if its features differ from those in `fit`.
         """
         check_is_fitted(self, "coef_")
         (features,) = checked(self, X, reset=False)
@@ -59,29 +63,39 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X
-            As in `decision_function`, errors included.
+        X : array of shape (n, d)
+            Features, as in `decision_function`.
 
         Returns
         -------
-        ndarray of shape (n, 2), or (…, n, 2)
-            Probabilities.
+        ndarray of shape (n, 2), or (…, n, 2) for several models
+            Probabilities, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If X is malformed, or if its features differ from those in `fit`.
         """
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=-1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the likelier class.
+        """Return the more likely class of each row.
 
         Parameters
         ----------
-        X
-            As in `decision_function`, errors included.
+        X : array of shape (n, d)
+            Features, as in `decision_function`.
 
         Returns
         -------
-        ndarray of shape (n,), or (…, n)
+        ndarray of shape (n,), or (…, n) for several models
             Labels from `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If X is malformed, or if its features differ from those in `fit`.
         """
         second = self.decision_function(X) > 0
         return np.asarray(self.classes_[second.astype(int)])
@@ -168,25 +182,3 @@ def _known_labels(labels: np.ndarray, known: Any) -> tuple[np.ndarray, np.ndarra
     if stranger.any():
         raise ValueError(f"y: found {labels[stranger][0]!r}, expected one of {classes.tolist()}")
     return classes, second.astype(np.int64)
-
-
-def seeds(random_state: Any, replicates: int) -> list[np.random.SeedSequence]:
-    """Return one seed per replicate."""
-    if random_state is None:
-        root = np.random.SeedSequence()
-    elif isinstance(random_state, np.random.Generator):
-        root = np.random.SeedSequence(random_state.integers(2**32, size=4).tolist())
-    elif isinstance(random_state, np.random.RandomState):
-        root = np.random.SeedSequence(random_state.randint(2**32, size=4, dtype=np.uint32).tolist())
-    elif (
-        isinstance(random_state, int | np.integer)
-        and not isinstance(random_state, bool)
-        and random_state >= 0
-    ):
-        root = np.random.SeedSequence(int(random_state))
-    else:
-        raise ValueError(
-            f"random_state: found {random_state!r}, expected None, a whole number of at least 0, "
-            "a numpy Generator or a RandomState"
-        )
-    return root.spawn(replicates)

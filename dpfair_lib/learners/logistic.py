@@ -1,4 +1,4 @@
-"""Linear classifiers trained by DP-SGD: logistic regression and support vector machines."""
+"""Logistic regression and linear support vector machines, trained by DP-SGD."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import fused_backend, opacus_backend
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, seeds, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
-from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement, mark_noise
+from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.accounting import DpSgdRelation
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.sampling import Noise
 
 BACKENDS: dict[str, Backend] = {"fused": fused_backend.train, "opacus": opacus_backend.train}
@@ -24,64 +25,64 @@ LARGEST = {"float64": (WIDEST, HEAVIEST), "float32": (1e15, 1e20)}  # entry of X
 
 
 class DPLogisticRegression(LinearClassifier):
-    """Logistic regression by DP-SGD: Poisson batches, clipped gradients, Gaussian noise, from a start at 0.
+    """Logistic regression trained by DP-SGD: Poisson batches, clipped gradients and Gaussian noise.
 
-    The statement protects the rows given to `fit`: features, label and the presence of each. It does not
-    cover what was computed from the rows before, such as a standardisation or the choice of these parameters.
-    The divisor of the noisy sums is assumed to be public. By default it is computed from the number of rows, which
-    makes that public too; where a record may be added or removed and the number of rows has to be protected, give
-    an ``expected_batch_size`` that was fixed before the rows were counted.
+    The privacy statement covers the rows given to `fit`: their features, their labels, and whether a record is present.
+    It does not cover what was computed from the rows before, such as a standardisation or the choice of these
+    parameters.
+
+    Each noisy sum of gradients is divided by a number that is assumed to be public. By default it is computed from the
+    number of rows, which is then public too. If records may be added or removed and their number must be protected,
+    give an ``expected_batch_size`` that was fixed before the rows were counted.
 
     Parameters
     ----------
     epsilon : float, optional
-        ε wanted under `relation`; the noise is calibrated to it by privacy loss distributions.
+        ε under `relation`. The noise is calibrated to it with privacy loss distributions.
     noise_multiplier : float, optional
-        Standard deviation of the noise over ``max_grad_norm``; exactly one of the two is given.
+        Standard deviation of the noise divided by ``max_grad_norm``. Give either this or epsilon.
     delta : float
         δ in (0, 1).
     max_grad_norm : float
-        Norm to which the gradient of each record is clipped, weights and intercept together.
+        The gradient of each record, weights and intercept together, is clipped to this norm.
     sample_rate : float
-        Probability with which each record enters a batch, in (0, 1].
+        Probability, in (0, 1], with which each record enters a batch.
     steps : int
         Number of steps.
     learning_rate : float
-        Step length, times the noisy sum of clipped gradients over the expected batch size.
+        Step length: a step adds −learning_rate · (noisy sum of clipped gradients) / (expected batch size) to the
+        weights.
     expected_batch_size : float, optional
-        Divisor of the noisy sums, a public number above 0 that does not depend on these rows: for example
-        ``sample_rate`` times a published estimate of their number. By default ``sample_rate`` times the number of
-        rows, which is then assumed to be public. The batches are drawn with ``sample_rate`` all the same.
+        Public number above 0 by which the noisy sums are divided, chosen without looking at these rows: for example
+        ``sample_rate`` times a published estimate of their number. By default ``sample_rate`` times the number of rows.
+        The batches are drawn with ``sample_rate`` in either case.
     classes : sequence of two labels, optional
-        The two labels, fixed without a look at the data: no row needs to have the one or the other. By default they are
-        those that occur, and that both do is assumed to be public, since `fit` refuses rows of one label.
+        The two labels, chosen without looking at the data; the rows may then lack either. By default the labels that
+        occur in y. `fit` raises unless both occur, so that fact is treated as public.
     fit_intercept : bool, default=True
-        Whether there is an intercept. Its gradient is clipped and noised with the others.
+        Whether there is an intercept. Its gradient is clipped and gets noise like the others.
     replicates : int, default=1
-        How many models to train on the same rows, with batches and noise of their own; for studies of the
-        mechanism's spread.
+        Number of models to train on the same rows, with independent batches and noise, to study the spread of the
+        results.
     shared_batches : bool, default=False
-        Whether all replicates see the same batches, with noise of their own: for paired comparisons. They are
-        then not independent of one another, so that their spread says too little, and the statement says so.
-        Together, R of them cost what one does at noise multiplier σ/√R: a step releases all R noisy sums, which
-        is one noisy sum of the records' R gradients in a row, over one Poisson batch, each of norm at most √R C.
-        This is attained in the first step, where the replicates' gradients are equal.
+        Whether all replicates use the same batches with independent noise, for paired comparisons. The replicates are
+        then dependent, and their spread is too small; the statement says so. Together, R of them cost as much as one
+        model with noise multiplier σ/√R, since a step releases one noisy vector of the R gradients of norm at most √R
+        C. The first step, in which the replicates' gradients are equal, attains this.
     relation : {"add-remove", "replace-one"}, default="add-remove"
-        The neighbours to which ε refers. The steps are the same for both: Poisson batches, the only ones
-        offered, since the accounting is not valid for shuffled batches of fixed size.
+        Which data sets are neighbours. It changes the accounting, not the steps.
     device : str, default="auto"
-        A PyTorch device; "auto" takes a GPU if there is one.
+        A PyTorch device; "auto" uses a GPU if there is one.
     backend : {"fused", "opacus"}, default="fused"
-        What carries out the steps: matrix products made for logistic regression, or Opacus. The mechanism and the
-        statement are the same, the random numbers are not.
+        Program that carries out the steps: matrix products written for linear models, or Opacus. The mechanism and the
+        statement are the same, the random numbers differ.
     dtype : {"float64", "float32"}, default="float64"
         Precision of the steps.
     noise : {"study"}, default="study"
-        Seeded noise in floating point, which protects no real data: the statement is marked accordingly.
-        "secure" is refused, because no backend here provides it.
+        Seeded floating-point noise, for experiments. It protects nobody, and the statement says so. "secure" raises,
+        because no backend provides it.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of batches and noise; None takes fresh entropy. Replicate r has the same batches and noise
-        however many there are.
+        Source of batches and noise; None uses fresh entropy. Replicate r is the same for every number of replicates.
 
     Attributes
     ----------
@@ -92,13 +93,28 @@ class DPLogisticRegression(LinearClassifier):
     intercept_ : ndarray of shape (1,) or (replicates, 1)
         Intercepts.
     noise_multiplier_ : float
-        The one used.
+        The noise multiplier used.
     privacy_statement_ : PrivacyStatement
-        For each replicate alone.
+        What the training costs, for each replicate alone.
 
     References
     ----------
-    Abadi et al. (2016), Algorithm 1, with Poisson sampling; as used in ISIT, § IV.
+    Abadi et al. (2016), Algorithm 1, with Poisson sampling; Ghoukasian and Asoodeh (ISIT 2024), § IV.
+
+    Examples
+    --------
+    Scale the features by public numbers first, here 90 years of age and 16 years of education.
+
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=500, random_state=0)
+    >>> X = adult.X[["age", "education-num"]] / [90, 16]
+    >>> model = dpf.DPLogisticRegression(
+    ...     epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=20, learning_rate=0.5, random_state=0
+    ... ).fit(X, adult.y)
+    >>> model.predict(X).shape, round(model.noise_multiplier_, 2)
+    ((500,), 2.1)
+    >>> print(model.privacy_statement_)
+    NO GUARANTEE: ε = 0.999951, δ = 1e-05, add-remove, per record; ...
     """
 
     def __init__(
@@ -130,31 +146,34 @@ class DPLogisticRegression(LinearClassifier):
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
-        """Train.
+        """Train the model.
 
         Parameters
         ----------
         X : array of shape (n, d)
-            Features, finite numbers. Bring them to one scale by public numbers: clipping and one learning
-            rate act on all.
+            Features, finite numbers. Scale them by public numbers to similar sizes, because one clipping norm and one
+            learning rate act on all of them.
         y : array of shape (n,)
-            Labels, two different ones, or some of ``classes``.
+            Labels: two different ones, or some of ``classes``.
 
         Returns
         -------
         DPLogisticRegression
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range; if not exactly one of epsilon and noise_multiplier is given;
-            if secure noise, or a device that is not there, is asked for; if X or y is malformed or empty; if there is
-            one label only and no ``classes``, or a label that is none of them; if an entry of X is above 10¹⁰⁰ in size
-            (10¹⁵ in 32 bits), which is out of the domain, or weights overflow.
+            If a parameter is out of its range; if neither or both of epsilon and noise_multiplier are given; if noise
+            is "secure"; if the device does not exist; if X or y is malformed or empty; if y has one label only and
+            ``classes`` is not given, or has a label outside ``classes``; if an entry of X is above 10¹⁰⁰ in size (10¹⁵
+            in 32 bits); if a weight overflows.
         """
         train, delta = self._check_kind(), inside_unit(self.delta, "delta")
-        replicates, device = positive_integer(self.replicates, "replicates"), self._device()
+        replicates = positive_integer(self.replicates, "replicates")
+        no_secure = NOT_PROVIDED.format(f"backend {self.backend!r}")
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
+        device = self._device()
         steps = self._check_steps(delta)
         features, labels = checked(self, X, y)
         widest, heaviest = LARGEST[self.dtype]
@@ -165,13 +184,12 @@ class DPLogisticRegression(LinearClassifier):
             steps.noise_multiplier, steps.sample_rate, steps.count, delta, "pld", relation=self.relation,
             public=(COUNTED if steps.expected_batch_size is None else FIXED, LABELS),
         )  # fmt: skip
-        sequences = seeds(self.random_state, replicates)
         with np.errstate(all="ignore"):
             weights = train(
                 features,
                 codes,
                 steps,
-                sequences,
+                [source.replicate_seed() for source in sources],
                 device,
                 dtype=self.dtype,
                 shared_batches=self.shared_batches,
@@ -188,7 +206,7 @@ class DPLogisticRegression(LinearClassifier):
         self.noise_multiplier_ = steps.noise_multiplier
         if replicates > 1:
             statement = replace(statement, note=self._note(replicates))
-        self.privacy_statement_: PrivacyStatement = mark_noise(statement, self.noise)
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
     def _note(self, replicates: int) -> str:
@@ -207,12 +225,6 @@ class DPLogisticRegression(LinearClassifier):
         for name in ("fit_intercept", "shared_batches"):
             if not isinstance(value := getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name}: found {value!r}, expected True or False")
-        one_of(self.noise, "noise", ("secure", "study"))
-        if self.noise == "secure":
-            raise ValueError(
-                f"noise: found 'secure', which backend {self.backend!r} does not provide (its sampler is seeded and "
-                "works on floats), expected 'study'"
-            )
         return BACKENDS[self.backend]
 
     def _check_steps(self, delta: float) -> Steps:
@@ -257,11 +269,23 @@ class DPLogisticRegression(LinearClassifier):
 
 
 class DPLinearSVM(DPLogisticRegression):
-    """A linear support vector machine by DP-SGD: `DPLogisticRegression` with the huberised hinge for a loss.
+    """A linear support vector machine trained by DP-SGD.
 
-    Parameters, attributes and the statement are those of `DPLogisticRegression`: the mechanism sees clipped gradients,
-    whatever the loss. The hinge's corner is rounded between the margins ½ and 3⁄2. There is no regulariser, and no
-    `predict_proba`: the scores of a support vector machine are not log-odds.
+    It is `DPLogisticRegression` with another loss: the hinge loss with its corner rounded between the margins ½ and
+    3⁄2. Parameters, attributes and privacy statement are the same, because the mechanism sees clipped gradients only.
+    There is no regulariser. There is no `predict_proba`, because the scores of a support vector machine are not
+    log-odds.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=500, random_state=0)
+    >>> X = adult.X[["age", "education-num"]] / [90, 16]
+    >>> model = dpf.DPLinearSVM(
+    ...     epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=20, learning_rate=0.5, random_state=0
+    ... ).fit(X, adult.y)
+    >>> model.decision_function(X).shape
+    (500,)
     """
 
     loss = "huberised-hinge"

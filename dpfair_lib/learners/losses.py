@@ -1,8 +1,8 @@
-"""Losses of one record as a function of its margin z, the score times the label −1 or 1; all are 1-Lipschitz in z.
+"""Loss functions of one record, as functions of its margin z (the score times the label −1 or 1).
 
 The huberised hinge of half-width h is 0 for z ≥ 1 + h, 1 − z for z ≤ 1 − h, and (1 + h − z)²/(4h) between: the hinge
-with its corner rounded. It has a derivative everywhere, so that the norm of a gradient says how far a solver is from
-the minimum; at the hinge's corner no gradient does.
+loss with its corner rounded. It has a derivative everywhere, so the norm of the gradient says how far a solver is from
+the minimum. The hinge loss itself has no derivative at its corner.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DP-SGD by Opacus: its per-example gradients, its clipping, its noise."""
+"""DP-SGD with Opacus."""
 
 from __future__ import annotations
 

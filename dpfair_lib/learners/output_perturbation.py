@@ -1,4 +1,4 @@
-"""Linear models released with noise on their weights: logistic regression and support vector machines."""
+"""Output perturbation: a regularised linear model, solved to a known accuracy, released with noise on its weights."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners.linear import LinearClassifier, checked, seeds, two_labels
+from dpfair_lib.learners.linear import LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss, curvature, descent, loss_values
-from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma, mark_noise
+from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import raised
-from dpfair_lib.privacy.sampling import Noise, add_gaussian_noise, add_laplace_noise
+from dpfair_lib.privacy.sampling import Noise
 
 PUBLIC = ("the number of rows", "the two labels")
 MOST_STEPS = 10_000  # those of the huberised hinge cross one corner at a time; some 500 were seen
@@ -27,55 +28,47 @@ SUMMED = 1 << 14  # rows whose gradients are summed at a time
 
 
 class OutputPerturbation(LinearClassifier):
-    """A regularised linear model, solved to a known accuracy and released with noise on its weights.
+    """A regularised linear classifier whose weights are released with noise (output perturbation).
 
-    What is minimised is the mean loss plus ``regularization``/2 times the squared norm of all parameters: logistic
-    regression, or a soft-margin support vector machine. Both losses change by at most 1 per unit of score.
-    The features of each row are scaled down to norm `feature_bound` where they exceed it, and an intercept is the
-    weight of a constant feature 1, regularised and noised like the others. So the loss of a record is
-    Λ-Lipschitz with Λ = `feature_bound`, or √(`feature_bound`² + 1) with intercept; the objective is strongly convex
-    with modulus μ = `regularization`; and replacing one of n rows moves the minimiser by at most 2Λm/(μn), with m = 1
-    for the huberised hinge and a number m in [½, 1] of Λ²/μ alone for the logistic loss, see
-    `logistic_perturbation_sensitivity`. The solver stops at a gradient of norm at most τΛ/n, rounding included, hence
-    at most τΛ/(μn) from the minimiser, and the noise is for the sensitivity 2Λ(m + τ)/(μn). Where rounding could be
-    more than half of τ, `fit` refuses.
+    It minimises the mean loss plus ``regularization``/2 times the squared norm of all parameters, and adds noise to the
+    minimiser. The loss is logistic, or that of a soft-margin support vector machine.
 
-    The statement protects the rows given to `fit`, under replace-one; it does not cover what was computed from them
-    before, such as a standardisation, or the choice of these parameters. Rows have equal weights: there are no sample
-    weights, with which the sensitivity would be another. `fit` clips, `predict` does not.
+    The privacy statement covers the rows given to `fit`, under replace-one. It does not cover what was computed from
+    the rows before, such as a standardisation or the choice of these parameters. Sample weights are not supported,
+    because the sensitivity would be another. `fit` shortens rows longer than `feature_bound`; `predict` does not.
 
     Parameters
     ----------
     regularization : float
-        μ > 0. With scikit-learn's C on n rows this is 1/(Cn), see `strong_convexity`.
+        μ > 0. scikit-learn's C on n rows corresponds to 1/(Cn), see `strong_convexity`.
     feature_bound : float
-        Norm to which rows are clipped, a public number.
+        Longer rows are scaled down to this Euclidean norm. A public number.
     epsilon : float
         ε > 0.
     delta : float
         δ in (0, 1), or 0 for Laplace noise.
     noise_kind : {"analytic", "classical", "laplace"}, default="analytic"
-        Gaussian noise, and how its standard deviation is calibrated ("classical" is refused from ε = 1 on, where it
-        is not private for all ε); or Laplace noise on each of the p weights, at δ = 0, for the ℓ₁-sensitivity √p
-        times the Euclidean one. Noise of density ∝ exp(−ε‖z‖₂/Δ), the usual choice at δ = 0, has √((p + 1)/(2p)) of
-        its standard deviation, but no well-kept secure sampler.
+        "analytic" and "classical" are Gaussian noise with two calibrations (see `gaussian_sigma`); "classical" raises
+        for ε ≥ 1, where it is not always private. "laplace" is Laplace noise on each of the p weights, for δ = 0 and
+        the ℓ₁-sensitivity √p times the Euclidean one. Noise of density ∝ exp(−ε‖z‖₂/Δ), usual at δ = 0, would have √((p
+        + 1)/(2p)) of its standard deviation, but no established secure sampler exists for it.
     loss : {"logistic", "huberised-hinge"}, default="logistic"
-        The loss; the second is the hinge with its corner rounded between the margins ½ and 3⁄2, and makes a support
-        vector machine, which has no `predict_proba`.
+        "huberised-hinge" is the hinge loss with its corner rounded between the margins ½ and 3⁄2. It gives a support
+        vector machine, without `predict_proba`.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether there is an intercept. It is the weight of a constant feature 1, regularised and noised like the others.
     classes : sequence of two labels, optional
-        The two labels, fixed without a look at the data: no row needs to have the one or the other. By default they are
-        those that occur, and that both do is assumed to be public, since `fit` refuses rows of one label.
+        The two labels, chosen without looking at the data; the rows may then lack either. By default the labels that
+        occur in y. `fit` raises unless both occur, so that fact is treated as public.
     tolerance : float, default=0.001
-        τ > 0, the accuracy of the solver.
+        τ > 0, the accuracy of the solver relative to the effect of one row.
     replicates : int, default=1
-        How many noisy copies of the one minimiser to draw, for studies of the mechanism's spread; more than one are
-        refused beside secure noise, since their mean tells more than the statement of one allows.
+        Number of noisy copies of the minimiser, to study their spread. More than one raises with secure noise, because
+        the mean of several reveals more than the statement for one allows.
     noise : {"secure", "study"}, default="secure"
-        OpenDP's sampler, or seeded noise in floating point, which protects no real data.
+        "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Seed of study noise; refused beside secure noise.
+        Seed of study noise. Must be None for secure noise.
 
     Attributes
     ----------
@@ -86,15 +79,34 @@ class OutputPerturbation(LinearClassifier):
     intercept_ : ndarray of shape (1,) or (replicates, 1)
         Intercepts with noise.
     sensitivity_ : float
-        2Λ(m + τ)/(μn).
+        Largest Euclidean distance between the solver's weights on neighbouring data sets, 2Λ(m + τ)/(μn); see Notes.
     sigma_ : float
-        Standard deviation of the noise in each coordinate, of either kind; `noise_certificate` is for Gaussian noise.
+        Standard deviation of the noise in each coordinate, Gaussian or Laplace.
     privacy_statement_ : PrivacyStatement
-        Of the one model; of study noise for each replicate alone, and no guarantee.
+        What the release costs. With study noise for each replicate alone, and without guarantee.
+
+    Notes
+    -----
+    The loss of a record is Λ-Lipschitz in the parameters, with Λ = `feature_bound`, or √(`feature_bound`² + 1) with
+    intercept. The objective is strongly convex with modulus μ. Replacing one of n rows moves the minimiser by at most
+    2Λm/(μn). Here m is 1 for the huberised hinge, and a number in [½, 1] that depends on Λ²/μ for the logistic loss
+    (see `dpfair_lib.privacy.minimisers.logistic_perturbation_sensitivity`). The solver stops at a gradient of norm at
+    most τΛ/n, so at most τΛ/(μn) from the minimiser. `fit` raises if rounding could be more than half of τ.
 
     References
     ----------
-    Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1 and § 3.4.2; MPBT, § 4.1.
+    Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1 and § 3.4.2; Mangold et al. (2023), § 4.1.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=500, random_state=0)
+    >>> X = adult.X[["age", "education-num"]] / [90, 16]
+    >>> model = dpf.OutputPerturbation(regularization=0.01, feature_bound=1.0, epsilon=1.0, delta=1e-5)
+    >>> model.fit(X, adult.y).predict(X).shape
+    (500,)
+    >>> print(model.privacy_statement_)
+    ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels
     """
 
     def __init__(
@@ -118,31 +130,31 @@ class OutputPerturbation(LinearClassifier):
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
-        """Minimise the regularised mean loss, and add noise.
+        """Minimise the regularised mean loss, and add noise to the weights.
 
         Parameters
         ----------
         X : array of shape (n, d)
             Features, finite numbers.
         y : array of shape (n,)
-            Labels, two different ones, or some of ``classes``.
+            Labels: two different ones, or some of ``classes``.
 
         Returns
         -------
         OutputPerturbation
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If there is no regularisation, or a parameter is out of its range; if the classical formula is asked for
-            at ε ≥ 1; if Laplace noise is asked for at δ > 0, or another at δ = 0; if a seed, or more than one
-            replicate, is given beside secure noise; if X or y is malformed or empty; if there is one label only and
-            no ``classes``, or a label that is none of them; if rounding could exceed half of the solver's tolerance,
-            or the solver does not reach it. That last refusal depends on the data and is not covered by the privacy
-            statement; the method converges from everywhere, and no data set is known that causes it.
+            If a parameter is out of its range; if noise_kind does not fit ε and δ; if a seed or more than one replicate
+            is given with secure noise; if X or y is malformed or empty; if y has one label only and ``classes`` is not
+            given, or has a label outside ``classes``; if rounding could exceed half of the tolerance; if the solver
+            does not converge. The last error would depend on the data, and the privacy statement does not cover it. The
+            method converges from every starting point, and no data set is known that causes this error.
         """
-        modulus, bound, tolerance = self._check()
+        modulus, bound, tolerance, replicates = self._check()
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates)
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
@@ -165,17 +177,17 @@ class OutputPerturbation(LinearClassifier):
                 f"and regularization {modulus:.3g}, where rounding could exceed half of it"
             )
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding, self.loss)
-        weights = np.stack([self._noisy(optimum, rng) for rng in self._generators()])
-        weights = weights[:, None, :] if self.replicates > 1 else weights
+        weights = np.stack([self._noisy(optimum, source) for source in sources])
+        weights = weights[:, None, :] if replicates > 1 else weights
         end = p - 1 if self.fit_intercept else p
         self.coef_ = weights[..., :end]
         self.intercept_ = weights[..., -1] if self.fit_intercept else np.zeros(weights.shape[:-1])
-        note = f"each of {self.replicates} replicates alone; they add up" if self.replicates > 1 else ""
+        note = f"each of {replicates} replicates alone; they add up" if replicates > 1 else ""
         statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note)
-        self.privacy_statement_: PrivacyStatement = mark_noise(statement, self.noise)
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
-    def _check(self) -> tuple[float, float, float]:
+    def _check(self) -> tuple[float, float, float, int]:
         try:
             modulus = positive(self.regularization, "regularization")
         except ValueError:
@@ -192,20 +204,13 @@ class OutputPerturbation(LinearClassifier):
             )
         one_of(self.loss, "loss", LOSSES)
         self._check_delta()
-        replicates = positive_integer(self.replicates, "replicates")
-        one_of(self.noise, "noise", ("secure", "study"))
-        if self.noise == "secure" and replicates > 1:
-            raise ValueError(
-                f"replicates: found {replicates} beside noise='secure', expected 1: all of them would be released, and "
-                "what they tell adds up; fit again for another release, with a statement of its own"
-            )
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
-        if self.noise == "secure" and self.random_state is not None:
-            raise ValueError(
-                "random_state: found a seed beside noise='secure', expected None: it must not be reproducible"
-            )
-        return modulus, positive(self.feature_bound, "feature_bound"), positive(self.tolerance, "tolerance")
+        bound, tolerance = (
+            positive(self.feature_bound, "feature_bound"),
+            positive(self.tolerance, "tolerance"),
+        )
+        return modulus, bound, tolerance, positive_integer(self.replicates, "replicates")
 
     def _check_delta(self) -> None:
         if self.noise_kind != "laplace":
@@ -220,15 +225,10 @@ class OutputPerturbation(LinearClassifier):
             return raised(math.sqrt(2 * p) * self.sensitivity_ / self.epsilon)
         return gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
 
-    def _generators(self) -> list[np.random.Generator | None]:
-        if self.noise == "secure":
-            return [None] * self.replicates
-        return [np.random.default_rng(seed) for seed in seeds(self.random_state, self.replicates)]
-
-    def _noisy(self, optimum: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    def _noisy(self, optimum: np.ndarray, source: NoiseSource) -> np.ndarray:
         if self.noise_kind == "laplace":
-            return add_laplace_noise(optimum, raised(self.sigma_ / math.sqrt(2)), noise=self.noise, rng=rng)
-        return add_gaussian_noise(optimum, self.sigma_, noise=self.noise, rng=rng)
+            return source.add_laplace(optimum, raised(self.sigma_ / math.sqrt(2)))
+        return source.add_gaussian(optimum, self.sigma_)
 
 
 def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tuple[np.ndarray, float]:

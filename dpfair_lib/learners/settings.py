@@ -1,4 +1,4 @@
-"""What a DP-SGD backend is told, and what it has to return."""
+"""Settings of DP-SGD, and the interface of its backends."""
 
 from __future__ import annotations
 

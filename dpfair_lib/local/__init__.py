@@ -1,4 +1,4 @@
-"""Local differential privacy of a sensitive attribute: channels and what they do to the unfairness of data."""
+"""Local differential privacy: randomisers of one attribute, the fairest among them, and fair projections."""
 
 from dpfair_lib.local.binary import binary_optimum
 from dpfair_lib.local.fair_projection import FairProjection

@@ -1,4 +1,4 @@
-"""A binary attribute: all channels with two truth probabilities, and the one of the thesis's Theorem 14.
+"""Channels for a binary attribute, among them that of the thesis's Theorem 14.
 
 Everything depends on the channel (p, q) and on the shares of the two values, and not on their rates of positive labels:
 with s = p + q − 1 the rates differ by s·P(A=0)P(A=1) / (P(Z=0)P(Z=1)) times what they differed by before.
@@ -167,35 +167,50 @@ def equally_truthful_response(share_0: Any, x: Any) -> Any:
 
 
 def binary_optimum(p: Any, p1: Any, epsilon: float) -> Randomizer:
-    """Return the channel of the thesis's Theorem 14: of least Δ′ among the truthful ones of ε or *more*.
+    """Return the channel of Theorem 14 of the thesis, for an attribute with two values.
 
-    "Truthful" is: each value is reported truthfully with probability ½ or more. **Not recommended**: plain randomised
-    response of the same truth probability, `equally_truthful_response`, is fairer and more private, and if the smaller
-    group is at most a third, so is always reporting the larger group's value.
+    Among the truthful channels whose privacy parameter is at least ε, its reports have the smallest unfairness Δ′ (see
+    `data_unfairness`). Truthful means that each value is reported truthfully with probability at least ½.
+
+    **Not recommended.** Plain randomised response with the same probability of a true report
+    (`dpfair_lib.local.binary.equally_truthful_response`) is fairer and more private. If the smaller group's share is at
+    most a third, so is always reporting the larger group's value.
 
     Parameters
     ----------
     p : array of shape (2,)
-        P(A = 0), P(A = 1). Equal shares have two optima; the one that favours the value 0 is returned.
+        P(A = 0), P(A = 1). Equal shares have two optimal channels; the one that favours the value 0 is returned.
     p1 : array of shape (2,)
-        P(Y = 1 | A = 0), P(Y = 1 | A = 1). They are checked, but the optimum does not depend on them; if they are
-        equal every channel has Δ′ = 0, and this one is as good as any.
+        P(Y = 1 | A = 0), P(Y = 1 | A = 1). They are checked, but the channel does not depend on them. If they are
+        equal, every channel has Δ′ = 0.
     epsilon : float
-        ε in [0, 700], or infinity. At 0 all reports are fair coins.
+        ε in [0, 700], or infinity. At 0 every report is a fair coin.
 
     Returns
     -------
     Randomizer
-        With the Δ′ of the reports as ``value``.
+        The channel; its ``value`` is Δ′ of the reports.
 
     Raises
     ------
     ValueError
-        If ``p`` is no distribution over two values, a rate is outside [0, 1], or ε is out of its range.
+        If ``p`` is not a distribution over two values, if a rate is outside [0, 1], or if ε is out of its range.
 
     References
     ----------
-    Thesis, Theorem 14.
+    Ghoukasian (thesis, 2024), Theorem 14.
+
+    Examples
+    --------
+    The rates 0.2 and 0.6 differ by 0.4; among the reports they differ by 0.11.
+
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.binary_optimum([0.7, 0.3], [0.2, 0.6], epsilon=1.0)
+    >>> channel.matrix.round(2)
+    array([[0.5 , 0.5 ],
+           [0.18, 0.82]])
+    >>> print(round(channel.value, 2))
+    0.11
     """
     shares, rates = as_shares(p, p1, 2)
     shares, rates = shares.astype(float), rates.astype(float)

@@ -1,4 +1,4 @@
-"""``python -m dpfair_lib randomize IN OUT``: a copy of a CSV or Parquet file with one column replaced by reports."""
+"""The command ``python -m dpfair_lib randomize IN OUT``: copy a file with one column replaced by random reports."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         labels, randomizer, terms = _channel(args)
-        with _signals(), warnings.catch_warnings(record=True) as told:
+        with _signals(), warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
             statement = randomize_file(
                 args.source, args.target, args.column, randomizer, labels=labels, seed=args.seed,
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     except _Ended as ended:
         print(f"{ended}; the part of {args.target} that was written is removed", file=sys.stderr)
         return 128 + ended.args[0]
-    for warning in told:
+    for warning in raised:
         print(f"warning: {warning.message}", file=sys.stderr)
     clauses = str(statement).split("; ")
     print("\n  ".join([f"{args.target}: {clauses[0]}", *clauses[1:]]))

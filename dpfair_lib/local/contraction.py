@@ -1,4 +1,4 @@
-"""How much any locally private channel reduces the unfairness of data, in law and on a given data set."""
+"""How much a locally private channel reduces the unfairness of data, for a distribution and for a data set."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Classifiers that only exchange people: which DA-optimal ones do, and what follows for two populations.
+"""Classifiers whose only errors exchange people of two groups: which optimal classifiers do this, and what follows.
 
-Two groups, P(Ŷ = 1) = P(Y = 1). The favoured group is the one with the larger share of label 1. An *exchange* rejects
-people of the favoured group with label 1, as many as it selects people of the other group with label 0, and makes no
-other mistake. The equation of Kamiran and Calders says that a classifier is an exchange that does not go beyond parity.
+There are two groups, and P(Ŷ = 1) = P(Y = 1). The favoured group has the larger share of label 1. An *exchange* rejects
+some people of the favoured group with label 1, selects equally many people of the other group with label 0, and makes
+no other error. The equation of Kamiran and Calders says that a classifier is an exchange that does not go beyond
+parity.
 """
 
 from __future__ import annotations

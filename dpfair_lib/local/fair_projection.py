@@ -1,4 +1,4 @@
-"""Fair Projection: the classifier nearest to a given one among those whose groups are treated nearly alike."""
+"""Fair projection: the fair probabilities that are nearest to those of a given classifier."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ NOTIONS = ("demographic_parity", "mean_equalized_odds")
 
 
 class FairProjection(BaseEstimator):
-    """Project a probabilistic classifier onto the classifiers that are fair up to a relative tolerance.
+    """Replace a classifier's probabilities by the nearest ones that satisfy a fairness constraint.
 
-    For every group a and class c, r_a(c) is between (1 − tolerance)·r(c) and (1 + tolerance)·r(c), where r_a(c) is the
-    rate of the projected classifier in the group and r(c) that in all rows:
+    For every group a and class c, the rate r_a(c) in the group must be between (1 − tolerance)·r(c) and
+    (1 + tolerance)·r(c), where r(c) is the rate in all rows. The rates are means of the new probabilities of class c:
 
-    * ``"demographic_parity"``: of class c, over all rows;
-    * ``"mean_equalized_odds"``: of class c among the rows of class c; a row counts with its given probability of c.
+    * ``"demographic_parity"``: over all rows;
+    * ``"mean_equalized_odds"``: over the rows of class c, each row weighted by its given probability of c.
 
-    The constraints bind the *probabilities* of `predict_proba`, in the mean over the rows given to `fit`. For labels
-    drawn with them the rates hold in expectation; for `predict`, which takes the likelier class, nothing is promised.
-    The group is needed at prediction. This estimator gives no privacy.
+    The constraints hold for `predict_proba` on the rows given to `fit`. Labels drawn with these probabilities satisfy
+    them in expectation. `predict` returns the most likely class, for which nothing is guaranteed. The group is needed
+    in `predict` too. This estimator gives no privacy.
 
     Parameters
     ----------
     notion : {"demographic_parity", "mean_equalized_odds"}
-        Which rates are to be alike.
+        Which rates are compared.
     divergence : {"kl", "ce"}
-        What is least: the mean of KL(h ‖ y), or of KL(y ‖ h), which is the cross-entropy up to a constant; h is the new
-        classifier and y the given one.
+        What is minimised: the mean of KL(h ‖ y), or of KL(y ‖ h), which equals the cross-entropy up to a constant. Here
+        h are the new probabilities and y the given ones.
     tolerance : float
-        At least 0, relative to r(c); 0 asks for equal rates.
+        Relative tolerance, at least 0; 0 requires equal rates.
 
     Attributes
     ----------
@@ -45,21 +45,34 @@ class FairProjection(BaseEstimator):
     n_classes_ : int
         Number of classes C.
     multipliers_ : ndarray of shape (C, groups, 2)
-        The dual solution: the prices of the upper and of the lower bound on each rate; with them other rows are
-        projected.
+        The dual solution: multipliers of the upper and of the lower bound on each rate. New rows are projected with
+        them.
     divergence_value_ : float
-        Mean divergence, in nats, of the projected from the given probabilities.
+        Mean divergence between the new and the given probabilities, in nats.
     duality_gap_ : float
-        At most 1e-8: no fair classifier is nearer by more.
+        How far the divergence can be from its minimum; at most 1e-8.
     violation_ : float
-        The most by which a bound is missed on the rows given to `fit`, relative to the size of a rate; at most 1e-9.
+        Largest violation of a constraint on the rows given to `fit`, relative to the size of a rate; at most 1e-9.
     n_steps_ : int
-        Newton steps.
+        Number of Newton steps.
 
     References
     ----------
-    Alghamdi et al. (2022), Beyond Adult and COMPAS: Fair Multi-Class Prediction via Information Projection; thesis
-    § 5.7.4. The constraints are those of their published experiments, the solver is ours.
+    Alghamdi et al. (2022), Beyond Adult and COMPAS: Fair Multi-Class Prediction via Information Projection; Ghoukasian
+    (thesis, 2024), § 5.7.4. The constraints are those of their published experiments, the solver is ours.
+
+    Examples
+    --------
+    The mean probability is 0.7 in group a and 0.3 in group b before the projection.
+
+    >>> import dpfair_lib as dpf
+    >>> y_proba, group = [0.9, 0.8, 0.4, 0.5, 0.3, 0.1], list("aaabbb")
+    >>> fair = dpf.FairProjection("demographic_parity", tolerance=0.0).fit(y_proba, sensitive_features=group)
+    >>> y_fair = fair.predict_proba(y_proba, sensitive_features=group)[:, 1]
+    >>> y_fair.round(2)
+    array([0.76, 0.58, 0.19, 0.74, 0.55, 0.24])
+    >>> bool(dpf.demographic_parity_difference(y_fair, sensitive_features=group) < 1e-9)
+    True
     """
 
     def __init__(self, notion: str, divergence: str = "kl", *, tolerance: float) -> None:
@@ -68,28 +81,28 @@ class FairProjection(BaseEstimator):
         self.tolerance = tolerance
 
     def fit(self, y_proba: Any, y: Any = None, *, sensitive_features: Any) -> Self:
-        """Find the projection of the given probabilities.
+        """Compute the projection of the given probabilities.
 
         Parameters
         ----------
         y_proba : array of shape (n,) or (n, C)
-            The classifier's probabilities of label 1, or of the classes 0 … C − 1; none may be 0.
+            The classifier's probabilities of label 1, or of the classes 0 … C − 1. None may be 0.
         y : array of shape (n,), optional
-            Labels 0 … C − 1. For ``"mean_equalized_odds"`` they tell how many rows of each class a group has, as in the
-            published experiments; by default the probabilities do.
+            Labels 0 … C − 1. For ``"mean_equalized_odds"`` they give the number of rows of each class in each group, as
+            in the published experiments. By default the probabilities give these numbers.
         sensitive_features : array of shape (n,)
             Group of each row; two groups or more.
 
         Returns
         -------
         FairProjection
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If a parameter or argument is malformed, a probability is 0, rows do not sum to 1, there is one group, a
-            group lacks a label, or the constraints cannot be met.
+            If a parameter or an argument is malformed; if a probability is 0 or the probabilities of a row do not sum
+            to 1; if there is only one group; if a group lacks a label; if no probabilities satisfy the constraints.
         """
         self._check_parameters()
         given = _as_distributions(y_proba)
@@ -109,7 +122,7 @@ class FairProjection(BaseEstimator):
         return self
 
     def predict_proba(self, y_proba: Any, *, sensitive_features: Any) -> np.ndarray:
-        """Return the projected probabilities of rows, those of `fit` or others.
+        """Return the projected probabilities of rows, those given to `fit` or others.
 
         Parameters
         ----------
@@ -119,12 +132,12 @@ class FairProjection(BaseEstimator):
         Returns
         -------
         ndarray of shape (n, C)
-            Rows sum to 1.
+            Probabilities; each row sums to 1.
 
         Raises
         ------
         ValueError
-            If an argument is malformed, or a group was not seen in `fit`.
+            If an argument is malformed, or if a group was not seen in `fit`.
         """
         check_is_fitted(self, "multipliers_")
         given = _as_distributions(y_proba)
@@ -141,7 +154,9 @@ class FairProjection(BaseEstimator):
         return tilted(given, tilt, self._kind).probabilities
 
     def predict(self, y_proba: Any, *, sensitive_features: Any) -> np.ndarray:
-        """Return the likelier class of each row, the smaller of equals; the constraints do not bind these labels.
+        """Return the most likely class of each row, the smallest if several are equally likely.
+
+        The fairness constraints do not hold for these labels, only for the probabilities.
 
         Parameters
         ----------
@@ -156,7 +171,7 @@ class FairProjection(BaseEstimator):
         Raises
         ------
         ValueError
-            As `predict_proba`.
+            If an argument is malformed, or if a group was not seen in `fit`.
         """
         return self.predict_proba(y_proba, sensitive_features=sensitive_features).argmax(axis=1)
 

@@ -1,8 +1,8 @@
-"""A CSV file with one column replaced, in constant memory: every other byte of it stays as it was written.
+"""Replacing one column of a CSV file in constant memory; all other bytes stay as they are.
 
-The file is cut at commas and line ends by whole blocks. Quotes are those of RFC 4180: a quoted field begins and ends
-with a quote, and a quote inside is written twice. What does not fit is refused, since a comma or a line end
-taken for another would leave somebody's value in the file as it is.
+The file is split at commas and line ends, in large blocks. Quotes follow RFC 4180: a quoted field begins and ends with
+a quote, and a quote inside is written twice. Anything else raises an error, because a wrongly placed comma or line end
+could leave a person's value in the file unchanged.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _blocks(file: Any, fields: int) -> Iterator[tuple[bytes, Rows]]:
             return
         found = _cut(data, fields, rows, complete=bool(new) or data.endswith(b"\n"))
         if not new and found.size < len(data):
-            raise ValueError(f"row {rows + len(found.start) + 1:,}: found no end; a quote is left open")
+            raise ValueError(f"row {rows + len(found.start) + 1:,}: found an unterminated quoted field")
         if found.size:
             yield data[: found.size], found
         rows, rest = rows + len(found.start), data[found.size :]
@@ -102,7 +102,7 @@ def _blocks(file: Any, fields: int) -> Iterator[tuple[bytes, Rows]]:
             return
         if len(rest) > LONGEST_ROW:
             raise ValueError(
-                f"row {rows + 1:,}: found no end within {LONGEST_ROW:,} bytes; a quote is left open"
+                f"row {rows + 1:,}: found no end of the row within {LONGEST_ROW:,} bytes, perhaps an unterminated quote"
             )
 
 

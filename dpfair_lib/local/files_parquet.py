@@ -1,4 +1,4 @@
-"""A Parquet file with one column replaced, in constant memory: its row groups are read, changed, written in pieces."""
+"""Replacing one column of a Parquet file in constant memory, one row group at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of two levels, drawn exactly: some outcomes are e^ε times as likely as all the others."""
+"""Exact sampling from distributions in which some outcomes are e^ε times as likely as all others."""
 
 from __future__ import annotations
 

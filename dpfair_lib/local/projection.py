@@ -1,4 +1,4 @@
-"""Information projection of a probabilistic classifier onto linear fairness constraints, solved in the dual.
+"""Information projection of probabilities onto linear fairness constraints, by Newton steps on the dual problem.
 
 Rows i = 1 … n have probabilities y_i over C classes, all above 0. Wanted are probabilities h_i as near to them as
 possible, in the mean of KL(h_i ‖ y_i) ("kl") or of KL(y_i ‖ h_i) ("ce": cross-entropy, up to a constant), under m

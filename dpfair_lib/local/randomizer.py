@@ -1,4 +1,4 @@
-"""A channel on the values of a sensitive attribute: its exact ε, its effect on a distribution, its application."""
+"""Randomizers: channels that replace a person's value of an attribute by a random report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._validation import as_numbers, as_vector
-from dpfair_lib.local.words import as_source, words
+from dpfair_lib.local.words import words
+from dpfair_lib.privacy.noise_source import NoiseSource, mark_noise
 from dpfair_lib.privacy.rounding import log_above
-from dpfair_lib.privacy.sampling import Noise, mark_noise
+from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 WHAT_A_REPORT_PROMISES = (
@@ -23,35 +24,48 @@ WHAT_A_REPORT_PROMISES = (
 
 
 class Randomizer:
-    """A channel: whoever has the value i reports the value j with probability ``matrix[i, j]``.
+    """A channel: a person with the value i reports the value j with probability ``matrix[i, j]``.
 
-    **The row is the input A = i, the column is the output Z = j**: q_ij = Pr(Z = j | A = i), so that every row
-    sums to 1. Values are numbered from 0.
+    **A row belongs to a true value A = i, a column to a report Z = j**: q_ij = Pr(Z = j | A = i). Every row sums to 1.
+    Values and reports are numbered from 0.
 
     Parameters
     ----------
     matrix : array of shape (k, m)
-        q_ij; `Fraction` entries stay exact. m is k unless the reports are of another kind than the values.
+        The probabilities q_ij. `Fraction` entries stay exact. m is k unless the reports are of another kind than the
+        values.
     value : number, optional
-        The unfairness that an optimal channel was found to reach; None for a channel that nobody optimised.
+        For a channel that was optimised: the unfairness of its reports.
     certificate : object, optional
-        What proves that value.
+        The proof that no channel has a lower value.
 
     Attributes
     ----------
     matrix : ndarray of shape (k, m)
-        Read-only.
+        The probabilities, read-only.
     value, certificate
         As given.
 
     Raises
     ------
     ValueError
-        If an entry is outside [0, 1] or a row does not sum to 1 (exactly, where all entries are `Fraction`).
+        If an entry is outside [0, 1], or if a row does not sum to 1 (exactly, if all entries are `Fraction`).
 
     References
     ----------
-    Thesis, § 5.5: Pr(Z = j | A = i) = q_ij, row i, column j; (5.4.1) for k = 2.
+    Ghoukasian (thesis, 2024), § 5.5; equation (5.4.1) for k = 2.
+
+    Examples
+    --------
+    Each person reports the truth with probability ¾, which gives ε = ln 3.
+
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]])
+    >>> round(channel.epsilon, 4)
+    1.0986
+    >>> channel.apply([0, 1, 1, 0], rng=np.random.default_rng(0))  # without rng: secure noise
+    array([0, 1, 0, 0])
     """
 
     def __init__(self, matrix: Any, *, value: Any = None, certificate: Any = None) -> None:
@@ -74,10 +88,10 @@ class Randomizer:
 
     @property
     def likelihood_ratio(self) -> Any:
-        """e^ε: the largest ratio of two entries of one column; `Fraction` where the channel is exact, or inf.
+        """The largest ratio of two entries of one column, e^ε; `Fraction` if the channel is exact, or inf.
 
-        A report that one value can cause and another cannot has the ratio infinity; a report that no value can
-        cause says nothing and counts for nothing.
+        A report that is possible for one value and impossible for another has the ratio infinity. A report that is
+        impossible for every value is ignored.
         """
         high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
         possible = high > 0
@@ -88,9 +102,9 @@ class Randomizer:
 
     @property
     def epsilon(self) -> float:
-        """The least ε ≥ 0 for which the channel is ε-locally private, a few roundings up; inf where no ε is enough.
+        """The smallest ε ≥ 0 for which the channel is ε-locally private, rounded up; inf if there is none.
 
-        Of the entries as they are, which are exact numbers, floats too.
+        It is computed from the entries as they are; floating-point entries are exact numbers too.
         """
         ratio = self._largest_ratio()
         return log_above(ratio) if ratio > 1 else 0.0
@@ -103,31 +117,31 @@ class Randomizer:
         return max(Fraction(a) / Fraction(b) for a, b in pairs)
 
     def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the channel makes of a distribution of (A, Y), Y being left as it is.
+        """Return the distribution of (Z, Y), given that of (A, Y): what the reports look like beside unchanged labels.
 
         Parameters
         ----------
         p : array of shape (k,)
             P(A = i).
         p1 : array of shape (k,)
-            P(Y = 1 | A = i); where ``p`` is 0 it may be anything, NaN too.
+            P(Y = 1 | A = i). Where ``p`` is 0, any number or NaN.
 
         Returns
         -------
         pz : ndarray of shape (m,)
             P(Z = j).
         p1z : ndarray of shape (m,)
-            P(Y = 1 | Z = j). A report of probability 0 has no such rate; in its place stands P(Y = 1), which lies
-            between the other rates and so changes no maximum over reports.
+            P(Y = 1 | Z = j). For a report of probability 0 it is set to P(Y = 1), which lies between the other rates
+            and so does not change their maximum or minimum.
 
         Raises
         ------
         ValueError
-            If ``p`` is no distribution over the k values or a rate is outside [0, 1].
+            If ``p`` is not a distribution over the k values, or if a rate is outside [0, 1].
 
         References
         ----------
-        Thesis, App. B, proof of Lemma 13.
+        Ghoukasian (thesis, 2024), Appendix B, proof of Lemma 13.
         """
         p, p1 = as_shares(p, p1, self.k)
         pz, joint = p @ self.matrix, (p * p1) @ self.matrix
@@ -136,21 +150,26 @@ class Randomizer:
         return pz, p1z
 
     def truth_probability(self, p: Any) -> Any:
-        """Return Pr(Z = A) = Σ p_i q_ii.
+        """Return the probability of a true report, Pr(Z = A) = Σ p_i q_ii.
 
         Parameters
         ----------
         p : array of shape (k,)
             P(A = i).
 
+        Returns
+        -------
+        float or Fraction
+            Pr(Z = A).
+
         Raises
         ------
         ValueError
-            If ``p`` is no distribution over the k values, or the reports are of another kind than the values.
+            If ``p`` is not a distribution over the k values, or if the reports are of another kind than the values.
 
         References
         ----------
-        Thesis (5.5.6).
+        Ghoukasian (thesis, 2024), equation (5.5.6).
         """
         if self.matrix.shape[1] != self.k:
             raise ValueError(
@@ -162,28 +181,29 @@ class Randomizer:
     def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw a report for each person.
 
-        The draw compares a uniform word of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
-        law of the reports is a channel too, `realized`, known exactly: every entry is off by less than m·2^(−b),
-        and 0 exactly where it should be; none but the likeliest of a row is smaller than it should be.
+        The draw compares a uniform number of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
+        reports follow a channel with slightly other entries, which `realized` returns exactly. Every entry differs by
+        less than m·2^(−b); entries 0 stay 0; only the largest entry of a row can be smaller than it should be.
 
         Parameters
         ----------
         a : array of shape (n,)
             Each person's value, an integer in 0, …, k − 1.
         rng : numpy.random.Generator, optional
-            Source of randomness for a study, which protects no real data; by default the operating system's.
+            Source of randomness for an experiment, which protects nobody. By default the operating system's secure
+            source.
 
         Returns
         -------
         ndarray of shape (n,)
-            The reports, numbered from 0; of the dtype of ``a`` where that can hold them, else 64-bit integers.
+            The reports, numbered from 0. They have the dtype of ``a`` if it can hold them; otherwise 64-bit integers.
 
         Raises
         ------
         ValueError
-            If a value is not one of the k, or ``rng`` is something else.
+            If a value is not one of the k, or if ``rng`` is not a generator.
         """
-        a, rng = as_values(a, self.k), as_source(rng, "rng")
+        a, rng = as_values(a, self.k), NoiseSource.given(rng).generator
         bits = _word_bits(self.k)
         rows = np.arange(self.k, dtype=np.int64)[:, None] << bits
         edges = (rows + self._weights(bits).cumsum(axis=1)).ravel()
@@ -194,7 +214,7 @@ class Randomizer:
         return z.astype(a.dtype if outputs - 1 <= np.iinfo(a.dtype).max else np.int64)
 
     def realized(self) -> Randomizer:
-        """Return the channel that `apply` really draws from, in exact fractions."""
+        """Return the channel from which `apply` really draws, in exact fractions."""
         bits = _word_bits(self.k)
         weights = self._weights(bits)
         entries = [Fraction(int(weight), 1 << bits) for weight in weights.ravel()]
@@ -202,20 +222,20 @@ class Randomizer:
 
     @property
     def realized_epsilon(self) -> float:
-        """ε of the channel that `apply` really draws from, a float that is not below it."""
+        """ε of the channel from which `apply` really draws, rounded up."""
         return log_above(self.realized().likelihood_ratio)
 
     def privacy_statement(
         self, *, attribute: str = "the attribute", noise: Noise = "secure"
     ) -> PrivacyStatement:
-        """Return what one report promises the person who gives it, by the law that `apply` really draws from.
+        """Return what one report costs the person who gives it, for the channel from which `apply` really draws.
 
         Parameters
         ----------
         attribute : str
-            Which attribute is reported.
+            Name of the attribute that is reported.
         noise : {"secure", "study"}
-            "study" if the reports were drawn from a seeded generator: then nothing is guaranteed.
+            "study" if the reports were drawn with a seeded generator. Nothing is guaranteed then.
 
         Returns
         -------
@@ -225,7 +245,7 @@ class Randomizer:
         Raises
         ------
         ValueError
-            If the attribute has no name, or the noise is unknown.
+            If the attribute has no name, or if the noise is unknown.
         """
         if not isinstance(attribute, str) or not attribute:
             raise ValueError(f"attribute: found {attribute!r}, expected the name of what is reported")

@@ -1,4 +1,4 @@
-"""What is kept of a randomised file: the statement beside it, and, beside its source, what was reported from it."""
+"""The statement kept beside a randomised file, and the note beside its source of what was reported."""
 
 from __future__ import annotations
 

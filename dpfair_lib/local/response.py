@@ -1,4 +1,4 @@
-"""Generalised randomised response: the truth, or any other value, all of these alike."""
+"""Generalised randomised response: report the true value, or any other with equal probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from dpfair_lib._arguments import positive_integer
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_values
-from dpfair_lib.local.words import as_source
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 MOST_VALUES = 1 << 13
@@ -81,7 +81,7 @@ class GeneralizedRandomizedResponse(Randomizer):
         ValueError
             If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self.k), as_source(rng, "rng")
+        a, rng = as_values(a, self.k), NoiseSource.given(rng).generator
         # wide enough for a value and a shift together, both below k or equal to it
         dtype = np.uint8 if self.k <= 128 else np.uint16 if self.k <= 1 << 15 else np.uint64
         k, reports = dtype(self.k), np.empty_like(a)
@@ -110,19 +110,19 @@ class GeneralizedRandomizedResponse(Randomizer):
 
 
 def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandomizedResponse:
-    """Return the channel that reports the truth with probability e^ε/(e^ε + k − 1), else another value at random.
+    """Return the channel that reports the truth with probability e^ε/(e^ε + k − 1), and otherwise a random other value.
 
     Parameters
     ----------
     k : int
-        How many values the attribute has, from 1 to 2¹³. The channel's matrix has k² entries.
+        Number of values of the attribute, from 1 to 2¹³. The channel's matrix has k² entries.
     epsilon : float
-        ε in [0, 700]: 0 reports a uniform value whatever the truth; infinity reports the truth.
+        ε in [0, 700], or infinity. With 0 the report does not depend on the value; with infinity it is always true.
 
     Returns
     -------
     Randomizer
-        With a fast ``apply``.
+        The channel, with a fast ``apply``.
 
     Raises
     ------
@@ -131,6 +131,16 @@ def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandom
 
     References
     ----------
-    Thesis, § 5.2.3, after Warner (1965) and Kairouz, Oh and Viswanath (2014).
+    Ghoukasian (thesis, 2024), § 5.2.3, after Warner (1965) and Kairouz, Oh and Viswanath (2014).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.generalized_randomized_response(3, epsilon=np.log(2))
+    >>> channel.matrix.round(2)
+    array([[0.5 , 0.25, 0.25],
+           [0.25, 0.5 , 0.25],
+           [0.25, 0.25, 0.5 ]])
     """
     return GeneralizedRandomizedResponse(positive_integer(k, "k", most=MOST_VALUES), as_epsilon(epsilon))

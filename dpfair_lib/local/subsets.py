@@ -1,4 +1,4 @@
-"""Subset selection: the report is a set of ω values, which holds the true one more often than any other."""
+"""Subset selection: the report is a set of ω values, which contains the true one more often than any other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from dpfair_lib._arguments import positive_integer
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 from dpfair_lib.local.response import BLOCK
-from dpfair_lib.local.words import Source, as_source, below
+from dpfair_lib.local.words import Source, below
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 LARGEST_MATRIX = 1 << 20
@@ -197,7 +198,7 @@ class SubsetSelection(Randomizer):
         ValueError
             If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self._k), as_source(rng, "rng")
+        a, rng = as_values(a, self._k), NoiseSource.given(rng).generator
         reports = np.empty((len(a), self._k), dtype=np.uint8)
         for start in range(0, len(a), BLOCK):
             values = a[start : start + BLOCK].astype(np.int64)
@@ -244,21 +245,21 @@ class SubsetSelection(Randomizer):
 
 
 def subset_selection(k: int, epsilon: float, *, size: int | None = None) -> SubsetSelection:
-    """Return the channel that reports a set of ω values, holding the truth with probability ωe^ε/(ωe^ε + k − ω).
+    """Return the channel that reports a set of ω values: with probability ωe^ε/(ωe^ε + k − ω) the true value is in it.
 
     Parameters
     ----------
     k : int
-        How many values the attribute has, at most 2²⁰.
+        Number of values of the attribute, at most 2²⁰.
     epsilon : float
-        ε in [0, 700]: 0 reports a uniform set whatever the truth; with infinity every set holds the truth.
+        ε in [0, 700], or infinity. With 0 the set does not depend on the value; with infinity it always contains it.
     size : int, optional
-        ω, at most k; by default the printed one, `subset_size`.
+        ω, at most k. By default the published choice, k/(e^ε + 1) rounded.
 
     Returns
     -------
     Randomizer
-        Reports are bit vectors; columns of the matrix are the sets in lexicographic order.
+        Reports are vectors of k bits. The columns of the matrix are the sets in lexicographic order.
 
     Raises
     ------
@@ -267,7 +268,18 @@ def subset_selection(k: int, epsilon: float, *, size: int | None = None) -> Subs
 
     References
     ----------
-    Thesis, § 5.2.3; Ye and Barg (2018).
+    Ghoukasian (thesis, 2024), § 5.2.3; Ye and Barg (2018).
+
+    Examples
+    --------
+    Two people, with values 0 and 3, report sets of two of the four values.
+
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.subset_selection(4, epsilon=1.0, size=2)
+    >>> channel.apply([0, 3], rng=np.random.default_rng(0))  # without rng: secure noise
+    array([[1, 0, 0, 1],
+           [0, 1, 0, 1]], dtype=uint8)
     """
     k, epsilon = positive_integer(k, "k", most=MOST_VALUES), as_epsilon(epsilon)
     ratio = math.exp(epsilon) if epsilon < math.inf else math.inf

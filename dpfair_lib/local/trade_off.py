@@ -1,7 +1,8 @@
-"""From the unfairness of labels to that of a classifier: two groups, and what accuracy has to do with it.
+"""How the unfairness of labels bounds that of a classifier for two groups, and the role of accuracy.
 
-For a classifier that selects as many people as have label 1, a group whose rate it moves by t costs it t of accuracy in
-that group, and as much in the other. That is the whole content of the equation of Kamiran and Calders.
+Consider a classifier that selects as many people as have label 1. If it changes a group's rate by t, it loses at least
+t of accuracy in that group, and as many people are classified wrongly in the other. The equation of Kamiran and Calders
+says nothing more than this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Truthful channels: the conditions of the thesis's program, and the optimum for two groups in closed form."""
+"""Truthful channels: the conditions of the thesis, and the optimum for two groups in closed form."""
 
 from __future__ import annotations
 

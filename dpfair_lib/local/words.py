@@ -11,14 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_generator
-
 Source = np.random.Generator | None
-
-
-def as_source(value: Any, name: str) -> Source:
-    """Return a generator, or None for the operating system's randomness; seeds are refused."""
-    return None if value is None else as_generator(value, name)
 
 
 def words32(n: int, source: Source) -> np.ndarray:

@@ -1,6 +1,18 @@
-"""Margins of linear classifiers, and what they say of the group fairness of every model nearby (MPBT).
+"""Margins of linear classifiers, and bounds on the group fairness of every model near a given one.
 
-The room bears the name of its first function, and calling it calls that: ``dpfair_lib.margins(scores, y)``.
+`dpfair_lib.margins` is a package and a function. ``margins(scores, y)`` returns the margin of each row: the score of
+the true label minus the largest score of another label. The prediction is right where it is positive.
+
+Source: Mangold, Perrot, Bellet and Tommasi (ICML 2023), Differential Privacy has Bounded Impact on Fairness in
+Classification.
+
+Examples
+--------
+For two labels give one score for each row, positive for the label 1. The second row is predicted wrongly.
+
+>>> import dpfair_lib as dpf
+>>> dpf.margins([2.0, -0.5, -1.0], [1, 1, 0])
+array([ 2. , -0.5,  1. ])
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Lipschitz constants of the fairness notions: Theorem 3.2 with the coefficients of Appendix A, and Corollary 3.3."""
+"""Lipschitz constants of the fairness notions: Theorem 3.2 and Corollary 3.3 of Mangold et al. (2023)."""
 
 from __future__ import annotations
 

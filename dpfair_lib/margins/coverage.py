@@ -1,7 +1,7 @@
-"""Coverage: the group fairness of many models on the same rows, and how many of them a certificate holds for.
+"""Coverage of certificates: the group fairness of many models on the same rows, and how many lie within the bounds.
 
-Of the table of rows times models only counts are kept. The same lines count NumPy arrays and torch tensors, on a
-processor or a GPU, in 64 bits.
+Only counts are stored, not the table of rows times models. The same code counts NumPy arrays and torch tensors, on a
+CPU or a GPU, in 64 bits.
 """
 
 from __future__ import annotations

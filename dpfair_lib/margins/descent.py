@@ -1,4 +1,4 @@
-"""How far noisy gradient descent ends from the minimiser, on average."""
+"""The expected distance between the result of noisy gradient descent and the minimiser."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def stochastic_descent_bound(
         raise ValueError(
             f"step: found {step}, expected a number above 0, at most 1/(2β) ≤ {1 / (2 * modulus)}"
         )
-    kept = (1 - step * modulus) ** steps
+    contraction = (1 - step * modulus) ** steps
     floor = step * (2 * gradient_variance + p * sigma_squared) / modulus
-    return kept * initial + (1 - kept) * floor
+    return contraction * initial + (1 - contraction) * floor
 
 
 def full_batch_descent_bound(
@@ -110,6 +110,6 @@ def full_batch_descent_bound(
     count = positive_integer(steps, "steps")
     sensitivity = 2 * positive(lipschitz, "lipschitz") * math.sqrt(count) / positive_integer(n, "n")
     sigma = gaussian_sigma(epsilon, delta, sensitivity, "analytic")
-    kept = (1 - modulus / beta) ** 2
-    floor = positive_integer(p, "p") * (sigma / beta) ** 2 / (1 - kept)
-    return sigma, kept**count * positive(initial, "initial") + floor
+    contraction = (1 - modulus / beta) ** 2
+    floor = positive_integer(p, "p") * (sigma / beta) ** 2 / (1 - contraction)
+    return sigma, contraction**count * positive(initial, "initial") + floor

@@ -1,4 +1,4 @@
-"""From a sample to its distribution: the terms of Lemma 3.4, with their constants."""
+"""Bounds on the difference between a sample and its distribution: the terms of Lemma 3.4 of Mangold et al. (2023)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confidence margins of score-based classifiers, and how fast they can change with the model."""
+"""Margins of classifiers: the score of the true label minus the largest other score."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ NORMS = ("frobenius", "spectral", "largest-row")
 
 
 def margins(scores: Any, y: Any) -> np.ndarray:
-    """Return the margins ρ(h, x, y): the score of the true label minus the largest score of another label.
+    """Return the margin of each row: the score of the true label minus the largest score of another label.
 
-    The prediction is right where the margin is positive, wrong where it is negative, and decided by the rule for
-    ties where it is 0.
+    The prediction is right where the margin is positive, and wrong where it is negative. Where it is 0, the
+    classifier's rule for ties decides.
 
     Parameters
     ----------
     scores : array of shape (n,) or (n, K)
-        One score for each of K ≥ 2 labels; or, for two labels, one decision value wᵀx, positive for the label 1,
-        which stands for the scores 0 and wᵀx.
+        One score for each of K ≥ 2 labels. For two labels also one decision value wᵀx, positive for the label 1; it
+        stands for the scores 0 and wᵀx.
     y : array of shape (n,)
-        Labels 0 … K − 1, which are the columns of ``scores``.
+        Labels 0 … K − 1, the numbers of the columns of ``scores``.
 
     Returns
     -------
@@ -33,11 +33,17 @@ def margins(scores: Any, y: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a score is not a finite number, or a label is no column.
+        If a score is not a finite number, or if a label is not the number of a column.
 
     References
     ----------
-    MPBT, § 2.
+    Mangold et al. (2023), § 2.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> dpf.margins([[2.0, 1.0, 0.5], [0.0, 3.0, 2.0]], [0, 2])
+    array([ 1., -1.])
     """
     table = _scores(scores)
     if table.ndim == 1:
@@ -62,16 +68,21 @@ def margins(scores: Any, y: Any) -> np.ndarray:
 
 
 def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -> np.ndarray:
-    """Return, for each row, the least L with |ρ(h, x, y) − ρ(h′, x, y)| ≤ L · ‖h − h′‖ for all linear h, h′ and all y.
+    """Return, for each row, how fast its margin can change with the weights of a linear model.
+
+    This is the smallest L with |ρ(h, x, y) − ρ(h′, x, y)| ≤ L · ‖h − h′‖ for all linear models h, h′ and all labels y,
+    where ρ is the margin.
 
     Parameters
     ----------
     X : array of shape (n, d)
         Features; a column of ones stands for an intercept.
     norm : {"frobenius", "spectral", "largest-row"}
-        The norm of the difference of the two K × d weight matrices: L is √2‖x‖, √2‖x‖ and 2‖x‖, for every K ≥ 2.
+        Norm of the difference of the two K × d weight matrices. L is √2‖x‖, √2‖x‖ and 2‖x‖ respectively, for every K ≥
+        2.
     binary : bool
-        True if the model is one weight vector for two labels, with the Euclidean norm: L is ‖x‖, whatever ``norm``.
+        True if the model is one weight vector for two labels, with the Euclidean norm. L is then ‖x‖ for every
+        ``norm``.
 
     Returns
     -------
@@ -81,11 +92,17 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
     Raises
     ------
     ValueError
-        If X is not a table of finite numbers or the norm is unknown.
+        If X is not a table of finite numbers, or if the norm is unknown.
 
     References
     ----------
-    MPBT, Assumption 2.1, has 2‖x‖ for all linear models.
+    Mangold et al. (2023), Assumption 2.1, uses 2‖x‖ for all linear models.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> dpf.margin_lipschitz([[3.0, 4.0], [0.0, 1.0]], binary=True)
+    array([5., 1.])
     """
     if norm not in NORMS:
         raise ValueError(f"norm: found {norm!r}, expected one of {', '.join(NORMS)}")

@@ -1,4 +1,4 @@
-"""Intervals for the fairness of the model on the other side of Gaussian noise."""
+"""Bounds on the fairness of the model before (or after) Gaussian noise, given the other of the two."""
 
 from __future__ import annotations
 
@@ -23,54 +23,66 @@ def noise_certificate(
     reach: Reach = "local", slack: float = 1e-4, draws: int = 10_000, rng: np.random.Generator | None = None,
     desirable: Any = None,
 ) -> FairnessCertificate:  # fmt: skip
-    """Bound the group fairness of a linear model, given only the one that Gaussian noise made of it, or the reverse.
+    """Bound the group fairness of the model before Gaussian noise was added, given the model after it, or the reverse.
 
-    One of the two models is w, fixed before the noise; the other is w + Z with Z ~ N(0, σ²I), as `OutputPerturbation`
-    releases it, unless with noise_kind="laplace". The scores are those of either. With probability at least 1 − ζ,
-    over the noise and the simulation, the intervals hold for the other one: for every group together, whatever w is.
+    One model has the weights w, fixed before the noise; the other has w + Z with Z ~ N(0, σ²I), as `OutputPerturbation`
+    releases it with Gaussian noise. Give the scores of either model. With probability at least 1 − ζ, over the noise
+    and the simulation, the intervals hold for the other model, for every w and all groups at once.
 
-    They do not hold if the noise is not Gaussian, which its standard deviation alone does not tell: not for the Laplace
-    noise of `OutputPerturbation`, which reaches further. Nor do they if the noisy weights are changed afterwards, by a
-    projection or by rounding, if the rows were chosen after the noise had been drawn, or if the model has an intercept
-    and X no column of ones, see `fairness_certificate`.
+    The intervals do not hold in these cases: the noise is not Gaussian, for example with ``noise_kind="laplace"``; the
+    noisy weights were projected or rounded afterwards; the rows were chosen after the noise was drawn; the model has an
+    intercept and X no column of ones (see `fairness_certificate`).
 
-    The intervals are computed from the rows without any noise of their own, so that publishing them tells of the rows;
-    `private_certificate` has others.
+    The intervals are computed from the rows without noise, so publishing them reveals something about the rows. Publish
+    those of `private_certificate` instead.
 
     Parameters
     ----------
     scores : array of shape (n,)
-        Decision values, positive for the label 1. Models with a weight vector per label have no certificate here.
+        Decision values, positive for the label 1. Models with a weight vector for each label are not supported.
     y, X, sensitive_features, notion, desirable
-        As in `fairness_certificate`, X with the column of ones if there is an intercept.
+        As in `fairness_certificate`.
     sigma : float
-        Standard deviation of the Gaussian noise in each coordinate, ``sigma_`` of `OutputPerturbation` if its
-        noise_kind is not "laplace".
+        Standard deviation of the Gaussian noise in each coordinate: ``sigma_`` of `OutputPerturbation`.
     zeta : float
         ζ in (0, 1).
     reach : {"local", "simulated", "markov"}
-        How far a row can move: `local_reach` after a `simulated_reach` at a tenth of ζ; `simulated_reach`; or
-        `markov_reach`, with a slack.
+        How to bound the distance by which the noise moves the rows' scores. "simulated" simulates the noise for all
+        rows. "local" does this with a tenth of ζ, then again for the rows close enough to the boundary to change.
+        "markov" needs no simulation, but leaves out a share ``slack`` of each group.
     slack : float
-        Only for "markov": the share of each group that may move further, chosen before the noise is drawn.
+        For "markov" only: the share of each group that may move further, chosen before the noise is drawn.
     draws : int
-        Simulated draws, not for "markov"; at least 1/ζ − 1 for "simulated" and 10/ζ − 1 for "local".
+        Number of simulated draws, not for "markov"; at least 1/ζ − 1 for "simulated" and 10/ζ − 1 for "local".
     rng : numpy.random.Generator
-        For the simulation, independent of the noise; not for "markov".
+        Source of the simulation, independent of the noise; not for "markov".
 
     Returns
     -------
     FairnessCertificate
-        Its ``radius`` is the reach, along the projection on each row; the noise itself may be longer.
+        Its ``radius`` bounds the noise along the direction of each row; the noise vector itself may be longer.
 
     Raises
     ------
     ValueError
-        If an argument is malformed or out of its range, a group lacks a label, or the draws are too few for ζ.
+        If an argument is malformed or out of its range, if a group lacks a label, or if there are too few draws for ζ.
 
     References
     ----------
-    In place of the radius of MPBT, Theorem 4.4.
+    Ours. It replaces the radius of Mangold et al. (2023), Theorem 4.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> compas = dpf.synthetic("compas", n=400, random_state=0)
+    >>> X = np.column_stack([compas.X["age"] / 100, np.ones(400)])
+    >>> certificate = dpf.noise_certificate(
+    ...     X @ [-2.0, 0.6], compas.y, X=X, sensitive_features=compas.sensitive_features,
+    ...     notion="accuracy_parity", sigma=0.01, zeta=0.05, rng=np.random.default_rng(0),
+    ... )
+    >>> print(certificate.lower[0].round(3), certificate.upper[0].round(3))
+    -0.091 0.025
     """
     check_notion(notion)
     one_of(reach, "reach", ("local", "simulated", "markov"))

@@ -1,4 +1,4 @@
-"""The law of the fairness of noisy models, by simulation: for whoever knows the model without noise."""
+"""Simulation of the group fairness of noisy models, when the model without noise is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate that may be published although it is computed from people's records."""
+"""Bounds on the fairness of a model that may be published, because they are differentially private."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients,
 from dpfair_lib.margins.certificate import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
-from dpfair_lib.privacy import PrivacyStatement, mark_noise
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, add_discrete_laplace_noise
+from dpfair_lib.privacy.sampling import Noise
 
 L1 = 2  # a record that is replaced within its cell may leave one of its two counts and enter the other
 
 
 @dataclass(frozen=True)
 class PrivateCertificate:
-    """Intervals for the group fairness of the model without noise, and what publishing them costs.
+    """Bounds on the group fairness of the model without noise, and what publishing them costs.
 
     Attributes
     ----------
     notion : str
-        As asked for.
+        The argument of `private_certificate`.
     groups : tuple
         The K groups of the notion.
     lower, upper : array of shape (K,)
-        Interval for F_k of the model without noise.
+        Bounds on F_k of the model without noise.
     privacy_statement : PrivacyStatement
-        Of the intervals alone; the model's own adds to it where the rows are training rows.
+        Cost of the bounds alone. If the rows are training rows, add the model's own statement with `compose`.
     """
 
     notion: str
@@ -49,43 +50,57 @@ def private_certificate(
     scores: Any, y: Any, *, X: Any, sensitive_features: Any, notion: str, sigma: float, zeta: float, epsilon: float,
     slack: float = 1e-4, noise: Noise = "secure", rng: np.random.Generator | None = None, desirable: Any = None,
 ) -> PrivateCertificate:  # fmt: skip
-    """Return a certificate of the model behind a noisy one, from two noisy counts for each label and group.
+    """Bound the group fairness of the model before Gaussian noise was added, with differential privacy for the rows.
 
-    Counted are the rows that are right, and those that are wrong, under all models within the reach; the reach of
-    `markov_reach` depends on no row. A row that has no relative margin, of zeros or longer than floats can hold, counts
-    as neither: an error would tell of it. Half of ζ is for the noise of the model, half for that of
-    the counts, for which every interval is widened. The noise of the model is Gaussian, as for `noise_certificate`.
+    For each label and group, noisy counts are published of two kinds of rows: those that are predicted rightly, and
+    those that are predicted wrongly, by every model that the noise is likely to lead to. Half of ζ is for the noise of
+    the model, half for the noise of the counts, by which every interval is widened. A row of zeros, or one longer than
+    floats can hold, is counted as neither kind, because an error would reveal something about it.
 
     Parameters
     ----------
     scores, y, X, sensitive_features, notion, sigma, desirable
-        As in `noise_certificate`; how many rows each label has in each group is taken as public.
+        As in `noise_certificate`. The number of rows of each label in each group is assumed to be public.
     zeta : float
         ζ in (0, 1).
     epsilon : float
         ε > 0 of the counts.
     slack : float
-        As in `markov_reach`.
+        Share of each group that may move further than the bound allows, as for ``reach="markov"`` in
+        `noise_certificate`.
     noise : {"secure", "study"}
-        As in `add_discrete_laplace_noise`.
+        "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     rng : numpy.random.Generator, optional
-        Needed for study noise, refused for secure noise.
+        Source of study noise. Must be None for secure noise.
 
     Returns
     -------
     PrivateCertificate
-        With probability at least 1 − ζ, over both noises, all its intervals hold.
+        All its intervals hold with probability at least 1 − ζ, over both noises.
 
     Raises
     ------
     ValueError
-        As `fairness_certificate`, or if a number is out of its range. Refusals that speak of X or of scores depend on
-        the rows, and the statement has it as public that there are none; the finite scores of a linear model cause
-        none, unless all of them are but rounding.
+        As `fairness_certificate`, or if a number is out of its range. Errors about the values of X or of the scores
+        depend on the rows; the statement lists as public that there are none. The finite scores of a linear model cause
+        none, unless all of them are rounding errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> compas = dpf.synthetic("compas", n=400, random_state=0)
+    >>> X = np.column_stack([compas.X["age"] / 100, np.ones(400)])
+    >>> certificate = dpf.private_certificate(
+    ...     X @ [-2.0, 0.6], compas.y, X=X, sensitive_features=compas.sensitive_features,
+    ...     notion="accuracy_parity", sigma=0.01, zeta=0.05, epsilon=1.0,
+    ... )
+    >>> print(certificate.privacy_statement)
+    ε = 1 (pure), replace-within-group, per record; public: the number of rows of each label in each group, ...
     """
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
-    half = inside_unit(zeta, "zeta") / 2
+    half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
     relative = _total_margins(margins(scores, y), X)
     check_linear(plain_array(scores), plain_array(X))
     labels, label = as_groups(y, "y")
@@ -101,7 +116,7 @@ def private_certificate(
     reach = markov_reach(sigma, zeta=half, slack=slack, groups=cells)
     counts = settled_counts(relative, codes, cells, reach)
     scale = noise_scale(L1, positive(epsilon, "epsilon"))
-    noisy = add_discrete_laplace_noise(counts.ravel(), scale, noise=noise, rng=rng).reshape(counts.shape)
+    noisy = source.add_discrete_laplace(counts.ravel(), scale).reshape(counts.shape)
     sure = sure_counts(noisy, noise_margin(scale, half / counts.size), rows)
     low = np.clip(sure[:, 0] / rows - slack, 0, 1)
     high = np.clip(1 - sure[:, 1] / rows + slack, 0, 1)
@@ -118,7 +133,7 @@ def private_certificate(
     )  # fmt: skip
     return PrivateCertificate(
         notion, group_names(labels, levels, notion), constant + rise @ low - fall @ high,
-        constant + rise @ high - fall @ low, mark_noise(statement, noise),
+        constant + rise @ high - fall @ low, source.mark(statement),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""How far Gaussian noise on one weight vector moves the scores of given rows, one projection of the noise per row."""
+"""Bounds on how far Gaussian noise on one weight vector moves the scores of given rows."""
 
 from __future__ import annotations
 

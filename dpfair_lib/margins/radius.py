@@ -1,4 +1,4 @@
-"""How far output perturbation moves a model, and which predictions that changes."""
+"""Output perturbation: how far the noise moves a model, and which predictions that changes."""
 
 from __future__ import annotations
 
@@ -17,31 +17,37 @@ NoiseKind = Literal["classical", "analytic"]
 
 
 def strong_convexity(C: float, n: int) -> float:
-    """Return the strong-convexity modulus of scikit-learn's L2-regularised mean loss.
+    """Return the strong-convexity modulus of the L2-regularised mean loss that scikit-learn minimises with its C.
 
-    scikit-learn minimises ‖w‖²/2 + C Σᵢ ℓᵢ(w). Divided by Cn this is the mean loss plus ‖w‖²/(2Cn), and the modulus
-    that belongs to a mean of n losses is 1/(Cn).
+    scikit-learn minimises ‖w‖²/2 + C Σᵢ ℓᵢ(w). Divided by Cn this is the mean loss plus ‖w‖²/(2Cn), whose modulus is
+    1/(Cn).
 
     Parameters
     ----------
     C : float
-        Inverse weight of the regulariser, a positive finite number; without regulariser (C infinite) there is none.
+        Inverse weight of the regulariser, a positive finite number.
     n : int
         Number of records.
 
     Returns
     -------
     float
-        The modulus, for all coordinates but an intercept that scikit-learn fits itself: it is not regularised.
+        The modulus. It is for all parameters except an intercept fitted by scikit-learn, which is not regularised.
 
     Raises
     ------
     ValueError
-        If C is not a positive finite number or n not a positive integer.
+        If C is not a positive finite number, or if n is not a positive integer.
 
     References
     ----------
-    MPBT, § 4 and § 5, where the modulus is said to be 1.
+    Mangold et al. (2023), § 4 and § 5, where the modulus is said to be 1.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> dpf.strong_convexity(C=1.0, n=1000)
+    0.001
     """
     return 1 / (positive(C, "C") * positive_integer(n, "n"))
 
@@ -88,33 +94,39 @@ def output_perturbation_radius(
     p: int, *, lipschitz: float, strong_convexity: float, n: int, epsilon: float, delta: float, zeta: float,
     kind: RadiusKind = "lemma-4.1", noise_kind: NoiseKind = "classical", noise: NoiseKind | None = None,
 ) -> float:  # fmt: skip
-    """Return r with P(‖h_priv − h*‖ > r) ≤ ζ for output perturbation.
+    """Return a distance that the noise of output perturbation exceeds with probability at most ζ.
 
-    The radius speaks of the noise, whatever it protects: whether the noise is (ε, δ)-private depends on the
-    hypotheses of the sensitivity, and for the classical formula on ε, which must be at most 1. The analytic noise
-    is private for every ε. A projection on a convex set that contains h* brings the two models closer only.
+    It is a number r with P(‖h_priv − h*‖ > r) ≤ ζ, where h* are the exact weights and h_priv those with noise. If
+    h_priv is projected on a convex set that contains h*, the distance only gets smaller.
+
+    The number describes the noise; it does not say whether the noise is private. The noise is (ε, δ)-private if the
+    hypotheses on the loss hold and, for the classical formula, if ε ≤ 1.
 
     Parameters
     ----------
     p : int
         Number of parameters that receive noise.
-    lipschitz, strong_convexity, n
-        As in `output_perturbation_sensitivity`.
+    lipschitz : float
+        Λ: the loss of a record changes by at most Λ times the distance of two parameter vectors.
+    strong_convexity : float
+        Modulus of the regularised mean loss, see `strong_convexity`.
+    n : int
+        Number of records.
     epsilon, delta : float
         ε > 0 and δ in (0, 1), for which the noise is calibrated.
     zeta : float
-        ζ in (0, 1): failure probability over the noise.
+        ζ in (0, 1).
     kind : {"lemma-4.1", "laurent-massart", "exact"}
-        The bound on the norm of the noise, each smaller than the one before it.
+        Bound on the norm of the noise; each is smaller than the one before.
     noise_kind : {"classical", "analytic"}
-        The standard deviation: Δ√(2 ln(1.25/δ))/ε, or the smallest that is (ε, δ)-private.
+        Calibration of the Gaussian noise, as in `gaussian_sigma`.
     noise
-        The old name of `noise_kind`; deprecated.
+        Deprecated name of `noise_kind`.
 
     Returns
     -------
     float
-        The radius, in Euclidean norm.
+        The Euclidean distance r.
 
     Raises
     ------
@@ -123,7 +135,16 @@ def output_perturbation_radius(
 
     References
     ----------
-    MPBT, Lemma 4.1, which is ``kind="lemma-4.1", noise_kind="classical"``.
+    Mangold et al. (2023), Lemma 4.1, is ``kind="lemma-4.1", noise_kind="classical"``.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> setting = dict(lipschitz=1.0, strong_convexity=0.1, n=10_000, epsilon=0.5, delta=1e-5, zeta=0.05)
+    >>> print(round(dpf.output_perturbation_radius(10, **setting), 3))
+    0.235
+    >>> print(round(dpf.output_perturbation_radius(10, **setting, kind="exact", noise_kind="analytic"), 3))
+    0.06
     """
     sensitivity = output_perturbation_sensitivity(lipschitz=lipschitz, strong_convexity=strong_convexity, n=n)
     noise_kind = renamed("noise", noise, "noise_kind", noise_kind)

@@ -1,4 +1,4 @@
-"""Finite distributions of (X, A, Y) with exact probabilities: the test bench of every theorem."""
+"""Finite distributions of features, group and label, with known (where wanted, exact) probabilities."""
 
 from dpfair_lib.populations.population import Population
 

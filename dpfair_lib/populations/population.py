@@ -1,8 +1,9 @@
-"""A finite distribution of features, group and label, whose probabilities are known."""
+"""Finite distributions of features, group and label, with known (where wanted, exact) probabilities."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from types import NoneType
@@ -16,29 +17,64 @@ Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
 
 
+def _checked(table: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return a table of probabilities, or raise if it is none or has an empty group."""
+    weights, one, slack = table, 1, 1e-9
+    if table.dtype == object:  # compared as whole numbers
+        one, slack = math.lcm(*(value.denominator for value in table.flat)), 0
+        whole = [value.numerator * (one // value.denominator) for value in table.flat]
+        weights = np.array(whole, dtype=object).reshape(table.shape)
+    if (weights < 0).any():
+        raise ValueError(f"prob: found {table.min()}, expected probabilities of at least 0")
+    masses = weights.sum(axis=(0, 2))
+    if abs(masses.sum() - one) > slack:
+        raise ValueError(f"prob: found a sum of {table.sum()}, expected 1")
+    if not (masses > 0).all():
+        group = groups[int(np.argmin(masses > 0))].item()
+        raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
+    return table
+
+
 class Population:
-    """A distribution of (X, A, Y) on finitely many atoms.
+    """A distribution of features X, group A and label Y that takes finitely many values.
+
+    All probabilities are known, so the rates of a classifier are computed instead of estimated. Give `Fraction`
+    probabilities to compute them exactly.
 
     Parameters
     ----------
     prob : array of shape (m,)
-        Probability of each atom; sums to 1, exactly where the entries are `Fraction`.
+        Probability of each combination (x, a, y). They sum to 1, exactly so if they are `Fraction`.
     x, a : array of shape (m,)
-        Feature and group of each atom, of any sortable type.
+        Feature and group of each combination. Any type that can be sorted.
     y : array of shape (m,)
-        Label of each atom, 0 or 1.
+        Label of each combination, 0 or 1.
 
     Attributes
     ----------
     points, groups : ndarray
         The distinct features and groups, sorted.
     table : ndarray of shape (len(points), len(groups), 2)
-        The joint probabilities; entries are `Fraction` where the population is exact.
+        The joint probabilities P(X = x, A = a, Y = y). Entries are `Fraction` if the population is exact.
 
     Raises
     ------
     ValueError
-        If probabilities are negative or do not sum to 1, a label is not 0 or 1, or a group has no mass.
+        If a probability is negative, if the probabilities do not sum to 1, if a label is not 0 or 1, or if a group has
+        probability 0.
+
+    Examples
+    --------
+    Four equally likely people. The classifier selects everyone whose feature is 1.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> quarter = Fraction(1, 4)
+    >>> population = dpf.Population(prob=[quarter] * 4, x=[0, 1, 0, 1], a=["f", "f", "m", "m"], y=[0, 1, 1, 1])
+    >>> population.rate(lambda x, a: x, "f")
+    Fraction(1, 2)
+    >>> population.accuracy(lambda x, a: x)
+    Fraction(3, 4)
     """
 
     def __init__(self, prob: Any, x: Any, a: Any, y: Any) -> None:
@@ -51,16 +87,9 @@ class Population:
             raise ValueError(f"y: found labels {sorted(set(labels.tolist()))}, expected 0 and 1")
         if (prob < 0).any():
             raise ValueError(f"prob: found {prob.min()}, expected probabilities of at least 0")
-        exact = prob.dtype == object
-        total = prob.sum()
-        if (total != 1) if exact else abs(total - 1) > 1e-9:
-            raise ValueError(f"prob: found a sum of {total}, expected 1")
-        table = np.full((len(points), len(groups), 2), Fraction(0) if exact else 0.0)
+        table = np.full((len(points), len(groups), 2), Fraction(0) if prob.dtype == object else 0.0)
         np.add.at(table, (at_x, at_a, labels.astype(int)), prob)
-        for group, mass in zip(groups.tolist(), table.sum(axis=(0, 2)), strict=True):
-            if not mass > 0:
-                raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
-        self.points, self.groups, self.table = points, groups, table
+        self.points, self.groups, self.table = points, groups, _checked(table, groups)
 
     @property
     def exact(self) -> bool:
@@ -69,27 +98,37 @@ class Population:
 
     @classmethod
     def from_table(cls, table: Any) -> Population:
-        """Build from joint probabilities.
+        """Build a population from a table of joint probabilities.
 
         Parameters
         ----------
         table : array of shape (n_x, n_groups, 2)
-            Joint probabilities of (x, a, y); features and groups are numbered from 0.
+            Probabilities of (x, a, y). Features and groups are numbered from 0.
+
+        Returns
+        -------
+        Population
+            The population with these probabilities.
 
         Raises
         ------
         ValueError
-            If the shape is another, or as the constructor does.
+            If the table has another shape, or for the same reasons as the constructor.
         """
         table = np.asarray(table)
         if table.ndim != 3 or table.shape[2] != 2:
             raise ValueError(f"table: found shape {table.shape}, expected (n_x, n_groups, 2)")
-        x, a, y = (index.reshape(-1) for index in np.indices(table.shape))
-        return cls(table.reshape(-1), x, a, y)
+        values = as_numbers(table.reshape(-1), "prob")
+        if values.dtype == object:
+            values = np.array([value if type(value) is Fraction else Fraction(value) for value in values])
+        population = cls.__new__(cls)
+        population.points, population.groups = np.arange(table.shape[0]), np.arange(table.shape[1])
+        population.table = _checked(values.reshape(table.shape).copy(), population.groups)
+        return population
 
     @classmethod
     def random(cls, rng: np.random.Generator, n_x: int, n_groups: int, exact: bool = False) -> Population:
-        """Draw a population; about one cell in five is empty, so that edges are met.
+        """Draw a random population, for tests. About one cell (x, a, y) in five has probability 0.
 
         Parameters
         ----------
@@ -98,7 +137,12 @@ class Population:
         n_x, n_groups : int
             Numbers of feature values and of groups.
         exact : bool
-            Give `Fraction` probabilities.
+            Whether the probabilities are `Fraction`.
+
+        Returns
+        -------
+        Population
+            The population drawn.
         """
         rng = as_generator(rng, "rng")
         n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
@@ -116,18 +160,18 @@ class Population:
     def exhaustive(cls, n_x: int, n_groups: int, denominator: int) -> Iterator[Population]:
         """Yield every exact population whose probabilities are multiples of 1/denominator.
 
-        Every group has mass; the number of populations grows like denominator^(2·n_x·n_groups − 1).
+        Every group has a positive probability. The number of populations grows like
+        denominator^(2·n_x·n_groups − 1), so use small numbers.
         """
         n_x, n_groups = as_count(n_x, "n_x", 1), as_count(n_groups, "n_groups", 1)
         denominator = as_count(denominator, "denominator", 1)
         cells = 2 * n_x * n_groups
+        units = np.array([Fraction(part, denominator) for part in range(denominator + 1)], dtype=object)
         for bars in itertools.combinations(range(denominator + cells - 1), cells - 1):
             edges = (-1, *bars, denominator + cells - 1)
-            parts = [right - left - 1 for left, right in itertools.pairwise(edges)]
-            table = np.array([Fraction(part, denominator) for part in parts], dtype=object)
-            table = table.reshape(n_x, n_groups, 2)
-            if all(table.sum(axis=(0, 2)) > 0):
-                yield cls.from_table(table)
+            parts = np.array([right - left - 1 for left, right in itertools.pairwise(edges)])
+            if (parts.reshape(n_x, n_groups, 2).sum(axis=(0, 2)) > 0).all():
+                yield cls.from_table(units[parts].reshape(n_x, n_groups, 2))
 
     def classifier(self, h: Classifier) -> np.ndarray:
         """Return P(Ŷ = 1 | x, a) as a table of shape (points, groups).
@@ -161,7 +205,7 @@ class Population:
         return values
 
     def conditional(self, a: Any) -> np.ndarray:
-        """Return P(X = x | A = a) over the points.
+        """Return P(X = x | A = a) for every point x.
 
         Raises
         ------
@@ -172,11 +216,14 @@ class Population:
         return mass / mass.sum()
 
     def rate(self, h: Classifier, a: Any) -> Any:
-        """Return P(Ŷ = 1 | A = a), exactly where the population and the classifier are exact."""
+        """Return the selection rate P(Ŷ = 1 | A = a). It is exact if the population and the classifier are."""
         return (self.conditional(a) * self.classifier(h)[:, self._group(a)]).sum()
 
     def change(self, h: Classifier, other: Classifier, a: Any) -> Any:
-        """Return P(Ŷ ≠ Ŷ' | A = a) for two classifiers, coupled so that they differ as rarely as possible."""
+        """Return the least possible P(Ŷ ≠ Ŷ′ | A = a) of two classifiers.
+
+        If both are randomised, their draws are coupled such that they differ as rarely as possible.
+        """
         column = self._group(a)
         distance = abs(self.classifier(h)[:, column] - self.classifier(other)[:, column])
         return (self.conditional(a) * distance).sum()

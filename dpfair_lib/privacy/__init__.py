@@ -1,4 +1,4 @@
-"""Mechanisms, their exact privacy, composition, accounting, sampling, statements, auditing."""
+"""Differential privacy: statements and their composition, noise, calibration, accounting, auditing, attacks."""
 
 from dpfair_lib.privacy.accounting import (
     EpsilonInterval,
@@ -32,14 +32,9 @@ from dpfair_lib.privacy.gaussian import (
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism, LaplaceMechanism
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss, largest_error_bound, largest_error_tail
+from dpfair_lib.privacy.noise_source import STUDY_NOTE, mark_noise
 from dpfair_lib.privacy.response import RandomizedResponse, pure_profile
-from dpfair_lib.privacy.sampling import (
-    STUDY_NOTE,
-    add_discrete_laplace_noise,
-    add_gaussian_noise,
-    add_laplace_noise,
-    mark_noise,
-)
+from dpfair_lib.privacy.sampling import add_discrete_laplace_noise, add_gaussian_noise, add_laplace_noise
 from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, convert, without_guarantee
 
 __all__ = [

@@ -45,30 +45,29 @@ def dp_sgd_epsilon(
     noise_multiplier: float, sample_rate: float, steps: int, delta: float, accountant: Accountant, *,
     relation: DpSgdRelation = "add-remove",
 ) -> float:  # fmt: skip
-    """Return the ε of DP-SGD at a given δ.
+    """Return the ε of DP-SGD (stochastic gradient descent with clipping and Gaussian noise) at a given δ.
 
-    Every step takes each record with probability q, independently (Poisson sampling; an epoch of shuffled
-    batches of fixed size is another mechanism, for which these numbers are not valid), clips its gradient to
-    norm C and adds Gaussian noise of standard deviation σC to the sum of the gradients. Whoever divides that
-    sum must divide by the public qn, not by the size of the batch drawn.
+    Every step includes each record with probability q, independently, which is called Poisson sampling. It clips the
+    gradient of each record to norm C, and adds Gaussian noise of standard deviation σC to the sum. The numbers are not
+    valid for shuffled batches of fixed size. They assume that the sum is divided by a public number such as qn, not by
+    the size of the batch drawn.
 
     Parameters
     ----------
     noise_multiplier : float
-        σ in [1e-3, 1e6]. Under replace-one, too, it is the noise over the clipping norm, although the sum then
-        moves by 2C.
+        σ in [1e-3, 1e6]: the noise divided by the clipping norm C, under both relations.
     sample_rate : float
-        q in (0, 1], the rate with which batches are really drawn: Opacus takes 1/(number of batches).
+        q in (0, 1], the probability with which batches are really drawn. Opacus uses 1/(number of batches).
     steps : int
-        How many steps.
+        Number of steps.
     delta : float
-        δ in (0, 1); at least 1e-10 for "pld" and "prv", which convolve in floating point. What that can be wrong by,
-        2.2e-16 for each step, is first taken off δ: more than 4·10⁵ steps need a larger δ.
+        δ in (0, 1). For "pld" and "prv" at least 1e-10: they convolve in floating point. Their possible error, 2.2e-16
+        for each step, is subtracted from δ first, so more than 4·10⁵ steps need a larger δ.
     accountant : {"pld", "prv", "rdp", "gdp"}
-        See `ACCOUNTANTS`. "pld" and "rdp" are upper bounds; "prv" is the upper end of an interval certified
-        to 0.01 (see `prv_interval`); "gdp" is approximate, and can be too low.
+        How ε is computed (see `dpfair_lib.privacy.accounting.ACCOUNTANTS`). "pld" and "rdp" are upper bounds. "prv" is
+        the upper end of an interval that is certified to 0.01. "gdp" is approximate, and may be too low.
     relation : {"add-remove", "replace-one"}
-        Replace-one is known to "pld" only.
+        Which data sets are neighbours. Only "pld" knows "replace-one".
 
     Returns
     -------
@@ -78,13 +77,20 @@ def dp_sgd_epsilon(
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the accountant does not know the relation or cannot cope with
-        the numbers.
+        If an argument is out of its range, or if the accountant does not know the relation or fails at these numbers.
 
     References
     ----------
     Koskela, Jälkö and Honkela (2020) and Doroshenko et al. (2022) for "pld"; Gopi, Lee and Wutschitz (2021)
     for "prv"; Mironov, Talwar and Zhang (2019) for "rdp"; Bu, Dong, Long and Su (2020) for "gdp".
+
+    Examples
+    --------
+    A thousand steps on batches of one percent of the rows:
+
+    >>> import dpfair_lib as dpf
+    >>> round(dpf.dp_sgd_epsilon(1.0, 0.01, 1000, 1e-5, "pld"), 2)
+    1.83
     """
     sigma, rate, count, delta = checked_training(noise_multiplier, sample_rate, steps, delta)
     check_accountant(accountant, relation, delta)
@@ -298,7 +304,7 @@ def dp_sgd_noise(
     epsilon: float, delta: float, sample_rate: float, steps: int, accountant: Accountant, *,
     relation: DpSgdRelation = "add-remove",
 ) -> float:  # fmt: skip
-    """Return the noise multiplier with which DP-SGD is (ε, δ)-DP according to an accountant.
+    """Return the noise multiplier with which DP-SGD has a given ε at a given δ, according to an accountant.
 
     Parameters
     ----------
@@ -310,12 +316,18 @@ def dp_sgd_noise(
     Returns
     -------
     float
-        σ, at which `dp_sgd_epsilon` is at most ε and at least 0.9999 ε.
+        σ, for which `dp_sgd_epsilon` is at most ε and at least 0.9999 ε.
 
     Raises
     ------
     ValueError
-        As `dp_sgd_epsilon`; if no noise multiplier between 1e-2 and 1e4 gives that ε.
+        For the reasons of `dp_sgd_epsilon`, or if no noise multiplier between 1e-2 and 1e4 gives this ε.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> round(dpf.dp_sgd_noise(2.0, 1e-5, 0.01, 1000, "rdp"), 2)
+    1.02
     """
     epsilon, delta = positive(epsilon, "epsilon"), inside_unit(delta, "delta")
     rate, count = _rate(sample_rate), positive_integer(steps, "steps")

@@ -1,4 +1,4 @@
-"""A lower bound on the ε of DP-SGD, so that a promise can be shown to be missed and not only not to be met."""
+"""Lower bounds on the ε of DP-SGD, which can show that a claimed ε is wrong."""
 
 from __future__ import annotations
 

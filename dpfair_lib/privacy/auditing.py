@@ -1,4 +1,4 @@
-"""Auditing: a lower bound on the ε of a mechanism from its outputs alone."""
+"""Auditing: a lower bound on the ε of a mechanism, computed from its outputs alone."""
 
 from __future__ import annotations
 
@@ -37,20 +37,35 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """What an audit found.
+    """The result of `audit`: a lower bound on ε, and the event that shows it.
 
     Attributes
     ----------
     epsilon_lower : float
-        With probability at least 1 − alpha the mechanism's ε is no smaller; 0 where nothing was found.
+        With probability at least 1 − alpha, the ε of the mechanism is at least this number. It is 0 if the audit found
+        nothing.
     event : Event
         The set of outputs that shows it.
     pair : tuple
         The two data sets, in the order in which P(event | first) > e^ε P(event | second).
     hits : tuple of int
-        How often the event was seen under the one and the other, in the runs kept for the test.
+        How often the event occurred under the first and under the second data set, in the runs used for the test.
     runs : int
-        How many runs were kept for the test, on each data set.
+        How many runs with each data set were used for the test.
+
+    Examples
+    --------
+    A mechanism that publishes the data as they are has no finite ε; a finite number of runs shows a part of that.
+
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> def publish(data, size, rng):
+    ...     return np.full(size, data)
+    >>> found = dpf.audit(publish, [(0, 1)], n=1000, alpha=0.05, rng=np.random.default_rng(0))
+    >>> str(found.event), found.pair, found.hits
+    ('output at most 0', (0, 1), (500, 0))
+    >>> round(found.epsilon_lower, 2)
+    4.73
     """
 
     epsilon_lower: float
@@ -63,21 +78,22 @@ class AuditResult:
 def audit(
     mechanism: Mechanism, pairs: Sequence[tuple[Any, Any]], n: int, alpha: float, rng: np.random.Generator
 ) -> AuditResult:
-    """Return a lower bound on the pure ε of a mechanism that fails with probability at most alpha.
+    """Run a mechanism many times on neighbouring data sets, and return a lower bound on its ε at δ = 0.
 
-    Each data set is run n times. Half of the runs choose, for every ordered pair, the event that promises
-    most; the other half test that one event by exact (Clopper–Pearson) bounds on both probabilities. The
-    failure probability is divided among the ordered pairs, so that the largest of the bounds is a bound.
+    With probability at least 1 − alpha the bound is valid. Each data set is run n times. Half of the runs are used to
+    choose an event for each ordered pair of data sets. The other half test this event with exact (Clopper–Pearson)
+    bounds on its two probabilities. The failure probability is divided among the ordered pairs, so the largest bound is
+    valid too.
 
     Parameters
     ----------
     mechanism : callable
-        ``mechanism(data, size, rng)`` returns the outputs of `size` independent runs, one number or label
-        each; reduce a vector to a score.
+        ``mechanism(data, size, rng)`` returns the outputs of `size` independent runs. Each output is one number or
+        label; turn a vector into a score first.
     pairs : sequence of (data, data)
-        Neighbouring data sets; each pair is examined in both orders.
+        Neighbouring data sets. Each pair is examined in both orders.
     n : int
-        Runs per data set, at least 4.
+        Runs for each data set, at least 4.
     alpha : float
         Probability, in (0, 1), that the bound exceeds the true ε.
     rng : numpy.random.Generator
@@ -86,16 +102,28 @@ def audit(
     Returns
     -------
     AuditResult
-        The bound, and the event and pair that give it.
+        The bound, with the event and the pair that give it.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the mechanism returns outputs of another shape, or NaN.
+        If an argument is out of its range, or if the mechanism returns NaN or outputs of another shape.
 
     References
     ----------
-    Jagielski, Ullman and Oprea (2020), Section 3; the choice of events and the correction are ours.
+    Jagielski, Ullman and Oprea (2020), Section 3. The choice of events and the correction for several pairs are ours.
+
+    Examples
+    --------
+    Randomised response that reports one bit truthfully with probability ¾ has ε = ln 3 ≈ 1.10.
+
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> def respond(bit, size, rng):
+    ...     return np.where(rng.random(size) < 0.75, bit, 1 - bit)
+    >>> found = dpf.audit(respond, [(0, 1)], n=20_000, alpha=0.05, rng=np.random.default_rng(0))
+    >>> round(found.epsilon_lower, 2)
+    1.05
     """
     return _audit(mechanism, pairs, n, alpha, rng, 0.0)
 

@@ -1,4 +1,4 @@
-"""Several releases together: composition of statements, and a budget that refuses what exceeds it."""
+"""Composition of privacy statements, and a budget that several releases spend."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def compose(
     parallel: Literal[False, "position", "coin", "group", "features", "record"] = False,
     to: str | None = None,
 ) -> PrivacyStatement:
-    """Return the statement of several releases taken together.
+    """Return the privacy statement of several releases taken together.
 
-    Releases from the same data add up: (Σε, Σδ), also where each release was chosen after seeing those
-    before it. Releases from disjoint parts of the data cost the larger ε and the larger δ, provided that
-    neighbours differ within one part only. Whether they do depends on how the parts were made:
+    Releases from the same data add up to (Σε, Σδ), even if each was chosen after seeing the earlier ones. Releases from
+    disjoint parts of the data cost the largest ε and the largest δ, provided that neighbouring data sets differ within
+    one part only. Whether they do depends on how the parts were made:
 
     ==========  ==============================================================  ==============================
-    parallel    a record's part is decided by                                   sound under
+    parallel    the part of a record is decided by                              valid under
     ==========  ==============================================================  ==============================
     position    its place in the table, or a shuffle of a fixed number of rows  all but add-remove
-    coin        a draw of its own that looks at no record                       all
+    coin        a random draw that looks at no record                           all
     group       the sensitive attribute                                         add-remove,
                                                                                 replace-within-group
     features    the other columns                                               add-remove,
@@ -48,35 +48,47 @@ def compose(
     record      anything in it                                                  add-remove
     ==========  ==============================================================  ==============================
 
-    For example, training on one half of the rows and post-processing on the other is "position"; one release
-    per group is "group", and costs the maximum under replace-within-group but not under replace-one, where a
-    record may leave one group and enter the other.
+    For example, training on one half of the rows and post-processing on the other half is "position". One release for
+    each group is "group": it costs the maximum under replace-within-group, but not under replace-one, where the new
+    record may belong to another group.
 
     Parameters
     ----------
     *statements : PrivacyStatement
         One or more statements with the same unit.
     parallel : False or {"position", "coin", "group", "features", "record"}
-        False for releases from the same data; else how the data were divided into disjoint parts.
+        False for releases from the same data; otherwise how the data were divided into disjoint parts.
     to : str, optional
-        The relation wanted; statements under another are converted (see `convert`). For parallel releases
-        the composed statement is converted, since it is under their own relation that the parts are apart.
+        The relation of the result. Statements under another relation are converted (see `convert`). For parallel
+        releases the composed statement is converted, not the given ones.
 
     Returns
     -------
     PrivacyStatement
-        The composed statement, with the given ones as its parts; without guarantee if one of them is. Sums are
-        rounded up.
+        The composed statement, with the given ones as its parts. It has no guarantee if one of the parts has none. Sums
+        are rounded up.
 
     Raises
     ------
     ValueError
-        If there is no statement; if units or relations differ; if the division does not make the maximum
-        sound; if the sum of the δ reaches 1.
+        If no statement is given, if units or relations differ, if the division is not valid under the relation, or if
+        the sum of the δ reaches 1.
 
     References
     ----------
     Dwork and Roth (2014), Theorem 3.16; McSherry (2009), Theorem 4, for add-remove.
+
+    Examples
+    --------
+    Two releases from the same data, then the same two from two halves of the rows.
+
+    >>> import dpfair_lib as dpf
+    >>> training = dpf.PrivacyStatement(0.5, 0.0, "replace-one")
+    >>> adjusting = dpf.PrivacyStatement(0.25, 1e-6, "replace-one")
+    >>> print(dpf.compose(training, adjusting))
+    ε = 0.75, δ = 1e-06, replace-one, per record; sum of 2 parts
+    >>> dpf.compose(training, adjusting, parallel="position").epsilon
+    0.5
     """
     if not statements:
         raise ValueError("statements: found none, expected at least one")
@@ -143,24 +155,24 @@ class BudgetExceededError(ValueError):
 
 
 class Remaining(NamedTuple):
-    """What a budget has left."""
+    """What a budget has left, as (epsilon, delta)."""
 
     epsilon: float
     delta: float
 
 
 class Budget:
-    """An allowance of (ε, δ) for several releases from the same data.
+    """A total (ε, δ) that several releases from the same data may spend.
 
-    What was seen of earlier releases may decide which release comes next and what it costs, as long as the
-    allowance was fixed beforehand.
+    The total is fixed first. Which release comes next, and what it costs, may then depend on the results of earlier
+    ones.
 
-    There is one budget for one allowance: threads may share it and spend at once, but it cannot be copied or pickled,
-    since each copy could spend the whole, and a process that was forked off cannot spend from it. A program of many
-    processes keeps the budget in one of them. Nothing is kept beyond the process.
+    Threads may share a budget and spend from it at once. It cannot be copied or pickled, because each copy could spend
+    the whole; a forked process cannot spend from it. A program of several processes keeps the budget in one of them.
+    The budget lives in memory only.
 
-    So that ten times 0.1 fit into 1, which floats do not quite allow, the sum may exceed the total by a part of 10⁻¹².
-    `compose` of what was spent states the sum itself, rounded up.
+    The sum of the costs may exceed the total by a relative 10⁻¹². This lets ten times 0.1 fit into 1 in spite of
+    floating point. `compose` gives the sum itself, rounded up.
 
     Parameters
     ----------
@@ -169,26 +181,38 @@ class Budget:
     delta : float
         Total δ in [0, 1).
     relation : str
-        The neighbouring relation of the total.
+        Which data sets are neighbours, as in `PrivacyStatement`.
     unit : str
         What one record stands for.
     allow_unguaranteed : bool
-        Whether statements without guarantee may be spent, as in a study of printed methods. Their sum is
-        then bookkeeping, not a promise.
+        Whether statements without guarantee may be spent, for studies of published methods. The sum is then
+        bookkeeping, not a promise.
 
     Attributes
     ----------
     spent : tuple of PrivacyStatement
-        What has been spent so far.
+        The statements spent so far.
+    remaining : Remaining
+        What is left, as (epsilon, delta).
 
     Raises
     ------
     ValueError
-        If a number is out of its range or the relation unknown.
+        If a number is out of its range or the relation is unknown.
 
     References
     ----------
-    Rogers, Roth, Ullman and Vadhan (2016): sums are valid where the costs are chosen adaptively.
+    Rogers, Roth, Ullman and Vadhan (2016): sums are valid for adaptively chosen costs.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> budget = dpf.Budget(1.0, 1e-6, "replace-one")
+    >>> budget.spend(dpf.PrivacyStatement(0.4, 0.0, "replace-one"))
+    Remaining(epsilon=0.6, delta=1e-06)
+    >>> budget.spend(dpf.PrivacyStatement(0.8, 0.0, "replace-one"))
+    Traceback (most recent call last):
+    dpfair_lib.privacy.budget.BudgetExceededError: epsilon: found 1.2000000000000002 in total, expected at most 1.0
     """
 
     _ROOM = 1 + Fraction(1, 10**12)
@@ -222,12 +246,12 @@ class Budget:
         )
 
     def spend(self, statement: PrivacyStatement) -> Remaining:
-        """Add one statement to what has been spent; a refused statement changes nothing.
+        """Spend one statement. If it is refused, the budget does not change.
 
         Parameters
         ----------
         statement : PrivacyStatement
-            What the next release costs, under this budget's relation and unit.
+            What the next release costs, under the relation and the unit of this budget.
 
         Returns
         -------
@@ -239,9 +263,9 @@ class Budget:
         BudgetExceededError
             If the statement costs more than what is left.
         ValueError
-            If its relation or unit is another, or it has no guarantee.
+            If its relation or unit differs from the budget's, or if it has no guarantee.
         RuntimeError
-            In another process than that in which the budget was made.
+            If this is another process than the one that made the budget.
         """
         if os.getpid() != self._process:
             raise RuntimeError(

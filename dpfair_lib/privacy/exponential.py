@@ -1,4 +1,4 @@
-"""The exponential mechanism: its draw, exact probabilities, exact privacy for a pair of data sets and at worst."""
+"""The exponential mechanism: sampling, exact probabilities, and exact privacy."""
 
 from __future__ import annotations
 

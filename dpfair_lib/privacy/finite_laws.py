@@ -1,4 +1,4 @@
-"""Releases with finitely many outcomes: their exact privacy, what follows from one, and two one after the other."""
+"""Exact privacy of releases with finitely many outcomes, alone or one after the other."""
 
 from __future__ import annotations
 

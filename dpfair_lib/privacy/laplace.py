@@ -1,4 +1,4 @@
-"""Laplace noise, on the real line and on the integers: exact privacy profile and exact law of the error."""
+"""Laplace noise, continuous and on the integers: exact privacy profile and exact distribution of the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many Laplace releases together: their exact δ, between two bounds from a lattice of privacy losses."""
+"""The exact δ of many Laplace releases together, between an upper and a lower bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laplace noise on several numbers at once: privacy loss, and the law of the largest error."""
+"""Laplace noise on several numbers at once: privacy loss, and the distribution of the largest error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far one record moves the minimiser of a regularised loss: the sensitivity behind output perturbation."""
+"""Sensitivity of regularised minimisers: how far replacing one record moves them."""
 
 from __future__ import annotations
 

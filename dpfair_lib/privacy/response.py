@@ -1,4 +1,4 @@
-"""Randomised response, binary and k-ary: the profile that no purely private mechanism exceeds."""
+"""Randomised response, binary and k-ary, with its exact privacy profile."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rounding outwards: what a statement claims is never below the exact value, and noise never narrower.
+"""Outward rounding: stated ε and δ are rounded up, scales of noise are rounded up.
 
-Floats are exact numbers, and sums, products and quotients of floats are exact as `Fraction`; each is then rounded once,
-in the direction that only overstates the cost of a release. Of `math.exp` and `math.log` it is assumed that they err
-by less than one unit in the last place, as every current C library does.
+Floats are exact numbers, and their sums, products and quotients are exact as `Fraction`. Each result is rounded once,
+in the direction that overstates the cost of a release. `math.exp` and `math.log` are assumed to err by less than one
+unit in the last place, as in every current C library.
 """
 
 from __future__ import annotations

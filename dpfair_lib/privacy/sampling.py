@@ -14,11 +14,9 @@ import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
 from dpfair_lib._validation import as_numbers
-from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
 
 Noise = Literal["secure", "study"]
-
-STUDY_NOTE = "study noise: seeded, in floating point, protects no real data"
+KINDS = ("secure", "study")
 
 
 def add_laplace_noise(
@@ -148,77 +146,9 @@ def add_discrete_laplace_noise(
     return whole + (up - down)
 
 
-def study_generator(noise: Noise, random_state: Any) -> np.random.Generator | None:
-    """Return the generator of an estimator's study noise, and None for secure noise, which takes no seed.
-
-    Parameters
-    ----------
-    noise : {"secure", "study"}
-        The estimator's noise.
-    random_state : int, Generator or RandomState, optional
-        Its seed.
-
-    Returns
-    -------
-    numpy.random.Generator or None
-        A given generator is handed on as it is.
-
-    Raises
-    ------
-    ValueError
-        If the kind of noise is unknown, or a seed comes with secure noise.
-    """
-    if one_of(noise, "noise", _KINDS) == "secure":
-        if random_state is not None:
-            raise ValueError(
-                f"random_state: found {random_state!r} beside noise='secure', expected None: "
-                "noise that protects people must not be reproducible"
-            )
-        return None
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    from sklearn.utils import check_random_state
-
-    try:
-        state = check_random_state(random_state)
-    except ValueError:
-        raise ValueError(
-            f"random_state: found {random_state!r}, expected an integer from 0 to 2**32 - 1, a Generator, or None"
-        ) from None
-    return np.random.default_rng(state.randint(2**31, size=4))
-
-
-def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
-    """Return the statement of a release as it stands for secure noise, and without guarantee for study noise.
-
-    Parameters
-    ----------
-    statement : PrivacyStatement
-        What the mechanism promises with ideal noise.
-    noise : {"secure", "study"}
-        The noise used.
-
-    Returns
-    -------
-    PrivacyStatement
-        The same numbers; for study noise ``guarantee`` is False and the note says why.
-
-    Raises
-    ------
-    ValueError
-        If the kind of noise is unknown.
-    """
-    return (
-        statement if one_of(noise, "noise", _KINDS) == "secure" else without_guarantee(statement, STUDY_NOTE)
-    )
-
-
-_KINDS = ("secure", "study")
-
-
 def checked_generator(noise: Noise, rng: Any) -> np.random.Generator | None:
     """Return the generator of study noise, and None for secure noise; raise if it does not go with the noise."""
-    one_of(noise, "noise", _KINDS)
+    one_of(noise, "noise", KINDS)
     if noise == "secure":
         if rng is not None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What a release promises: (ε, δ) and everything without which the two numbers mean nothing."""
+"""Privacy statements: (ε, δ) together with the terms without which the two numbers mean nothing."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ RELATIONS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class PrivacyStatement:
-    """An (ε, δ) guarantee with its terms: P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ for all neighbours D, D′.
+    """What one release promises: (ε, δ), which data sets are neighbours, and what is assumed to be public.
+
+    For all neighbouring data sets D, D′ and all sets S of outputs, P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ. Private
+    estimators state one after `fit`. `compose` and `Budget` add statements up.
 
     Parameters
     ----------
     epsilon : float
-        ε > 0, or 0 beside a positive δ, which then bounds the total variation distance. Infinity says that
-        nothing is promised, and is accepted with ``guarantee=False`` only: where P(M(D′) ∈ S) = 0 the product
-        ∞ · 0 would have no meaning.
+        ε > 0. It may be 0 if δ is positive; δ then bounds the total variation distance. It may be infinite, which
+        promises nothing, only with ``guarantee=False``.
     delta : float
         δ in [0, 1); 0 for pure privacy.
     relation : str
-        Which data sets are neighbours: a key of `RELATIONS`.
+        Which data sets are neighbours: "add-remove", "replace-one", "replace-within-group", "sensitive-attribute" or
+        "local". `dpfair_lib.privacy.RELATIONS` explains each.
     unit : str
         What one record stands for, or which part of it is protected.
     public : tuple of str
@@ -42,26 +45,34 @@ class PrivacyStatement:
     sampling : str, optional
         How records were drawn into batches.
     accountant : str, optional
-        How the numbers were computed, where that is not a closed formula.
+        The program that computed the numbers, if there is no closed formula.
     guarantee : bool
-        False where the numbers are printed or computed but not proved.
+        False if the numbers were published or computed, but not proved.
     note : str
-        Anything else; needed, with the reason, where ``guarantee`` is False.
+        Any other remark. Without guarantee it is required and gives the reason.
     parts : tuple of PrivacyStatement
-        The statements this one was composed of.
+        The statements of which this one was composed.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, the relation is unknown, or there is no guarantee and no reason.
+        If a number is out of its range, if the relation is unknown, or if there is neither a guarantee nor a reason.
 
     Notes
     -----
-    It speaks of one release: of what a method returns and keeps, for data of the kind that the method's docstring asks
-    for. Another fit on the same rows is another release, and they add up (`compose`, `Budget`). Not covered is how long
-    a computation takes. Nor are errors and warnings about data of another kind, such as a missing number, a label that
-    is neither 0 nor 1, or a group that is not listed: they may name a record and its value. They are for whoever holds
-    the data, and are to be settled before the release, by a rule for each record that everybody may know.
+    A statement covers one release: what a method returns and keeps, for data as the method's docstring requires them.
+    Another fit on the same rows is another release, and the costs add up.
+
+    It does not cover the running time. It does not cover errors and warnings about malformed data either, such as a
+    missing number, a label other than 0 and 1, or an unlisted group: these may name a record and its value. Only the
+    holder of the data should see them. Clean the data first, by a rule that looks at one record at a time and that
+    everybody may know.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> print(dpf.PrivacyStatement(0.5, 1e-6, "replace-one", public=("the number of rows",)))
+    ε = 0.5, δ = 1e-06, replace-one, per record; public: the number of rows
     """
 
     epsilon: float
@@ -143,7 +154,7 @@ def _rounded_up(value: float) -> str:
     return f"{float(_SIX_DIGITS_UP.create_decimal(repr(value))):.6g}"
 
 
-def _kept(statement: PrivacyStatement) -> tuple[float, float]:
+def _unchanged(statement: PrivacyStatement) -> tuple[float, float]:
     # used where every pair of neighbours under the new relation is one under the old relation
     return statement.epsilon, statement.delta
 
@@ -164,11 +175,11 @@ _CONVERSIONS: dict[tuple[str, str], Callable[[PrivacyStatement], tuple[float, fl
     ("add-remove", "replace-one"): _twice,
     ("add-remove", "replace-within-group"): _twice,
     ("add-remove", "sensitive-attribute"): _twice,
-    ("replace-one", "replace-within-group"): _kept,
-    ("replace-one", "sensitive-attribute"): _kept,
-    ("local", "replace-one"): _kept,
-    ("local", "replace-within-group"): _kept,
-    ("local", "sensitive-attribute"): _kept,
+    ("replace-one", "replace-within-group"): _unchanged,
+    ("replace-one", "sensitive-attribute"): _unchanged,
+    ("local", "replace-one"): _unchanged,
+    ("local", "replace-within-group"): _unchanged,
+    ("local", "sensitive-attribute"): _unchanged,
 }
 
 
@@ -177,24 +188,29 @@ _WHOLE = ("record", "person")
 
 
 def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
-    """Return what a statement implies under another neighbouring relation.
+    """Return what a privacy statement implies under another neighbouring relation.
 
-    *add-remove ⇒ replace-one*, and so *⇒ replace-within-group, sensitive-attribute*: replacing a record is
-    removing it and adding another, hence (2ε, (1 + e^ε)δ). *replace-one ⇒ replace-within-group,
-    sensitive-attribute*: those neighbours are replace-one neighbours, hence the same numbers. *local ⇒ the
-    same three*: changing one record changes one person's input and no other report. Where the two relations
-    let different parts of a record change, the whole of it must have been protected (unit "record" or
-    "person"); for *sensitive-attribute* the attribute suffices (unit "sensitive attribute"), and a guarantee
-    for labels, say, implies nothing.
+    These implications hold:
 
-    Nothing else holds: *replace-one* and *local* may publish how many records there are, which *add-remove*
-    hides; *replace-within-group* may publish everyone's group and *sensitive-attribute* everything else;
-    and no trusted curator's statement is *local*.
+    * *add-remove ⇒ replace-one*, and so *⇒ replace-within-group, sensitive-attribute*, with (2ε, (1 + e^ε)δ):
+      replacing a record is removing one and adding another.
+    * *replace-one ⇒ replace-within-group, sensitive-attribute*, with the same numbers: those neighbours are replace-one
+      neighbours.
+    * *local ⇒ replace-one, replace-within-group, sensitive-attribute*, with the same numbers: changing one record
+      changes one person's input and no other report.
+
+    If the two relations let different parts of a record change, the whole record must have been protected (unit
+    "record" or "person"). For *sensitive-attribute* it is enough that the attribute was protected (unit "sensitive
+    attribute"). A guarantee for labels, for example, implies nothing.
+
+    Nothing else is implied. *replace-one* and *local* may publish the number of records, which *add-remove* hides.
+    *replace-within-group* may publish everyone's group, and *sensitive-attribute* everything else. No statement of a
+    trusted curator is *local*.
 
     Parameters
     ----------
     statement : PrivacyStatement
-        What is known.
+        The given statement.
     to : str
         The relation wanted.
 
@@ -206,7 +222,7 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
     Raises
     ------
     ValueError
-        If the implication does not hold, or holds with δ ≥ 1 only.
+        If the implication does not hold, or holds only with δ ≥ 1.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Support vectors and what is done to a trained classifier after training: the methods of SK and its baseline."""
+"""Fair support vector machines: perturbed support vectors, and private post-processing for equalized odds."""
 
 from dpfair_lib.svm.equalized_odds import EqualizedOddsPostprocessor
 from dpfair_lib.svm.linf_bounds import generic_linf_bound, svm_linf_bound

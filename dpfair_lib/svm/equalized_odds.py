@@ -1,4 +1,4 @@
-"""Post-processing to equalized odds by a linear program, on counts that may be released with noise."""
+"""Post-processing for equalized odds: a linear program on counts of the rows, private if the counts are noisy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,10 @@ from dpfair_lib._arguments import inside_unit, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import (
-    PrivacyStatement,
-    add_discrete_laplace_noise,
-    add_laplace_noise,
-    mark_noise,
-)
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
     COUNT_SENSITIVITY,
@@ -42,67 +38,80 @@ _PUBLIC = {
 
 
 class EqualizedOddsPostprocessor(BaseEstimator):
-    """Bring the groups' true and false positive rates together, at the fewest expected errors.
+    """Give groups similar true and false positive rates, by random changes that cause as few errors as possible.
 
-    The rows are counted by predicted label, group and true label; ε adds noise to the counts. A linear program
-    chooses each group's chances of the label 1, given the predicted one, such that no two groups' rates differ by
-    more than γ and, with noise, a slack. It is feasible for every table. Noisy counts below 0 are set to 0 first; a
-    rate without rows is ½. All of this object is computed from the noisy counts, so that it is as private as they are.
+    The rows are counted by predicted label, group and true label. With ε, noise is added to the counts. A linear
+    program then chooses, for each group and predicted label, the probability of the new label 1, such that the rates of
+    any two groups differ by at most γ (with noise: γ plus a slack). Negative noisy counts are set to 0 first, and a
+    rate without rows counts as ½. The program always has a solution. Everything that this object keeps is computed from
+    the noisy counts, so it is as private as they are.
 
-    Whom it protects is the relation's to say, and only for the rows given to `fit`. The classifier must be fixed
-    beforehand, or be private itself: then the ε of its statement adds to this one (`compose`).
+    The privacy statement covers the rows given to `fit`. The classifier must be fixed beforehand or be private itself;
+    in the latter case add its statement with `compose`.
 
     Parameters
     ----------
     gamma : float
-        γ in [0, 1]: largest difference of two groups' rates that is asked for.
+        γ in [0, 1]: largest allowed difference between two groups' rates.
     epsilon : float, optional
-        ε > 0 of the release; None for no noise, and no privacy.
+        ε > 0 of the release. None means no noise and no privacy.
     relation : {"sensitive-attribute", "replace-one", "add-remove"}
-        Which data sets are neighbours: one person's group may be another; one record may be another; there may be
-        one record more. The counts then differ by 2, 2 and 1.
+        Which data sets are neighbours: one person's group differs; one record differs; one record is added or removed.
+        The counts then differ by 2, 2 and 1 in total.
     mechanism : {"geometric", "laplace"}
-        Noise on whole counts, or Laplace noise, as printed.
+        Two-sided geometric noise, which keeps counts whole, or Laplace noise, as published.
     relaxed : bool
-        Whether the noisy program's limits get a slack that makes every rule of the exact program feasible, with
-        probability 1 − β. It bounds the excess error, and costs fairness: without it the noisy differences are γ.
+        Whether the limits of the noisy program get a slack, with which every solution of the exact program remains
+        allowed with probability 1 − β. This bounds the additional errors, but allows larger differences; without it the
+        differences on the noisy counts are at most γ.
     failure : float
-        β in (0, 1), for the slack and the bounds.
+        β in (0, 1), the failure probability for the slack and the bounds.
     reference : group label, optional
-        Compare all groups with this one only, as printed: two others may then be 2γ apart. None compares all pairs.
+        Compare all groups with this one only, as published; two others may then differ by 2γ. None compares all pairs.
     groups : sequence, optional
-        The group labels, if they are to be fixed beforehand; a group may then be without rows. By default they are
-        those that occur, and that a group has a member, if only one, is then public.
+        The group labels, chosen without looking at the data; a group may then have no rows. By default those that
+        occur, which are then public.
     noise : {"secure", "study"}
-        OpenDP's sampler, or seeded floating-point noise, which protects no one.
+        "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, Generator or RandomState, optional
-        Seed of study noise; must be None for secure noise.
+        Seed of study noise. Must be None for secure noise.
 
     Attributes
     ----------
     groups_ : list
         The group labels, sorted.
     counts_ : ndarray of shape (2, |A|, 2)
-        The released counts by predicted label, group and true label; with noise if ε is given. Exact ones are kept
-        only without ε.
+        The counts by predicted label, group and true label; with noise if ε is given.
     probabilities_ : dict
-        Group → chances of the label 1 for the predicted labels 0 and 1.
+        Group → probabilities of the new label 1 for the predicted labels 0 and 1.
     program_, solution_ : OddsProgram, OddsSolution
-        The linear program on the released counts, and its optimum with the certificate.
+        The linear program on these counts, and its solution with a proof of optimality.
     noise_bound_ : float
-        η: with probability 1 − β no count is moved by more; 0 without noise.
+        η: with probability 1 − β, the noise changes no count by more than this; 0 without noise.
     gap_bound_ : float
-        With probability 1 − β, the largest difference of two compared groups' rates on the rows given to `fit`.
+        With probability 1 − β, the largest difference between two compared groups' rates on the rows given to `fit`.
     excess_errors_bound_ : float
-        With probability 1 − β, how many errors more are expected on these rows than of the best rule that keeps γ on
-        them; infinite if not relaxed.
+        With probability 1 − β, the largest number of additional expected errors on these rows, compared with the best
+        rule that satisfies γ on them; infinite if not relaxed.
     privacy_statement_ : PrivacyStatement
         What the release costs.
 
     References
     ----------
-    Jagielski et al. (2019), as SK, § 5 and Appendix B, have it; without noise Hardt, Price and Srebro (2016). The
-    other relations, whole counts, the treatment of negative ones, all pairs and the constants are ours.
+    Jagielski et al. (2019), as in Seiders and Kumar (2024), § 5 and Appendix B; without noise Hardt, Price and Srebro
+    (2016). The other relations, whole counts, the treatment of negative counts, the comparison of all pairs and the
+    constants are ours.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=2000, random_state=0)
+    >>> y_pred = (adult.X["education-num"] > 11).astype(int)
+    >>> fair = dpf.EqualizedOddsPostprocessor(gamma=0.05, epsilon=1.0)
+    >>> fair = fair.fit(y_pred, y_true=adult.y, sensitive_features=adult.sensitive_features)
+    >>> y_fair = fair.predict(y_pred, sensitive_features=adult.sensitive_features, random_state=0)
+    >>> print(fair.privacy_statement_)
+    ε = 1 (pure), sensitive-attribute, per record; public: predictions and labels of all rows, ...
     """
 
     def __init__(
@@ -128,36 +137,40 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         Parameters
         ----------
         y_pred : array of shape (n,) or (n, 1)
-            Predicted labels 0 and 1; everything is paired by position, whatever a pandas index says.
+            Predicted labels 0 and 1. Arguments are paired by position; a pandas index is ignored.
         y : array of shape (n,), optional
-            The place where a scikit-learn pipeline passes the true labels; the same as ``y_true``.
+            The same as ``y_true``. A scikit-learn pipeline passes the labels under this name.
         sensitive_features : array of shape (n,)
-            Group of each row; at least two groups, or one of ``groups``.
+            Group of each row; at least two groups, or some of ``groups``.
         y_true : array of shape (n,)
             True labels 0 and 1.
 
         Returns
         -------
         EqualizedOddsPostprocessor
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there
-            are fewer than two groups; if a parameter is out of its range. Without noise, if a group lacks one of the
-            true labels: it has no such rate. With noise nothing about the counts is refused, as that would tell.
+            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there are
+            fewer than two groups; if a parameter is out of its range. Without noise also if a group lacks one of the
+            true labels, so that a rate is not defined. With noise no error depends on the counts, because it would
+            reveal something about them.
         """
-        gamma, statement = float(as_single_rate(self.gamma, "gamma")), self._statement()
+        gamma, source = (
+            float(as_single_rate(self.gamma, "gamma")),
+            NoiseSource.of(self.noise, self.random_state),
+        )
+        statement = self._statement(source)
         self._check_switch()
         inside_unit(self.failure, "failure")
         one_of(self.mechanism, "mechanism", MECHANISMS)
-        rng = study_generator(self.noise, self.random_state)
         groups, codes, truth = self._rows(y_pred, y, sensitive_features, y_true)
         exact, pairs = np.zeros((2, len(groups), 2), dtype=np.int64), self._pairs(groups)
         np.add.at(exact, (truth[0], codes, truth[1]), 1)
         if self._noisy:
-            counts = self._released(exact, rng)
+            counts = self._released(exact, source)
             radius = noise_radius(
                 self._epsilon, groups=len(groups), failure=self.failure, relation=self.relation,
                 mechanism=self.mechanism,
@@ -165,16 +178,16 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         else:
             _check_cells(exact, groups)
             counts, radius = exact, 0.0
-        kept = np.maximum(counts, 0).astype(float)
-        rows = kept.sum(axis=0).T
+        nonnegative = np.maximum(counts, 0).astype(float)
+        rows = nonnegative.sum(axis=0).T
         extra = slack(rows, pairs, radius) if self.relaxed and self._noisy else 0.0
         limits = np.minimum(np.full((2, len(pairs)), gamma) + extra, 1.0)
-        program = OddsProgram(kept, pairs, limits)
+        program = OddsProgram(nonnegative, pairs, limits)
         solution = solve(program)
         self.groups_, self.counts_, self.noise_bound_ = groups, counts, radius
         self.program_: OddsProgram = program
         self.solution_: OddsSolution = solution
-        self._tell(rows)
+        self._set_bounds(rows)
         self.privacy_statement_ = statement
         return self
 
@@ -194,7 +207,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument is malformed, or a group was not known in `fit`.
+            If an argument is malformed, or if a group was not known in `fit`.
         """
         check_is_fitted(self, "probabilities_")
         y_pred, codes = as_binary(y_pred, "y_pred"), self._codes(sensitive_features, self.groups_)
@@ -210,7 +223,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         y_pred, sensitive_features : array of shape (n,)
             As in `fit`.
         random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-            Source of the draws; None draws afresh at every call.
+            Source of the draws. With None, every call draws differently.
 
         Returns
         -------
@@ -220,7 +233,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         Raises
         ------
         ValueError
-            As `predict_proba`.
+            If an argument is malformed, or if a group was not known in `fit`.
         """
         positive = self.predict_proba(y_pred, sensitive_features=sensitive_features)[:, 1]
         return drawn_labels(positive, random_state)
@@ -237,7 +250,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         if not isinstance(self.relaxed, bool):
             raise ValueError(f"relaxed: found {self.relaxed!r}, expected True or False")
 
-    def _statement(self) -> PrivacyStatement:
+    def _statement(self, source: NoiseSource) -> PrivacyStatement:
         relation = one_of(self.relation, "relation", _PUBLIC)
         public = _PUBLIC[relation]
         if not self._noisy:
@@ -246,7 +259,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             )
         note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
         statement = PrivacyStatement(self._epsilon, 0.0, relation, public=public, note=note)
-        return mark_noise(statement, self.noise)
+        return source.mark(statement)
 
     def _rows(
         self, y_pred: Any, y: Any, sensitive_features: Any, y_true: Any
@@ -299,12 +312,12 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         at = groups.index(self.reference)
         return tuple((a, at) for a in range(len(groups)) if a != at)
 
-    def _released(self, counts: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    def _released(self, counts: np.ndarray, source: NoiseSource) -> np.ndarray:
         scale = noise_scale(COUNT_SENSITIVITY[self.relation], self._epsilon)
-        add = add_laplace_noise if self.mechanism == "laplace" else add_discrete_laplace_noise
-        return add(counts.reshape(-1), scale, noise=self.noise, rng=rng).reshape(counts.shape)
+        add = source.add_laplace if self.mechanism == "laplace" else source.add_discrete_laplace
+        return add(counts.reshape(-1), scale).reshape(counts.shape)
 
-    def _tell(self, rows: np.ndarray) -> None:
+    def _set_bounds(self, rows: np.ndarray) -> None:
         rule, radius, pairs = self.solution_.rule, self.noise_bound_, self.program_.pairs
         self.probabilities_: dict[Any, tuple[float, float]] = {
             group: (float(rule[0, at]), float(rule[1, at])) for at, group in enumerate(self.groups_)

@@ -1,4 +1,4 @@
-"""The linear program of post-processing to equalized odds, and a proof that a solution of it is optimal.
+"""The linear program of post-processing for equalized odds, and proofs that a solution is optimal.
 
 A table of counts has the shape (2, |A|, 2): predicted label, group, true label. A rule is an array p of shape
 (2, |A|): the chance of the new label 1 for a row with the predicted label ŷ in group a. Everything is exact where

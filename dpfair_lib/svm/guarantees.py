@@ -1,4 +1,4 @@
-"""How far noise on a table of counts can move errors and rates: the bounds of the generic post-processing.
+"""Bounds on errors and rates after noise on a table of counts, for post-processing for equalized odds.
 
 Everything here follows from one event, that no count is moved by more than the radius η. Negative noisy counts are
 set to 0, which brings no count further from the truth; a rate of an empty row of the table is ½. Then, for a group's

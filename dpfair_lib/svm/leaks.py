@@ -1,4 +1,4 @@
-"""What releases of support vectors give away, exactly."""
+"""What releases of support vectors reveal, computed exactly."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def scale_delta(odds: Any, k: int, neighbour_k: int) -> Any:
     if not odds >= 1:
         raise ValueError(f"odds: found {odds}, expected a number of at least 1")
     if more == fewer:
-        raise ValueError(f"neighbour_k: found {fewer} like k, expected another number")
+        raise ValueError(f"neighbour_k: found {fewer}, equal to k, expected a different number")
     ratio = Fraction(more, fewer)
     return _power(odds * ratio, fewer, more - fewer) * (1 - 1 / ratio)
 

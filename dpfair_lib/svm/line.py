@@ -1,4 +1,4 @@
-"""Support vector machines with one feature, solved exactly: the test bench of what is said of support vectors."""
+"""Support vector machines with one feature, solved exactly, to test claims about support vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds on the largest change of the empirical joint law of (Ŷ, A, Y), printed and proved."""
+"""Bounds on the largest error of noisy frequencies of (prediction, group, label): published and proved."""
 
 from __future__ import annotations
 
@@ -14,25 +14,29 @@ from dpfair_lib.privacy.laplace_vector import largest_error_bound
 def generic_linf_bound(
     *, n_groups: int, m: int, epsilon: float, beta: float, kind: Literal["printed", "exact"] = "printed"
 ) -> float:
-    """Return what the largest of 4|A| cells with noise Lap(2/(mε)) moves by with probability at most β.
+    """Return a bound on the largest Laplace noise in the 4|A| cells of the noisy joint distribution.
+
+    Every cell (prediction, group, label) gets independent noise of scale 2/(mε). The largest exceeds the bound with
+    probability at most β.
 
     Parameters
     ----------
     n_groups : int
-        |A|, at least 1.
+        |A|, the number of groups, at least 1.
     m : int
-        Number of records.
+        Number of records, at least 1.
     epsilon : float
         ε of the noise.
     beta : float
         β in (0, 1).
     kind : {"printed", "exact"}
-        2 ln(4|A|/β)/(mε), a union bound; or the number that is exceeded with probability exactly β.
+        "printed" is the published union bound, 2 ln(4|A|/β)/(mε). "exact" is the number that is exceeded with
+        probability exactly β.
 
     Returns
     -------
     float
-        Bound on ‖q̂ − q̃‖∞.
+        Bound on ‖q̂ − q̃‖∞, the largest difference between the exact and the noisy frequencies.
 
     Raises
     ------
@@ -41,7 +45,13 @@ def generic_linf_bound(
 
     References
     ----------
-    SK, § 5, after Jagielski et al. (2019).
+    Seiders and Kumar (2024), § 5, after Jagielski et al. (2019).
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> print(round(dpf.generic_linf_bound(n_groups=2, m=1000, epsilon=1.0, beta=0.05), 4))
+    0.0102
     """
     cells = 4 * positive_integer(n_groups, "n_groups")
     scale = 2 / (positive_integer(m, "m") * positive(epsilon, "epsilon"))
@@ -52,22 +62,26 @@ def svm_linf_bound(
     *, n_groups: int, m: int, k: int, epsilon: float, beta: float,
     kind: Literal["printed", "corrected"] = "printed", flippable: float = 1.0, share: float = 0.5,
 ) -> float:  # fmt: skip
-    """Return a bound on how far perturbed support vectors and cells move the joint law: printed, or proved.
+    """Return a bound on the error of the noisy joint distribution of `SupportVectorPerturbation.noisy_joint`.
+
+    The error ‖q̂ − q̃‖∞ is the largest difference between the exact frequencies of (prediction, group, label) and the
+    noisy ones.
 
     Parameters
     ----------
     n_groups, m, epsilon, beta
-        As for `generic_linf_bound`.
+        As in `generic_linf_bound`.
     k : int
         Number of support vectors, between 1 and m.
     kind : {"printed", "corrected"}
-        2 ln(2|A|/β)/(mε) + 2 ln(2/β)/(kε), which Algorithm 1 does not keep. Or 2 ln(2|A|/(sβ))/(mε) + φ, which it keeps
-        with probability 1 − β if q̃ is the noisy cells times the perturbed classifier's rates in them.
+        "printed" is the published bound 2 ln(2|A|/β)/(mε) + 2 ln(2/β)/(kε), which Algorithm 1 can violate more often
+        than with probability β. "corrected" is 2 ln(2|A|/(sβ))/(mε) + φ, which holds with probability 1 − β.
     flippable : float
-        φ in [0, 1], for "corrected": except with probability (1 − s)β, at most this share of all records changes its
-        prediction in any one cell (a, y); see `flippable_share`. With 1, the default, nothing is assumed.
+        φ in [0, 1], for "corrected": except with probability (1 − s)β, the noise on the support vectors changes the
+        predictions of at most this share of all records in any one cell (group, label); see
+        `dpfair_lib.svm.perturbation.flippable_share`. The default 1 assumes nothing.
     share : float
-        s in (0, 1): the part of β that is spent on the cells.
+        s in (0, 1): the part of β that is used for the noise on the cells.
 
     Returns
     -------
@@ -81,7 +95,16 @@ def svm_linf_bound(
 
     References
     ----------
-    SK, § 5 and Appendix A; the corrected bound is ours.
+    Seiders and Kumar (2024), § 5 and Appendix A; the corrected bound is ours.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> sizes = dict(n_groups=2, m=1000, k=100, epsilon=1.0, beta=0.05)
+    >>> print(round(dpf.svm_linf_bound(**sizes), 4))
+    0.0825
+    >>> print(round(dpf.svm_linf_bound(**sizes, kind="corrected", flippable=0.02), 4))
+    0.0302
     """
     points, vectors = _counts(m, k)
     groups, epsilon = positive_integer(n_groups, "n_groups"), positive(epsilon, "epsilon")
@@ -128,8 +151,8 @@ def sum_of_tails_failure(
     cells = 2 * positive_integer(n_groups, "n_groups")
     first, second = (largest_error_bound(beta, 1.0, size, "printed") for size in (cells, 2))
     if one_of(event, "event", ("sum", "both")) == "both":
-        kept = math.log(-math.expm1(-first)) * cells + 2 * math.log(-math.expm1(-second))
-        return -math.expm1(kept)
+        log_chance = math.log(-math.expm1(-first)) * cells + 2 * math.log(-math.expm1(-second))
+        return -math.expm1(log_chance)
     ratio = vectors / points  # scale of W over that of V
     threshold = first * ratio + second  # in units of the scale of V
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 of SK on a fitted scikit-learn SVC: its support vectors and cells with Laplace noise, as printed."""
+"""`SupportVectorPerturbation`: Laplace noise on the support vectors of a fitted SVC (Algorithm 1 of SK)."""
 
 from __future__ import annotations
 
@@ -22,41 +22,52 @@ NOTE = (
 
 
 class SupportVectorPerturbation(BaseEstimator):
-    """Add Lap(2/(kε)) to the k support vectors of a fitted SVC, and classify with what comes out.
+    """Algorithm 1 of Seiders and Kumar: add Laplace noise to the support vectors of a fitted support vector machine.
 
-    **This is no private method**: its number of support vectors, their labels and their weights go out as they are. It
-    is here to be examined; its statement has ``guarantee=False``. The noise is drawn in floating point from the seed
-    that is given.
+    **This method is not private.** It releases the number of support vectors, their labels and their weights without
+    noise. It is here to be examined, and its statement has ``guarantee=False``. The noise is drawn in floating point
+    with a given seed.
 
     Parameters
     ----------
     svc : sklearn.svm.SVC
-        Fitted, on two classes and dense features, with a kernel that scikit-learn knows by name.
+        Fitted, with two classes and dense features, and with a kernel that scikit-learn knows by name.
     epsilon : float
-        ε of the printed scales 2/(kε) and 2/(mε).
+        ε of the published noise scales, 2/(kε) for the k support vectors and 2/(mε) for the counts of m records.
     noise_kind : {"coordinate", "vector"}
-        A number of its own for every coordinate, or one number per support vector, added to all of its coordinates;
-        "sample W for all x_i" can be read either way.
+        "coordinate" draws a number for every coordinate. "vector" draws one number for each support vector and adds it
+        to all of its coordinates. The paper, "sample W for all x_i", allows both readings.
     classifier : {"perturbed", "retrained"}
-        Put the noisy vectors into the trained classifier, with its dual coefficients and intercept; or fit another SVC
-        of the same settings on the noisy vectors and their labels.
+        "perturbed" puts the noisy vectors into the trained classifier and keeps its dual coefficients and intercept.
+        "retrained" fits another SVC with the same settings to the noisy vectors and their labels.
     noise
-        The old name of `noise_kind`; deprecated.
+        Deprecated name of `noise_kind`.
 
     Attributes
     ----------
     support_vectors_ : ndarray of shape (k, d)
         The noisy support vectors, those of the first class first.
     scale_ : float
-        2/(kε).
+        2/(kε), the scale of the Laplace noise.
     classifier_ : sklearn.svm.SVC
-        What predicts.
+        The classifier that predicts.
     privacy_statement_ : PrivacyStatement
-        The printed ε, without guarantee.
+        The published ε, without guarantee.
 
     References
     ----------
-    SK, Algorithm 1.
+    Seiders and Kumar (2024), Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> import dpfair_lib as dpf
+    >>> compas = dpf.synthetic("compas", n=200, random_state=0)
+    >>> X = compas.X[["age", "priors_count"]]
+    >>> noisy = dpf.SupportVectorPerturbation(SVC().fit(X, compas.y), epsilon=1.0).perturb(np.random.default_rng(0))
+    >>> print(noisy.privacy_statement_)
+    NO GUARANTEE: ε = 1 (pure), replace-one, per record; printed, and refuted: ...
     """
 
     def __init__(
@@ -80,12 +91,12 @@ class SupportVectorPerturbation(BaseEstimator):
         Returns
         -------
         SupportVectorPerturbation
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range, the SVC not fitted on two classes, or its kernel not one that is
+            If a parameter is out of its range, if the SVC was not fitted on two classes, or if its kernel is not
             evaluated at support vectors.
         """
         one_of(self.classifier, "classifier", ("perturbed", "retrained"))
@@ -104,11 +115,11 @@ class SupportVectorPerturbation(BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the perturbed classifier's scores of rows."""
+        """Return the scores of rows by the perturbed classifier."""
         return np.asarray(self._drawn().decision_function(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the perturbed classifier's labels of rows."""
+        """Return the labels of rows by the perturbed classifier."""
         return np.asarray(self._drawn().predict(X))
 
     def _drawn(self) -> SVC:
@@ -119,10 +130,11 @@ class SupportVectorPerturbation(BaseEstimator):
     def noisy_joint(
         self, X: Any, y: Any, *, sensitive_features: Any, rng: np.random.Generator
     ) -> tuple[np.ndarray, list[Any]]:
-        """Return q̃ of (Ŷ, A, Y): noisy cells (a, y), each split as the perturbed classifier splits its records.
+        """Return noisy frequencies of (prediction, group, label), called q̃ in the paper.
 
-        The source does not say how q̃_ŷay follows from q̃_ay; this reading looks at the records a second time, without
-        noise.
+        The frequencies of (group, label) get Laplace noise. Each is then split in the proportions in which the
+        perturbed classifier predicts 0 and 1 on its records. The paper does not say how to split; this reading uses the
+        records again, without noise.
 
         Parameters
         ----------
@@ -133,19 +145,19 @@ class SupportVectorPerturbation(BaseEstimator):
         sensitive_features : array of shape (m,)
             Their groups; one group is allowed.
         rng : numpy.random.Generator
-            Source of the noise Lap(2/(mε)).
+            Source of the noise, whose scale is 2/(mε).
 
         Returns
         -------
         q : ndarray of shape (2, groups, 2)
-            q̃ by prediction, group and label; entries may be negative and need not add up to 1.
+            q̃ by prediction, group and label. Entries may be negative and need not sum to 1.
         groups : list
             The group labels, sorted.
 
         Raises
         ------
         ValueError
-            If the arguments do not fit, or a cell (a, y) is empty: then it has no rates.
+            If the arguments do not fit one another, or if a group has no record of some label.
         """
         self._drawn()
         counts, groups = joint_counts(

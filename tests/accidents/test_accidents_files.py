@@ -12,8 +12,8 @@ from accidents import full_disk, names_in, obey_modes, read_only, run, start, um
 from dpfair_lib import _files
 from dpfair_lib._files import held, whole_file, write_whole
 from dpfair_lib.claims import Evidence
-from dpfair_lib.claims.kept import Found, Place
-from dpfair_lib.experiments.records import read_record, write_record
+from dpfair_lib.claims.stored_outcomes import Found, Place
+from dpfair_lib.experiments.recorded_results import read_record, write_record
 from dpfair_lib.experiments.resumable_runs import _write_part
 
 OLD, NEW = "old\n" * 100, "new\n" * 100_000
@@ -37,7 +37,7 @@ def a_file(path, size=1):
 
 
 def a_section(path, size=1):
-    from benchmarks.record import write_sections
+    from benchmarks.recorded_timings import write_sections
 
     write_sections({"suite": {"title": "x" * 100 * size, "measured": False, "why": "none"}}, path)
 

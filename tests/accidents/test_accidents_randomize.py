@@ -69,7 +69,7 @@ def test_what_a_killed_run_left_is_its_owners_has_reports_only_and_is_named_and_
     frame = pd.DataFrame({"race": ["Black", "White"]})
     frame.to_csv(small, index=False) if kind == "csv" else frame.to_parquet(small)
     assert main(["randomize", str(small), str(tmp_path / f"out.{kind}"), *CHANGED]) == 0
-    assert capsys.readouterr().err == f"warning: {partial}: a run that was cut off had left it; removed\n"
+    assert capsys.readouterr().err == f"warning: {partial}: removed; an interrupted run had left it\n"
     assert not partial.exists()
     assert {f"out.{kind}", f"out.{kind}.privacy.json"} <= set(names_in(tmp_path))
 
@@ -144,7 +144,7 @@ def test_two_runs_from_one_file_are_both_recorded(tmp_path, monkeypatch):
     meanwhile("race", ["Black", "White"])
     # a statement that calls its reports the only ones would be false
     with pytest.raises(
-        ValueError, match=r"race of in.csv was reported into two.csv meanwhile.*nothing was written"
+        ValueError, match=r"race of in.csv was reported into two.csv in the meantime.*nothing was written"
     ):
         randomize_file(path, tmp_path / "three.csv", "race", GRR, labels=["Black", "White"])
     assert [line["into"] for line in reported(path)["race"]] == ["two.csv"]
@@ -208,7 +208,7 @@ def test_folders_that_may_not_be_written(tmp_path):
         ["inside/in.csv", "outside/out.csv", "outside/out.csv.privacy.json"],
     )
     assert err.startswith(f"warning: {record_path(path)}: could not be written ([Errno 13] Permission denied")
-    assert "nobody will be warned who reports race of in.csv again" in err
+    assert "a second report of race of in.csv will not cause a warning" in err
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
@@ -229,9 +229,7 @@ def test_a_file_of_the_callers_own_by_a_like_name_stays(tmp_path):
     assert (tmp_path / ".out.csv.mine.partial").read_text() == "mine"
     (tmp_path / ".two.csv.partial").write_text("race\nBlack\n")
     (tmp_path / "in.csv.reports.json").unlink()
-    with pytest.warns(
-        CutOffWarning, match=r"\.two\.csv\.partial: a run that was cut off had left it; removed"
-    ):
+    with pytest.warns(CutOffWarning, match=r"\.two\.csv\.partial: removed; an interrupted run had left it"):
         randomize_file(path, tmp_path / "two.csv", "race", GRR, labels=["Black", "White"])
     with (tmp_path / "two.csv").open(newline="") as file:
         assert len(list(csv.reader(file))) == 3

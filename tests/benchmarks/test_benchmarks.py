@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import __main__ as command
 from benchmarks import coverage, dp_sgd, dynamics, gpu, gpu_coverage, local, margins, solver_grid
-from benchmarks.record import provenance, write_sections
+from benchmarks.recorded_timings import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
 from dpfair_lib.learners import fused_backend

@@ -9,9 +9,9 @@ import pytest
 from recorded_arguments import Recorded, examined, run_recorded
 
 from dpfair_lib.claims import CLAIMS
-from dpfair_lib.claims.kept import PACKAGE, sources
 from dpfair_lib.claims.ledger import SOURCES
 from dpfair_lib.claims.rooms import in_ledger, module_of
+from dpfair_lib.claims.stored_outcomes import PACKAGE, sources
 
 EXAMINED = [claim_id for claim_id, claim in CLAIMS.items() if claim.check]
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ IMMATERIAL = {
     ("thesis.thm-14", "closed"): ("kind", "the theorem is about Δ′"),
     ("thesis.thm-14.hypotheses", "closed"): ("kind", "Δ is what is put in the place of Δ′"),
     ("thesis.figs-5.1-5.10", "of"): ("trials", "the figures show one record"),
-    ("thesis.figs-5.1-5.10", "kept"): ("tuned", "the figures show one record"),
+    ("thesis.figs-5.1-5.10", "collect"): ("tuned", "the figures show one record"),
     ("thesis.tables-5.1-5.4", "change"): (
         "comparisons opt",
         "how many rows are printed, and how they were run",
@@ -108,7 +108,7 @@ OWN = {
     ("thesis.program-5.5.9", "interior"): "the library's usual solver, within a limit of time",
     ("thesis.zeta-min", "alone"): "a condition that only the chapter states",
     ("thesis.zeta-min", "binary"): "a closed form that only the chapter states",
-    ("thesis.figs-5.1-5.10", "kept"): "reads the records",
+    ("thesis.figs-5.1-5.10", "collect"): "reads the records",
     ("thesis.open-2", "member"): "the inequalities of a level, which only the chapter states",
     ("cgkm.definitions", "consequences"): "what the definitions promise, which only the chapter states",
     ("cgkm.definitions", "weight"): "what the definitions promise, which only the chapter states",
@@ -118,7 +118,7 @@ OWN = {
     ("mpbt.large-margin", "keeps_correctness"): "a comparison of two numbers",
     ("mpbt.large-margin", "keeps_prediction"): "a comparison of two numbers",
     ("mpbt.remarks", "sensitivity"): "of a regulariser that the library does not have",
-    ("sk.alg-1-privacy", "kept"): "what a counterexample counts",
+    ("sk.alg-1-privacy", "raised"): "what a counterexample counts",
     ("sk.claim-a1", "law"): "the joint law of a table, by its definition",
     ("sk.claim-a1", "bound"): "the printed sensitivity",
     ("sk.lemma-a2.2", "lengths"): "the two printed lengths",

@@ -13,13 +13,13 @@ from dpfair_lib.compatibility.private_learner.choice_law import printed_delta
 
 def test_numbers_of_the_findings_are_those_of_the_checks():
     facts = judge(claim("cgkm.thm-2.sample-size")).evidence.facts
-    times = facts["printed n over ours with δ = 10⁻⁶, in these cases"]
+    times = facts["times_ours"]
     assert f"in the cases tried at {times} times" in claim("cgkm.thm-2.sample-size").finding
     assert printed_sample_size((0.25, 0.25), 2, 0.1, 0.05, 0.01) > 70 * sample_size(
         (0.25, 0.25), 2, 0.1, 0.05, 0.01, 1e-6
     )  # "and more for a small ε"
     facts = judge(claim("cgkm.thm-2.privacy")).evidence.facts
-    needed = facts["δ needed at 2ε, n = 400, ε = 1, two positives in each group"]
+    needed = facts["delta_needed"]
     assert f"δ = {needed:.2f} at 2ε instead of 2·10⁻⁹" in claim("cgkm.thm-2.privacy").finding
     assert round(printed_delta(400) * 1e9) == 2
 
@@ -34,23 +34,22 @@ def test_constants_of_the_findings():
 
 def test_rounds_of_lemma_4():
     facts, finding = judge(claim("cgkm.lemma-4")).evidence.facts, claim("cgkm.lemma-4").finding
-    at = "ε = 1, δ = 1e-5, printed noise on "
-    assert f"from T = {facts[at + 'every sum: first rounds that fail']} on" in finding
-    assert f"(from {facts['the same without the choice after the last loss']}, if" in finding
+    assert f"from T = {facts['fails_afresh']} on" in finding
+    assert f"(from {facts['fails_played']}, if" in finding
     # the plays are made from the noisy losses, and could tell less
-    once = facts[at + "each loss once: first rounds that fail"]
+    once = facts["fails_once"]
     assert f"from T = {once} if the noisy losses are seen" in finding
 
 
 def test_leak_of_the_printed_dynamics():
     facts, finding = judge(claim("cgkm.fairnr-privacy")).evidence.facts, claim("cgkm.fairnr-privacy").finding
-    assert f"into ε = {facts['real ε at δ = 10⁻⁶']:.0f} for the mixture ĥ" in finding
-    assert f"into δ = {facts['real δ at ε = 1 of one draw']} at ε = 1 for one draw" in finding
+    assert f"into ε = {facts['epsilon_mixture']:.0f} for the mixture ĥ" in finding
+    assert f"into δ = {facts['delta_one_draw']} at ε = 1 for one draw" in finding
 
 
 def test_size_of_theorem_3():
     facts, finding = judge(claim("cgkm.thm-3")).evidence.facts, claim("cgkm.thm-3").finding
-    fact = facts["n from which on (2) holds, and calls of the oracle, α = 0.1, ε = 1"]
+    fact = facts["size_and_calls"]
     assert fact.startswith("1e+25")
     assert "10²⁵ for α = 0.1, ε = 1, δ = 10⁻⁶, d = c₀ = 1" in finding
 
@@ -78,7 +77,7 @@ def test_the_chain_that_the_errata_turn_round():
 def test_all_three_at_no_delta_below_1():
     outcome = judge(claim("cgkm.remarks"))
     facts, finding = outcome.evidence.facts, claim("cgkm.remarks").finding
-    assert facts["classes with two usable hypotheses for which two laws exclude every δ < 1"] > 247
+    assert facts["classes_refused"] > 247
     assert "for no δ < 1 once two deterministic h in H" in finding
     h = hypothesis_grid(2)
     counted = [int(usable_within(h, alpha).sum()) for alpha in (0, Fraction(1, 10))]

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from dpfair_lib.claims import CLAIMS, Claim, judge, judge_all
-from dpfair_lib.claims.kept import VARIABLE
+from dpfair_lib.claims.stored_outcomes import VARIABLE
 
 UNEXAMINED = Claim("isit.y", "here", "something")
 SOME = [CLAIMS["isit.prop-4.utility"], UNEXAMINED, CLAIMS["isit.assumptions"]]
@@ -36,14 +36,14 @@ def test_side_by_side_a_contradiction_stays_one(monkeypatch):
 
 def test_side_by_side_outcomes_are_kept_and_taken(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    monkeypatch.setattr("dpfair_lib.claims.kept.STARTED", float("inf"))
+    monkeypatch.setattr("dpfair_lib.claims.stored_outcomes.STARTED", float("inf"))
     first = judge_all(SOME, faults=True, jobs=2)
     second = judge_all(SOME, faults=True, jobs=2)
     assert first == second
-    assert [bool(outcome.kept) for outcome in first] == [False, False, False]
-    assert [bool(outcome.kept) for outcome in second] == [True, False, True]
-    assert not any(outcome.kept for outcome in judge_all(SOME, faults=True, jobs=2, fresh=True))
-    assert not any(outcome.kept for outcome in judge_all(SOME, faults=True, effort=2, jobs=2))
+    assert [bool(outcome.stored_under) for outcome in first] == [False, False, False]
+    assert [bool(outcome.stored_under) for outcome in second] == [True, False, True]
+    assert not any(outcome.stored_under for outcome in judge_all(SOME, faults=True, jobs=2, fresh=True))
+    assert not any(outcome.stored_under for outcome in judge_all(SOME, faults=True, effort=2, jobs=2))
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from dpfair_lib.datasets import pins
+from dpfair_lib.datasets.canonical_table import read_csv
 from dpfair_lib.datasets.loading import SPECS
 from dpfair_lib.datasets.spec import File, Spec
-from dpfair_lib.datasets.tables import read_csv
 
 REAL = os.environ.get("DPFAIR_DATA")  # before `nothing_around` takes it away
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from dpfair_lib.datasets import DataError, acs_income, cli, load, load_table, pins, standin
+from dpfair_lib.datasets.canonical_table import read_layout
 from dpfair_lib.datasets.loading import load_spec
 from dpfair_lib.datasets.spec import File
-from dpfair_lib.datasets.tables import read_layout
 
 REDUCED = "acs_income_2018_49states.csv"
 HEADER = "RT,SERIALNO,ST,ADJINC,PWGTP,AGEP,COW,MAR,RELP,SCHL,SEX,WKHP,PINCP,OCCP,POBP,RAC1P,NAICSP"

@@ -18,8 +18,8 @@ import pytest
 from workbooks import biff2, sheet
 
 from dpfair_lib.datasets import acs_income, celeba, credit
+from dpfair_lib.datasets.canonical_table import canonical, read_csv
 from dpfair_lib.datasets.spec import File
-from dpfair_lib.datasets.tables import canonical, read_csv
 from dpfair_lib.local import generalized_randomized_response
 from dpfair_lib.local.files import randomize_file
 

@@ -9,9 +9,9 @@ import pytest
 from workbooks import biff2, sheet
 
 from dpfair_lib.datasets import DataError, adult, celeba, compas, credit, lsac, pins, standin
+from dpfair_lib.datasets.canonical_table import read_csv, read_layout
 from dpfair_lib.datasets.loading import load_spec
 from dpfair_lib.datasets.spec import File
-from dpfair_lib.datasets.tables import read_csv, read_layout
 
 
 def _drawn(spec, n):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpfair_lib.datasets import DataError, load, load_table, pins, record, standin, synthetic
+from dpfair_lib.datasets import DataError, load, load_table, measure_pins, pins, standin, synthetic
 from dpfair_lib.datasets.loading import SPECS
 
 SHAPES = {
@@ -47,14 +47,14 @@ def test_shape_and_stand_in_agree(name):
 
 
 def test_recorded_pins_and_facts_are_those_of_the_files(name, real_data):
-    measured, facts = record.measure(SPECS[name], real_data(name), pins.pinned()[name].files)
+    measured, facts = measure_pins.measure(SPECS[name], real_data(name), pins.pinned()[name].files)
     assert measured == pins.pinned()[name]
     assert facts == standin.recorded()[name]
 
 
 def test_record_writes_the_files_that_are_there(name, real_data, tmp_path):
     known = {name: pins.pinned()[name].files}
-    record.write(tmp_path, {name: SPECS[name]}, root=real_data(name).parent, files=known)
+    measure_pins.write(tmp_path, {name: SPECS[name]}, root=real_data(name).parent, files=known)
     assert (tmp_path / "pins.toml").read_text() == pins.render({name: pins.pinned()[name]})
     assert (tmp_path / "standin.toml").read_text() == standin.render({name: standin.recorded()[name]})
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.experiments import __main__ as command
-from dpfair_lib.experiments import read_record, records, resumable_runs
+from dpfair_lib.experiments import read_record, recorded_results, resumable_runs
 from dpfair_lib.experiments.experiment import Experiment
 from dpfair_lib.experiments.provenance import LIBRARY
 from dpfair_lib.experiments.resumable_runs import run_and_record
@@ -103,7 +103,7 @@ def of_other_code(text):
     part = json.loads(text)
     part["key"] = "another"
     del part["checksum"]
-    return json.dumps({**part, "checksum": records.checksum(part)})
+    return json.dumps({**part, "checksum": recorded_results.checksum(part)})
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_parts_and_records_made_otherwise_are_not_used(study, capsys, monkeypatc
     study.folders["results"].joinpath("kept").rename(study.folders["results"] / "squares.json")
     if what in ("code", "versions"):
         monkeypatch.setattr(resumable_runs, "code_of", lambda _: "another") if what == "code" else None
-        for module in (resumable_runs, records) if what == "versions" else ():
+        for module in (resumable_runs, recorded_results) if what == "versions" else ():
             monkeypatch.setattr(module, what, lambda: {"numpy": "0"})
     else:
         study.experiment = replace(study.experiment, **{what: {"name": "another", "checksum": "y"}})
@@ -212,5 +212,5 @@ def test_the_command_records_what_is_named(study, monkeypatch, capsys):
 
 
 def test_every_listed_experiment_has_its_record():
-    stored = {path.stem for path in records.RESULTS.glob("*.json")}
+    stored = {path.stem for path in recorded_results.RESULTS.glob("*.json")}
     assert set(command.EXPERIMENTS) <= stored

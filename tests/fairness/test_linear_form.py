@@ -74,7 +74,7 @@ def test_fractions_stay_exact():
         ({"notion": "parity"}, "notion: found 'parity'"),
         ({"y_true": [0, 1, 0, 0]}, "no row of group 1 with label 1"),
         ({"desirable": 3, "notion": "equal_opportunity"}, "desirable: found 3"),
-        ({"desirable": 1}, "desirable: found 1 with 'equalized_odds'"),
+        ({"desirable": 1}, "desirable: found 1 with notion='equalized_odds'"),
         ({"sensitive_features": [0, 1]}, "lengths differ"),
         ({"sensitive_features": [0, 0, 1, None]}, "missing value"),
     ],

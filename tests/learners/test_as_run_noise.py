@@ -12,8 +12,8 @@ from dpfair_lib import DPFermiClassifier
 from dpfair_lib._arguments import nonnegative
 from dpfair_lib.learners import fermi
 from dpfair_lib.learners.fermi_training import _inside, printed_noise
-from dpfair_lib.learners.linear import seeds
 from dpfair_lib.learners.settings import Steps
+from dpfair_lib.privacy.noise_source import replicate_seeds
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 2)), np.arange(40) % 2
@@ -118,7 +118,7 @@ def test_the_intercept_is_learnt():
 
 def test_a_generator_gives_as_many_words_as_a_seed_can_hold():
     for source in (np.random.default_rng(0), np.random.RandomState(0)):
-        (first,), (second,) = seeds(source, 1), seeds(source, 1)
+        (first,), (second,) = replicate_seeds(source, 1), replicate_seeds(source, 1)
         assert len(first.entropy) == len(second.entropy) == 4
         assert first.entropy != second.entropy
 

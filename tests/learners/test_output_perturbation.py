@@ -109,7 +109,7 @@ def test_settings_in_which_the_formula_fails_are_refused(rows):
         dpf.OutputPerturbation(**(SETTING | {"regularization": 0.0})).fit(*rows)
     with pytest.raises(ValueError, match=r"epsilon: found 1\.0 .*use noise_kind='analytic'"):
         dpf.OutputPerturbation(**(SETTING | {"noise_kind": "classical"})).fit(*rows)
-    with pytest.raises(ValueError, match="random_state: found a seed"):
+    with pytest.raises(ValueError, match="random_state: found 0 beside noise='secure'"):
         dpf.OutputPerturbation(**(SETTING | {"noise": "secure"})).fit(*rows)
     with pytest.raises(ValueError, match="replicates: found 2 beside noise='secure', expected 1"):
         dpf.OutputPerturbation(**(SETTING | {"noise": "secure", "random_state": None, "replicates": 2})).fit(

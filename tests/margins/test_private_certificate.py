@@ -10,6 +10,7 @@ import dpfair_lib as dpf
 from dpfair_lib.fairness.linear_form import NOTIONS
 from dpfair_lib.margins import private_certificate as module
 from dpfair_lib.margins.private_certificate import noise_margin, settled_counts, sure_counts
+from dpfair_lib.privacy import noise_source
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism
 
 
@@ -118,7 +119,7 @@ def differs(monkeypatch, epsilon=1.0):
     """Whether the certificate of counts without noise is another than by hand, or the noise not of scale 2/ε."""
     scales = []
     monkeypatch.setattr(
-        module, "add_discrete_laplace_noise", lambda counts, scale, **_: scales.append(scale) or counts
+        noise_source, "add_discrete_laplace_noise", lambda counts, scale, **_: scales.append(scale) or counts
     )
     scores, y, s, lower, upper = by_hand(epsilon)
     share = scores / 4

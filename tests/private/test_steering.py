@@ -12,6 +12,7 @@ from neighbours import replaced
 from picture import differences, picture
 
 from dpfair_lib.learners import fermi, logistic
+from dpfair_lib.privacy import noise_source
 
 CASES = {case.name: case for case in cases()}
 STEERED = [case for name, case in CASES.items() if name.startswith(("DP", "fermi")) and "as_run" not in name]
@@ -33,7 +34,7 @@ def handed(case, data):
         for name in logistic.BACKENDS:
             patch.setitem(logistic.BACKENDS, name, train)
         patch.setattr(fermi, "train_private", train_private)
-        patch.setattr(fermi, "add_laplace_noise", lambda *_, **__: np.array([30.0, 10.0]))
+        patch.setattr(noise_source, "add_laplace_noise", lambda *_, **__: np.array([30.0, 10.0]))
         case.release(data, "study", 0)
     assert kept
     return kept

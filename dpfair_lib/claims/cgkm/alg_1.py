@@ -35,7 +35,7 @@ def check(
             noisy = Fraction(quarter, 4)
             case = {"n": n, "noisy_count": noisy}
             if noisy != 1:
-                search.against(printed_slack(n, noisy), case, verify=printed_slack)
+                search.under(noisy > 1, printed_slack(n, noisy), case, verify=printed_slack)
             none += noisy == 1 or printed_slack(n, noisy) < 0
             _repaired(n, noisy, inverse, search)
             if noisy not in (1, 1 - 2 * n):  # where the printed Δ, or its inverse, is 0
@@ -43,7 +43,11 @@ def check(
                 search.equal(found * float(printed_scale(n, noisy)), 1.0, case, tolerance=1e-12)
     judged = sum(2 * 12 * n + 1 for n in range(1, LARGEST + 1))
     search.exhausts(f"all M in quarters with |M| ≤ 3n, for n up to {LARGEST}", cases=judged)
-    search.fact("of these, values for which the printed scale is none", f"{none:,} of {judged:,}")
+    search.fact(
+        "no_scale",
+        f"{none:,} of {judged:,}",
+        "of these, values for which the printed scale is not a positive number",
+    )
     _tail(over_count, search)
     return search.evidence()
 
@@ -122,11 +126,20 @@ CLAIM = Claim(
     "|Z₁ₐ|] is δ/2; ln(1/(2δ))/ε is shift enough.",
     statement_uses=("cgkm.definitions",),
     chapter="cgkm-thm-2",
+    headline="For a noisy count below 1 the printed scale turns negative, and the hypothesis with the "
+    "largest loss becomes the likeliest.",
+    kind="condition",
+    impact="condition",
+    because="The algorithm is a mechanism where M > 1; Laplace noise gives smaller counts too, and a "
+    "floor of 1 under M repairs it.",
     errata=(
         Erratum(
             where="Algorithm 1, third and fourth line; also the footing of Theorem 2",
             printed="Δ = 2/(M − 1) + 1/n for every M that the Laplace noise gives, M ≤ 1 included",
             correct="M raised to at least 1 and Δ = max(2/(M + 1), 1/M + 1/n)",
+            band="condition",
+            why="For M between 1 − 2n and 1 the printed Δ is negative, so that larger losses get larger "
+            "probabilities.",
         ),
     ),
     check=check,

@@ -153,7 +153,7 @@ def _leak_of_a_release(chance: Callable[..., Any], search: Search) -> None:
     search.exhausts(
         "totals from −10 to 10 with up to eight losses that all move by one", cases=len(RATIOS) * 8 * 21
     )
-    search.fact("loss of release 8, in units of that of one noisy loss", times)
+    search.fact("loss_of_release_8", times, "loss of release 8, in units of that of one noisy loss")
 
 
 def printed_slack(ratio: Fraction, rounds: int, total: int) -> Fraction:
@@ -226,6 +226,15 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN = """\
+import math
+epsilon, t = 0.1, 8  # one point; one record moves each of its losses from 0 to 1
+before = 1 / 2  # chance to select it while the sum of its losses is 0: Laplace noise below 0
+after = math.exp(-epsilon * t) / 2  # while the sum is t: noise below -t
+ratio = before / after
+assert math.isclose(ratio, math.exp(epsilon * t)) and ratio > math.exp(epsilon)
+"""
+
 CLAIM = Claim(
     id="cgkm.alg-2",
     where="Algorithm 2, Appendix C.1",
@@ -237,11 +246,31 @@ CLAIM = Claim(
     "the Laplace mechanism on the sum of t losses. Noise added to each loss once, and kept, is the "
     "Laplace mechanism on the loss, but the noise in the sum grows like √t.",
     chapter="cgkm-ftpl",
+    headline="It noises each running sum afresh, so that release t leaks t times what one noisy loss "
+    "does: 8 times at t = 8.",
+    kind="replaced",
+    impact="conclusion",
+    because="Lemma 4 concludes that each round is (ε′, 0)-private because it is one Laplace release of "
+    "the loss; round t is (tε′, 0)-private.",
+    shown_by="loss_of_release_8",
     errata=(
         Erratum(
             where="Algorithm 2, initialisation, first and last line of the loop",
             printed="h¹ is initialised, hᵗ is played, ⟨ℓᵗ, dᵗ⟩ is suffered and d^(t + 1) is updated",
             correct="one name for the play of round t",
+            band="slip",
+            why="h and d name the same play.",
+            used="its argmin line, which updates d",
+        ),
+        Erratum(
+            where="Algorithm 2 and the proof of Lemma 4, Appendix C.1",
+            printed="a round with fresh noise is equivalent to releasing the loss vector by the Laplace "
+            "mechanism",
+            correct="it is the Laplace mechanism on the sum of the t losses so far, which one record "
+            "moves t times as far",
+            band="result",
+            why="The noise is added to the sum of all losses so far.",
+            shown=SHOWN,
         ),
     ),
     check=check,

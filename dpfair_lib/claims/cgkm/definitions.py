@@ -89,8 +89,12 @@ def _samples(distance: Callable[..., Any], search: Search) -> None:
                 share = Fraction(one.count(extra), n)
                 search.equal(added, (1 - share) / (n + 1), {"one": one, "added": extra})
             search.equal(distance(empirical(one), empirical(one + one)), 0, {"one": one, "doubled": True})
-    search.fact("pairs of multisets of one size: the distance is replacements/n in all", pairs)
-    search.fact("a sample and itself twice over differ in n entries, and in distance by", 0)
+    search.fact(
+        "same_size_pairs", pairs, "pairs of multisets of one size: the distance is replacements/n in all"
+    )
+    search.fact(
+        "doubled_distance", 0, "a sample and itself twice over differ in n entries, and in distance by"
+    )
 
 
 def _definition_7(consequences: Callable[..., Any], search: Search) -> None:
@@ -101,6 +105,7 @@ def _definition_7(consequences: Callable[..., Any], search: Search) -> None:
     every_gap, every_error = ((UNIT * values).astype(np.int64) for values in reference(5)[:2])
     search.agree((every_gap == UNIT * reference(5)[0]).all(), True, {"unit": Fraction(1, UNIT)})
     search.agree((every_error == UNIT * reference(5)[1]).all(), True, {"unit": Fraction(1, UNIT)})
+    largest = 0
     for number, alpha in itertools.product(range(len(every_gap)), ALPHAS):
         gaps, errors, allowed = every_gap[number], every_error[number], int(UNIT * alpha)
         fair = np.where(gaps == 0, errors, 2 * UNIT)  # more than any error where the class has none
@@ -109,6 +114,8 @@ def _definition_7(consequences: Callable[..., Any], search: Search) -> None:
         best, best_fair = np.minimum(error, errors[other]), np.minimum(fair[chosen], fair[other])
         limit, worst_error = consequences(optimum, best_fair, error, allowed)
         may = gap + error <= optimum + allowed
+        if alpha == ALPHAS[1]:
+            largest = max(largest, int(gap[may & (best_fair <= UNIT)].max(initial=0)))
         case = {"law": number, "alpha": alpha}
         slack = np.where(may, np.minimum(limit - gap, worst_error - error), UNIT)
         search.observe(slack, case | {"output": chosen, "other": other})
@@ -124,6 +131,10 @@ def _definition_7(consequences: Callable[..., Any], search: Search) -> None:
         "all classes of two of the 16 hypotheses, all laws in fifths, α = 0, 1/10, ¼, every output",
         cases=law_count(5) * 16 * 15 * len(ALPHAS),
     )
+    search.fact(
+        "largest_gap", str(Fraction(largest, UNIT)),
+        "largest Γ of an output that Definition 7 admits at α = 1/10, although its class has an exactly fair h",
+    )  # fmt: skip
 
 
 def _false_positive_gap(table: Any, h: Any) -> Fraction:
@@ -188,6 +199,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN = """\
+import numpy as np
+positives = np.array([[0.025, 0.025], [0.0, 0.05]])  # group by x; all negatives, 0.9, are at x = 0
+hypotheses = {"x": np.array([0, 1]), "everyone": np.array([1, 1])}
+rates = {name: positives @ h / positives.sum(axis=1) for name, h in hypotheses.items()}
+gap = {name: abs(rate[0] - rate[1]) for name, rate in rates.items()}
+error = {name: (positives * (1 - h)).sum() + 0.9 * h[0] for name, h in hypotheses.items()}
+total = {name: gap[name] + error[name] for name in hypotheses}
+alpha = 0.1
+assert total["x"] == min(total.values()) and gap["x"] > 4 * alpha and gap["everyone"] == 0
+"""
+
 CLAIM = Claim(
     id="cgkm.definitions",
     where="Definitions 1–2, § 2.1; 5, § 2.3; 7, § 2.4; 8, § 5",
@@ -200,11 +223,29 @@ CLAIM = Claim(
     "for one group reads P₀₀P₀₁/P₀·|γ₀₀ − γ₀₁| ≤ α: weaker than α-discrimination, and void for a rare "
     "group.",
     chapter="cgkm-thm-1",
+    headline="Definition 7 bounds Γ + err by OPT + α; that implies neither Γ ≤ α nor accuracy within α.",
+    kind="replaced",
+    impact="conclusion",
+    because="Theorem 2 is read as giving α-discrimination and accuracy; what its definition gives is Γ ≤ "
+    "α + OPT − err.",
+    shown_by="largest_gap",
     errata=(
         Erratum(
             where="§ 2.2, after Definition 4",
             printed="equality of false negatives, because it requires that the false positive rates be equal",
             correct="because it requires that the false negative rates be equal",
+            band="slip",
+            why="False negatives are equal where true positive rates are.",
+            used="Definition 4 itself, which compares true positive rates",
+        ),
+        Erratum(
+            where="Definition 7, last sentence, § 2.4",
+            printed="a learner with Γ + err ≤ OPT + α is (α, β)-accurate and at most α-discriminatory, "
+            "with probability 1 − β",
+            correct="then Γ ≤ α + OPT − err, and err is at most α above the best exactly fair h",
+            band="result",
+            why="A hypothesis with little error may have a large Γ and still the smallest sum.",
+            shown=SHOWN,
         ),
     ),
     check=check,

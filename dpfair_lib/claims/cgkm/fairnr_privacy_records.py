@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.small_records import (
+from dpfair_lib.claims.shared.small_subgroup_games import (
     MEMBERS,
     RECORDS,
     data_sets,
@@ -59,8 +59,9 @@ def judge_small(
     by_definition = loss_change(*largest[1]) * (len(largest[1][0]) + 1)
     search.equal(by_definition, Fraction(largest[0], 12), {"pair": largest[1]})
     search.agree(by_definition > 2 + BOUND, True, {"pair": largest[1]})
-    search.fact("largest change of the loss vector found, times n", float(by_definition))
-    search.fact("printed (2 + C), at C = 10", 2 + BOUND)
+    search.fact("loss_change", float(by_definition), "largest change of the loss vector found, times n")
+    search.fact("dual_bound", BOUND, "C of the pairs that are judged")
+    search.fact("printed_change", 2 + BOUND, "printed (2 + C), at C = 10")
 
 
 @functools.cache

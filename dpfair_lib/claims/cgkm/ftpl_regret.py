@@ -62,9 +62,9 @@ def check(
         ),
     )
     search.fact(
+        "slack_beyond", round(beyond, 4),
         "least slack of the printed bound on these sequences at Aε = 2, where it is not proved",
-        round(beyond, 4),
-    )
+    )  # fmt: skip
     _long_sequences(cube, experts, bound, search)
     _by_hand(bound, search)
     _printed(search)
@@ -116,12 +116,13 @@ def _printed(search: Search) -> None:
     search.part("as printed")
     for epsilon, norm in itertools.product((Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)), range(1, 41)):
         case: dict[str, Any] = {"epsilon": epsilon, "norm": norm}
-        search.against(printed_slack(**case), case, verify=printed_slack)
+        kept = norm * epsilon <= math.log(2)
+        search.under(kept, printed_slack(**case), case, verify=printed_slack)
     low, high = 1.0, 10.0
     for _ in range(60):  # the cost of ever more losses A at one point is A/2 · 1/(1 − e^(−Aε))
         middle = (low + high) / 2
         low, high = (low, middle) if middle / -math.expm1(-middle) > 4 else (middle, high)
-    search.fact("Aε beyond which the printed bound fails already for one point", round(high, 4))
+    search.fact("fails_from", round(high, 4), "Aε beyond which the printed bound fails already for one point")
 
 
 def printed_slack(epsilon: Fraction, norm: int) -> Fraction:
@@ -173,11 +174,18 @@ CLAIM = Claim(
     "Without a limit on Aε it is false: one round, one point, one loss A costs A/2 on average, more than "
     "2/ε if Aε > 4. Fresh noise makes it hold against adversaries who see all past plays.",
     chapter="cgkm-ftpl",
+    headline="Holds for Aε ≤ ln 2 if the first play follows the noise too; fails for one loss A > 4/ε.",
+    kind="condition",
+    impact="condition",
+    because="The bound stands where Aε ≤ ln 2; Lemma 5 applies it without a look at that.",
     errata=(
         Erratum(
             where="Theorem 8, Appendix C.1",
             printed="no condition on ε but ε ∈ (0, 1) in Algorithm 2, whose first play is arbitrary",
             correct="Aε at most ln 2, and a first play that follows the noise alone",
+            band="condition",
+            why="The proof compares one step with the next by a factor e^(Aε), which is at most 1 + 2Aε "
+            "only for small Aε.",
         ),
     ),
     check=check,

@@ -44,8 +44,9 @@ def check(*, bound: Callable[..., float] = mean_tail_bound, search: Search) -> E
     search.equal(bound(0.5, 3, 0), 0, {"spread": 0})
     for sides in (1, 2):
         search.fact(
-            f"largest exact probability over exp(−2nρ²/(b − a)²), sides: {sides}", round(worst[sides], 4)
-        )
+            f"largest_ratio_{sides}", round(worst[sides], 4),
+            f"largest exact probability over exp(−2nρ²/(b − a)²), sides: {sides}",
+        )  # fmt: skip
     return search.evidence()
 
 
@@ -126,11 +127,18 @@ CLAIM = Claim(
     finding="True with both sides and, without the factor 2, for one side; 'at least ρ' as well as 'more than ρ'. "
     "For both sides a factor is needed: of one toss of a fair coin it is √e = 1.649.",
     chapter="cgkm-tools",
+    headline="Holds, with the factor 2 for two sides; one toss of a fair coin needs a factor of 1.65.",
+    kind="as-printed",
+    impact="none",
+    because="The theorem holds as printed, but for the name of an index.",
     errata=(
         Erratum(
             where="Theorem 7, Appendix B",
             printed="variables X₁, …, X_d, of which the sum is divided by n",
             correct="X₁, …, Xₙ",
+            band="slip",
+            why="The number of variables is what the sum is divided by.",
+            used="the bound, in which n is the number of variables",
         ),
     ),
     check=check,

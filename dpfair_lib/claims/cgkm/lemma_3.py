@@ -75,7 +75,7 @@ def _least_printed(search: Search) -> None:
         search.sanity(level * (1 + 1e-12) - float(1 - printed_level_slack(**case)), case)
         search.against(printed_level_slack(**case), case, verify=printed_level_slack)
         values.append(level)
-    search.fact("least value of the bound as printed", min(values))
+    search.fact("least_printed", min(values), "least value of the bound as printed, a probability")
 
 
 def _exact(bound: Callable[..., Any], search: Search) -> None:
@@ -105,8 +105,9 @@ def _conditional(search: Search) -> None:
     both = (1 - sum(positives)) ** 20
     search.equal(empty, sum(none) - both, {"n": 20, "positives": positives}, tolerance=1e-12)
     search.fact(
-        "chance that Γ of the sample is undefined, with one positive of the rarer group expected", empty
-    )
+        "undefined_chance", empty,
+        "chance that Γ of the sample is undefined, with one positive of the rarer group expected",
+    )  # fmt: skip
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -133,11 +134,19 @@ CLAIM = Claim(
     "most 4·exp(−0.39·ρ²n·min_a P₁ₐ), and only the cells with label 1 matter.",
     statement_uses=("cgkm.definitions",),
     chapter="cgkm-thm-2",
+    headline="A minus sign is missing: the printed failure probability is at least 16. With it the lemma "
+    "holds.",
+    kind="slip",
+    impact="none",
+    because="The proof of Lemma 1 uses the bound with the minus sign.",
     errata=(
         Erratum(
             where="Lemma 3, Appendix B",
             printed="16·exp(¼ρ²n·min P_ya) = δ",
             correct="16·exp(−¼ρ²n·min P_ya)",
+            band="slip",
+            why="Without the minus sign the bound grows with n and is at least 16.",
+            used="the proof of Lemma 1, third inequality, where the exponent is negative",
         ),
     ),
     check=check,

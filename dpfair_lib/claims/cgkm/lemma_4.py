@@ -13,7 +13,12 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance
-from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import loss_epsilon, round_epsilons
+from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import (
+    composed_delta,
+    loss_epsilon,
+    one_point_delta,
+    round_epsilons,
+)
 from dpfair_lib.privacy.composition import optimal_composition_delta
 from dpfair_lib.privacy.finite_laws import hockey_stick
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
@@ -38,24 +43,6 @@ def check(
     _printed(search)
     _when_it_begins_to_fail(share, search)
     return search.evidence()
-
-
-def sum_of_losses(units: list[int], step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the law of Σ ±uᵢ·step, +uᵢ with probability 1/(1 + e^(−uᵢ·step)): the worst releases of those ε."""
-    law = np.ones(1)
-    for unit in units:
-        truth = 1 / (1 + math.exp(-unit * step))
-        wider = np.zeros(len(law) + 2 * unit)
-        wider[2 * unit :] += truth * law
-        wider[: len(law)] += (1 - truth) * law
-        law = wider
-    return step * np.arange(-sum(units), sum(units) + 1), law
-
-
-def composed_delta(units: list[int], step: float, at: float) -> float:
-    """Return the smallest δ of the worst releases with the pure ε of units · step, together at the level `at`."""
-    losses, law = sum_of_losses(units, step)
-    return float(law @ -np.expm1(np.minimum(at - losses, 0)))
 
 
 def _what_a_round_costs(each: Callable[..., list[float]], search: Search) -> None:
@@ -151,34 +138,28 @@ def printed_slack(rounds: int, multiple: int, ratio: Fraction) -> Fraction:
     return 1 / series - Fraction(hockey_stick(np.array(here), np.array(there), ratio**-multiple))
 
 
-def bits_delta(rounds: int, step: float, at: float) -> float:
-    """Return δ of T plays on one point, losses 0 against 1 each, in floats."""
-    here, there = np.ones(1), np.ones(1)
-    for t in range(1, rounds + 1):
-        lower = math.exp(-t * step) / 2
-        here = np.concatenate([here / 2, here / 2])
-        there = np.concatenate([there * lower, there * (1 - lower)])
-    return max(float(hockey_stick(a, b, math.exp(at))) for a, b in ((here, there), (there, here)))
-
-
 def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None:
     """At ε = 1 and δ = 1e-5: the first number of rounds at which the printed noise is too small."""
     search.part("when the printed noise begins to fail")
     delta = ASKED["delta"]
+    for name, value in ASKED.items():
+        search.fact(f"asked_{name}", value, f"{name} that is asked for where the printed noise fails")
 
     def printed(rounds: int) -> float:
         return share(**ASKED, rounds=rounds, noised="losses", kind="printed")
 
-    afresh = next((t for t in range(1, 12) if bits_delta(t, printed(t), 1.0) > delta), 0)
+    afresh = next((t for t in range(1, 12) if one_point_delta(t, printed(t), 1.0) > delta), 0)
     once = next((t for t in range(1, 40) if laplace_composition_delta(printed(t), t, 1.0)[0] > delta), 0)
-    search.fact("ε = 1, δ = 1e-5, printed noise on every sum: first rounds that fail", afresh)
+    search.fact("fails_afresh", afresh, "ε = 1, δ = 1e-5, printed noise on every sum: first rounds that fail")
     # what is chosen after the last loss is computed, but no longer played
-    played = next((t for t in range(2, 12) if bits_delta(t - 1, printed(t), 1.0) > delta), 0)
-    search.fact("the same without the choice after the last loss", played)
+    played = next((t for t in range(2, 12) if one_point_delta(t - 1, printed(t), 1.0) > delta), 0)
+    search.fact("fails_played", played, "the same without the choice after the last loss")
     for rounds in range(2, played):
         level = printed(rounds) * rounds * (rounds - 1) / 2
         search.observe(1.0 - level, {"rounds": rounds, "plays": rounds - 1})
-    search.fact("ε = 1, δ = 1e-5, printed noise on each loss once: first rounds that fail", once)
+    search.fact(
+        "fails_once", once, "ε = 1, δ = 1e-5, printed noise on each loss once: first rounds that fail"
+    )
     if once > 1:
         before = laplace_composition_delta(printed(once - 1), once - 1, 1.0)[1]
         search.observe(delta - before, {"rounds": once - 1})
@@ -187,20 +168,28 @@ def _when_it_begins_to_fail(share: Callable[..., float], search: Search) -> None
         search.observe(delta - composed_delta(units, printed(afresh - 1), 1.0), {"rounds": afresh - 1})
     # and it goes on failing: of few rounds all plays together, of more than ln(1/δ) rounds the last play alone
     for rounds in range(max(afresh, 1), 12):
-        search.observe(bits_delta(rounds, printed(rounds), 1.0) - delta, {"rounds": rounds, "noised": "sum"})
+        search.observe(
+            one_point_delta(rounds, printed(rounds), 1.0) - delta, {"rounds": rounds, "noised": "sum"}
+        )
     for rounds in (12, 15, 30, 100, 1000):
         last = -math.expm1(1 - rounds * printed(rounds)) / 2
         search.observe(last - delta, {"rounds": rounds, "noised": "sum"})
     low, high = laplace_composition_delta(printed(100), 100, 1.0)
-    search.fact("the same at 100 rounds, each loss once: δ reached", f"{low:.3g} to {high:.3g}")
-    kept = 0.0
+    search.fact("delta_once", f"{low:.3g} to {high:.3g}", "the same at 100 rounds, each loss once: δ reached")
+    reached = 0.0
     for rounds in KEPT["rounds"]:
         step = share(1.0, KEPT["delta"], rounds, noised="losses", kind="printed")
-        kept = laplace_composition_delta(step, rounds, 1.0)[1]
-        search.observe(KEPT["delta"] - kept, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
-    search.fact(f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most", kept)
+        reached = laplace_composition_delta(step, rounds, 1.0)[1]
+        search.observe(KEPT["delta"] - reached, {"epsilon": 1, "delta": KEPT["delta"], "rounds": rounds})
+    search.fact(
+        "kept_delta", KEPT["delta"], "δ at which the printed noise on each loss once is enough, at ε = 1"
+    )
+    search.fact("kept_rounds", ", ".join(map(str, KEPT["rounds"])), "numbers of rounds at which it is")
+    search.fact("delta_kept", reached, f"ε = 1, δ = 1e-3, each loss once: δ at {rounds} rounds, at most")
     last = -math.expm1(1 - 100 * printed(100)) / 2
-    search.fact("the same at 100 rounds, every sum: δ of the last play alone", round(last, 3))
+    said = "δ of the last of 100 plays alone, at ε = 1, every sum noised for δ = 1e-5"
+    search.fact("delta_last_play", round(last, 3), said)
+    search.broken(said, measured=last, stated=delta, case={"rounds": 100, "noised": "sum"})
 
 
 def _share_with(times: float, kind: str, noised: str) -> Callable[..., float]:
@@ -244,6 +233,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN = """\
+import math
+rounds, epsilon, delta = 100, 1.0, 1e-5
+step = epsilon / math.sqrt(rounds * math.log(1 / delta))  # the printed noise, where one record moves a loss by 1
+here = 1 / 2  # chance that the last play selects a point whose losses are all 0: noise below 0
+there = math.exp(-rounds * step) / 2  # on the neighbour, all its losses are 1: noise below -100
+needed = here - math.exp(epsilon) * there  # the least delta at this epsilon
+assert needed > 0.4 > delta
+"""
+
 CLAIM = Claim(
     id="cgkm.lemma-4",
     where="Lemma 4, Appendix C.1",
@@ -257,11 +256,21 @@ CLAIM = Claim(
     "T = 16 if the noisy losses are seen; for the plays alone we cannot say. √(8T ln(1/δ)) is safe for ε ≤ 8 "
     "ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Sums need √((T + 1)(2T + 1)/6) times that noise.",
     chapter="cgkm-ftpl",
+    headline="The noise is too small: at ε = 1, δ = 10⁻⁵ the last of 100 plays alone needs δ = 0.43.",
+    kind="guarantee-broken",
+    impact="conclusion",
+    because="The privacy of Algorithm 3 and of Theorem 3 is this lemma's, and the noise that it asks for "
+    "breaks the promise from three rounds on.",
+    shown_by="delta_last_play",
     errata=(
         Erratum(
             where="Lemma 4, Appendix C.1; likewise ε′ in Algorithm 3, in Lemma 5 and its proof",
             printed="ε′ = ε/(max_t Δfᵗ·√(T ln(1/δ))), by Theorem 6",
             correct="Theorem 6 gives √(8T ln(1/δ)), and only for losses that are noised once each",
+            band="result",
+            why="Theorem 6 has a factor √8, and each running sum is noised afresh, so that round t leaks "
+            "t times as much.",
+            shown=SHOWN,
         ),
     ),
     check=check,

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpfair_lib.claims.cgkm.remarks_all_three import FAULTS as ALL_THREE_FAULTS
 from dpfair_lib.claims.cgkm.remarks_all_three import judge_all_three
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
@@ -34,9 +34,9 @@ from dpfair_lib.compatibility.impossibility.constructions import (
     curve_family,
     gap_steps,
     levelled_down,
-    nothing,
     sign_pair,
     softened,
+    zero_table,
 )
 from dpfair_lib.compatibility.impossibility.criteria import (
     Criterion,
@@ -87,6 +87,7 @@ def check(
     _other_notions(odds, search)
     _hard_thresholds(worst, search)
     _softened(soften, search)
+    _who_is_constant(search)
     _exact_with_delta(search)
     _chains_with_delta(ladder, least_delta, search)
     _threshold_with_delta(steps, ladder, search)
@@ -139,12 +140,18 @@ def _extreme_gaps() -> np.ndarray:
     """Return each hypothesis' largest gap on the four laws with each group's positives at one point."""
     attained = []
     for x, z in itertools.product((0, 1), repeat=2):
-        table = nothing(2)
+        table = zero_table(2)
         table[..., 0] = Fraction(1, 8)
         table[x, 0, 1] = table[z, 1, 1] = Fraction(1, 4)
         rows = table.tolist()
         attained.append([gap_by_definition(rows, h) for h in hypothesis_grid(2, levels=QUARTERS).tolist()])
     return np.array(attained, dtype=object).max(axis=0)
+
+
+def threshold_slack(number: int) -> int:
+    """Return −1 if this hypothesis in quarters is fair within ½ on its extreme laws, and not constant; else 0."""
+    h = hypothesis_grid(2, levels=QUARTERS)[number]
+    return -int(_extreme_gaps()[number] <= Fraction(1, 2) and len(set(h.flat)) > 1)
 
 
 @once
@@ -187,14 +194,28 @@ def _softened(soften: Callable[..., Any], search: Search) -> None:
                 )
             solved += 1
     search.against(printed_slack(**case), case, verify=printed_slack)
-    search.fact("accurate hypotheses softened to Γ ≤ 1/10 on every law, and still better on theirs", solved)
+    search.fact(
+        "softened",
+        solved,
+        "accurate hypotheses softened to Γ ≤ 1/10 on every law, and still better on theirs",
+    )
+
+
+@once
+def _who_is_constant(search: Search) -> None:
+    """The remark: whoever is fair within ½ on all laws is constant. So it is for deterministic hypotheses."""
+    search.part("thresholds on all laws")
+    grid = hypothesis_grid(2, levels=QUARTERS)
+    certain = np.array([set(h.flat) <= {0, 1} for h in grid])
+    slacks = np.array([threshold_slack(number) for number in range(len(grid))])
+    search.under(certain, slacks, {"number": np.arange(len(grid))}, verify=threshold_slack)
 
 
 @functools.cache
 def _curve() -> tuple[list[Population], np.ndarray, np.ndarray, np.ndarray]:
     """Return the uniform law and four around it, what is fair on which, who neighbours whom, and the non-constant h."""
     hypotheses = hypothesis_grid(2)
-    centre = Population.from_table(nothing(2) + Fraction(1, 8))
+    centre = Population.from_table(zero_table(2) + Fraction(1, 8))
     family = [centre, *curve_family(centre, Fraction(1, 100), 4)]
     met = acceptable_table(family, hypotheses, fair_within("opportunity"), None)
     favoured = np.array([0 < h.sum() < 4 for h in hypotheses])
@@ -293,7 +314,7 @@ def _threshold_with_delta(steps: Callable[..., int], ladder: Callable[..., Any],
         # in one step less than these no unfair law can be met
         slack = nearest[number, column] - (steps(law, h, half, zeta) - 1) * zeta
         search.observe(slack, {"table": law.table.tolist(), "h": h.tolist()})
-    centre = Population.from_table(nothing(2) + Fraction(1, 8))
+    centre = Population.from_table(zero_table(2) + Fraction(1, 8))
     h = hypothesis_grid(2)[3]  # h = x
     reach = steps(centre, h, ALPHA, Fraction(1, 10_000))
     search.equal(reach, 125, {"alpha": ALPHA, "zeta": Fraction(1, 10_000)})
@@ -303,9 +324,13 @@ def _threshold_with_delta(steps: Callable[..., int], ladder: Callable[..., Any],
     search.agree(certain is not None, True, {"delta": delta})
     exactly = ladder(reach, factor=Fraction(1), delta=delta)[-1]
     search.equal(exactly, reach * delta, {"factor": 1})
-    search.fact("steps of 1/10000 that keep Γ(h = x) below 1/10 on the uniform law, at least", reach)
+    search.fact(
+        "safe_steps", reach, "steps of 1/10000 that keep Γ(h = x) below 1/10 on the uniform law, at least"
+    )
     if certain is not None:
-        search.fact("steps after which e^ε = 5/2 and δ = 10⁻¹² allow h with probability 1", certain)
+        search.fact(
+            "certain_after", certain, "steps after which e^ε = 5/2 and δ = 10⁻¹² allow h with probability 1"
+        )
 
 
 @once
@@ -386,6 +411,22 @@ CLAIM = Claim(
     "it. Fair within α ≥ 0 and accurate, always: for no δ < 1 once two deterministic h in H "
     "are not constant and (α > 0) not the group, (α = 0) select in each group. Weights: a factor max(1, w²).",
     chapter="cgkm-thm-1",
+    headline="Hard thresholds exclude privacy and accuracy for deterministic hypotheses only; a softened "
+    "one is α-fair on every law and needs no data.",
+    kind="condition",
+    impact="condition",
+    because="Equalized odds, (ε, δ) and the weights stand; the remark on thresholds needs deterministic "
+    "hypotheses.",
+    errata=(
+        Erratum(
+            where="§ 3, after Theorem 1, on hard thresholds",
+            printed="the same proof excludes privacy with other notions and hard thresholds",
+            correct="for deterministic hypotheses; α·h, or 1 − α·(1 − h), is within any threshold α on "
+            "every law, and beats the constants where h does",
+            band="condition",
+            why="A randomised hypothesis can be as close to a constant as the threshold asks.",
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

@@ -105,7 +105,6 @@ def _accurate(coins: Callable[..., Laws], search: Search) -> None:
         search.agree(met.ravel(), np.array([True, False, False, True]), case)
 
 
-@once
 def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
     """Two laws ζ apart: h is α-fair and accurate on the one, g on the other, nothing accurate on both."""
     search.part("all three: opposite laws")
@@ -120,7 +119,6 @@ def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
     )
 
 
-@once
 def _opposite_on_three_points(opposite: Callable[..., Laws], search: Search) -> None:
     """Where hypotheses on three points are not nested in a group, exact fairness has opposite laws too."""
     three = list(itertools.permutations(_chosen(Fraction(0), 3), 2))[::47]
@@ -133,15 +131,33 @@ def _one_pair(
     opposite: Callable[..., Laws], h: np.ndarray, g: np.ndarray, alpha: Fraction, search: Search
 ) -> None:
     case = {"h": h.tolist(), "g": g.tolist(), "alpha": alpha}
+    room, opposed, served = _pair_found(opposite, h.tobytes(), g.tobytes(), len(h), alpha)
+    search.observe(room, case)
+    search.agree(opposed, True, case)
+    for slack, accurate in served:
+        search.observe(slack, case)
+        search.agree(accurate, True, case)
+
+
+@functools.cache
+def _pair_found(
+    opposite: Callable[..., Laws], h_bytes: bytes, g_bytes: bytes, points: int, alpha: Fraction
+) -> tuple[Fraction, bool, list[tuple[Fraction, bool]]]:
+    """Return ζ less the laws' distance, whether they are opposite, and for either hypothesis on its law two things.
+
+    These are α less its gap, and whether it beats the constants.
+    """
+    h, g = (np.frombuffer(given, dtype=np.int64).reshape(points, 2) for given in (h_bytes, g_bytes))
     zeta = ZETAS[int((h < g).any())]
     first, second = opposite(h, g, zeta, alpha)
-    search.observe(zeta - statistical_distance(first, second), case)
     one, other = (law.table[..., 1] - law.table[..., 0] for law in (first, second))
-    search.agree(bool((one * abs(other).sum() == -other * abs(one).sum()).all()), True, case)
+    opposed = bool((one * abs(other).sum() == -other * abs(one).sum()).all())
+    served = []
     for f, law in ((h, first), (g, second)):
         table, values = law.table.tolist(), f.tolist()
-        search.observe(alpha - gap_by_definition(table, values), case)
-        search.agree(error_by_definition(table, values) < constant_error(table), True, case)
+        accurate = error_by_definition(table, values) < constant_error(table)
+        served.append((alpha - gap_by_definition(table, values), accurate))
+    return zeta - statistical_distance(first, second), opposed, served
 
 
 @once
@@ -227,7 +243,11 @@ def _classes(serves: Callable[..., bool], search: Search) -> None:
             search.agree(met.all(axis=0).any() or not met.any(axis=1).all(), False, {"class": numbers})
             refused += 1
     search.exhausts("all 247 classes of two or more usable hypotheses on two points, α = 0", cases=247)
-    search.fact("classes with two usable hypotheses for which two laws exclude every δ < 1", refused)
+    search.fact(
+        "classes_refused",
+        refused,
+        "classes with two usable hypotheses for which two laws exclude every δ < 1",
+    )
 
 
 @once
@@ -273,12 +293,12 @@ def _biased() -> list[Population]:
     return [law for law in family if (law.table.sum(axis=0) > 0).all()]
 
 
-def _steps_away(near: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _steps_away(near: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Return the number of steps from each law to the nearest one that is not kept."""
-    steps = np.where(kept, len(kept), 0)
-    for _ in range(len(kept)):
-        reached = np.where(near, steps[None, :], len(kept)).min(axis=1) + 1
-        steps = np.minimum(steps, np.where(kept, reached, 0))
+    steps = np.where(inside, len(inside), 0)
+    for _ in range(len(inside)):
+        reached = np.where(near, steps[None, :], len(inside)).min(axis=1) + 1
+        steps = np.minimum(steps, np.where(inside, reached, 0))
     return steps
 
 

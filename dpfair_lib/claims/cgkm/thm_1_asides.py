@@ -100,7 +100,10 @@ def _one_pattern(pattern: tuple[int, ...], accurate: Criterion, fair: Criterion,
         better = better or bool(accepted)
     if independent:
         search.agree(better, False, case)
-    search.fact(f"features {pattern}", f"independent: {independent}; some h beats the constants: {better}")
+    search.fact(
+        f"features_{''.join(map(str, pattern))}", f"independent: {independent}; some h beats the constants: {better}",
+        f"x₀ to x₃ equal where these numbers are: {pattern}",
+    )  # fmt: skip
 
 
 def _independent_labels(accurate: Criterion, search: Search) -> None:
@@ -123,7 +126,11 @@ def _independent_labels(accurate: Criterion, search: Search) -> None:
         met = acceptable_table([population], hypotheses, None, accurate)[0]
         search.agree(met, np.zeros(len(met), dtype=bool), {"table": population.table.tolist()})
         count += len(met)
-    search.fact("pairs of a law with independent labels and a hypothesis, none beating the constants", count)
+    search.fact(
+        "independent_pairs",
+        count,
+        "pairs of a law with independent labels and a hypothesis, none beating the constants",
+    )
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -150,11 +157,19 @@ CLAIM = Claim(
     "nothing to prove. But x is independent of both only if x₀ = … = x₃, and then no h errs less than ½: "
     "the first aside and the third exclude each other.",
     chapter="cgkm-thm-1",
+    headline="x is independent of group and label only if all four features are equal, and then no "
+    "hypothesis beats a constant.",
+    kind="slip",
+    impact="none",
+    because="The proof uses only that group and label are independent, which they are.",
     errata=(
         Erratum(
             where="Theorem 1, proof, after D",
             printed="x, a and y are all independent",
             correct="a and y are; x tells both if x₀, …, x₃ differ",
+            band="slip",
+            why="If x₀ to x₃ differ, x tells group and label.",
+            used="the same proof, which assumes h(z₁) + h(z₃) > h(z₀) + h(z₂), so that x tells the label",
         ),
     ),
     check=check,

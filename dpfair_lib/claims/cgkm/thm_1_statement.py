@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import QUARTERS, acceptable_by_definition, law_count, laws
@@ -22,7 +22,7 @@ from dpfair_lib.compatibility.impossibility.acceptable import (
     neighbor_table,
 )
 from dpfair_lib.compatibility.impossibility.chains import connecting_chain
-from dpfair_lib.compatibility.impossibility.constructions import floor_pair, hopeless_law, nothing
+from dpfair_lib.compatibility.impossibility.constructions import floor_pair, hopeless_law, zero_table
 from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, fair_within, is_usable
 from dpfair_lib.compatibility.impossibility.feasibility import (
     decide,
@@ -35,6 +35,7 @@ from dpfair_lib.populations import Population
 
 FAIR, ACCURATE = fair_within("opportunity"), beats_constants()
 
+ON_ACCEPTABLE_LAWS = "only the laws on which some h in H is fair and better than the constants"
 PERFECT = (0, 1, 0, 1)  # what tells the label on the four atoms of the proof
 HEAVY = [Fraction(4, 9), Fraction(1, 9), Fraction(3, 9), Fraction(1, 9)]
 
@@ -56,7 +57,7 @@ def check(
     _chains(fair, accurate, usable, chain, search)
     _classes(fair, accurate, feasible, search)
     _every_class(search)
-    _partly_told(fair, accurate, usable, feasible, search)
+    _partly_determined(fair, accurate, usable, feasible, search)
     _floor(fair, accurate, feasible, search)
     return search.evidence()
 
@@ -73,12 +74,23 @@ def printed_slack(values: tuple[int, ...], denominator: int) -> int:
     return -1
 
 
+def alone_slack(member: int) -> int:
+    """Return −1 if this usable hypothesis is acceptable on some law in sixths, by definition; else 0.
+
+    Where the laws are those on which a class of one hypothesis has an acceptable one, to output it always is private,
+    fair and better than the constants.
+    """
+    hypotheses = hypothesis_grid(2)
+    h = hypotheses[is_usable(hypotheses)][member].tolist()
+    return -int(any(acceptable_by_definition(law.table.tolist(), h) for law in laws(6)))
+
+
 @functools.cache
 def atom_laws(denominator: int) -> tuple[tuple[Population, ...], np.ndarray]:
     """Return all laws on the four atoms in such steps, and which of the 16 hypotheses are acceptable, by definition."""
     family, met = [], []
     for edges in itertools.combinations(range(1, denominator), 3):
-        table = nothing(4)
+        table = zero_table(4)
         for x, (start, end) in enumerate(itertools.pairwise((0, *edges, denominator))):
             table[x, x // 2, x % 2] = Fraction(end - start, denominator)
         family.append(Population.from_table(table))
@@ -113,7 +125,11 @@ def _four_atoms(fair: Criterion, accurate: Criterion, feasible: Callable[..., An
     heavy = next(i for i, law in enumerate(family) if law.table.max(axis=(1, 2)).tolist() == HEAVY)
     only = [values == PERFECT for values in itertools.product((0, 1), repeat=4)]
     search.agree(answer.acceptable[heavy], np.array(only), {"law": HEAVY})
-    search.fact("laws on the four atoms, one hypothesis being acceptable on all", len(family))
+    search.fact(
+        "laws_one_serves",
+        len(family),
+        "laws on the proof's four points, on all of which one hypothesis is acceptable",
+    )
 
 
 @functools.cache
@@ -127,7 +143,7 @@ def _universes(fair: Criterion, accurate: Criterion, hopeless: Callable[..., Any
     """Over all laws of a universe: one hypothesis serves all, or some law has none, privacy or not."""
     search.part("all universes on two points")
     grid = hypothesis_grid(2, levels=QUARTERS[::2])
-    told = 0
+    determining = 0
     choices = ((True, False), (False, True), (True, True))
     for cells in itertools.product(choices, repeat=4):
         universe = np.array(cells).reshape(2, 2, 2).transpose(2, 0, 1)  # cells are (a, y), entries x
@@ -141,12 +157,12 @@ def _universes(fair: Criterion, accurate: Criterion, hopeless: Callable[..., Any
             met = acceptable_table([law], grid, fair, accurate)[0]
             search.agree(met, np.zeros(len(met), dtype=bool), case)
         if determined:
-            told += 1
+            determining += 1
             teller = universe[..., 1].astype(np.int64)
             met = acceptable_table(_laws_within(universe.tobytes()), teller[None], fair, accurate)[:, 0]
             search.agree(met, np.ones(len(met), dtype=bool), case)
     search.exhausts("all 81 universes on two points in which all four (a, y) occur", cases=81)
-    search.fact("universes on two points that tell the label, of 81", told)
+    search.fact("universes_told", determining, "universes on two points that tell the label, of 81")
 
 
 @once
@@ -160,8 +176,12 @@ def _usable(fair: Criterion, accurate: Criterion, usable: Callable[..., Any], se
     at = np.argwhere(found)
     search.agree(usable(hypotheses[at[:, 1]]), np.ones(len(at), dtype=bool), {"acceptable on": at[:, 0]})
     search.agree(len(found), law_count(5) + law_count(6), {"laws": "fifths and sixths"})
-    search.fact("laws in fifths and sixths, of which a fair and better hypothesis exists on", len(found))
-    search.fact("laws with an acceptable hypothesis among the 16", int(found.any(axis=1).sum()))
+    search.fact("laws_examined", len(found), "laws in fifths and sixths examined")
+    search.fact(
+        "laws_acceptable",
+        int(found.any(axis=1).sum()),
+        "of these, laws with an acceptable hypothesis among the 16",
+    )
 
 
 @once
@@ -194,7 +214,7 @@ def _chains(
         search.agree(near[steps, steps + 1] | np.array(still), np.ones(len(steps), dtype=bool), case)
     search.exhausts("all 28 pairs of usable hypotheses on two points at ζ = ¼, some at 1/10", cases=28 * 6)
     search.agree(int(usable(hypotheses).sum()), 8, {"usable": "of the 16"})
-    search.fact("longest chain at ζ = 1/10", longest)
+    search.fact("longest_chain", longest, "laws in the longest chain at ζ = 1/10")
 
 
 @functools.cache
@@ -263,9 +283,11 @@ def _proved_answers(zeta: Fraction) -> tuple[tuple[int, bool, bool], ...]:
 def _every_class(search: Search) -> None:
     """All classes at once, without the chains: on the laws in sixths with long steps, one hypothesis is the limit."""
     search.part("every class of usable hypotheses")
-    for size, feasible, proved in _proved_answers(Fraction(1, 2)):
+    for number, (size, feasible, proved) in enumerate(_proved_answers(Fraction(1, 2))):
         search.agree(feasible, size == 1, {"size": size})
         search.agree(proved, True, {"size": size})
+        if size == 1:  # the first eight classes: usable hypothesis number so and so, and no other
+            search.against(-int(feasible), {"member": number}, verify=alone_slack, reading=ON_ACCEPTABLE_LAWS)
     search.exhausts(
         "all 255 classes of usable hypotheses on all laws in sixths at ζ = ½", cases=2 * (2**8 - 1)
     )
@@ -275,7 +297,7 @@ def _every_class(search: Search) -> None:
 
 
 @once
-def _partly_told(
+def _partly_determined(
     fair: Criterion,
     accurate: Criterion,
     usable: Callable[..., Any],
@@ -294,8 +316,8 @@ def _partly_told(
     met = acceptable_table(_laws_within(universe.tobytes()), pair, fair, accurate)
     search.agree(met[:, 0] | ~met[:, 1], np.ones(len(met), dtype=bool), {"law": np.arange(len(met))})
     search.agree(met.any(axis=0), np.ones(2, dtype=bool), {"acceptable somewhere": "both"})
-    kept = [law for law, row in zip(_laws_within(universe.tobytes()), met, strict=True) if row.any()]
-    answer = feasible(kept, pair, zeta=Fraction(1, 2), epsilon=1.0, fair=fair, accurate=accurate)
+    served_laws = [law for law, row in zip(_laws_within(universe.tobytes()), met, strict=True) if row.any()]
+    answer = feasible(served_laws, pair, zeta=Fraction(1, 2), epsilon=1.0, fair=fair, accurate=accurate)
     case = {"universe": universe.tolist()}
     search.agree(answer.feasible, True, case)
     served = answer.feasible and keeps_promises(answer.mechanism, answer.acceptable, answer.neighbors, 1)
@@ -348,7 +370,7 @@ def _evenly(universe: np.ndarray) -> Population | None:
     law = hopeless_law(universe)
     if law is None:
         return None
-    table = nothing(2)
+    table = zero_table(2)
     table[universe] = Fraction(1, int(universe.sum()))
     return Population.from_table(table)
 
@@ -387,6 +409,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN = """\
+import itertools
+from fractions import Fraction
+label = (0, 1, 0, 1)  # of the proof's points z0, z1 (group 0), z2, z3 (group 1); x tells them apart
+cuts = itertools.combinations(range(1, 9), 3)
+laws = [[Fraction(k, 9) for k in (a, b - a, c - b, 9 - c)] for a, b, c in cuts]
+h = label  # one hypothesis: both true positive rates are 1, and it never errs
+errors = [sum(p * (guess != y) for p, guess, y in zip(law, h, label)) for law in laws]
+constants = [min(law[0] + law[2], law[1] + law[3]) for law in laws]
+assert h[1] == h[3] and all(error < least for error, least in zip(errors, constants))
+"""
+
 CLAIM = Claim(
     id="cgkm.thm-1.statement",
     where="Theorem 1, § 3",
@@ -401,6 +435,26 @@ CLAIM = Claim(
     "one, if all (x, a, y) occur and H is deterministic: possible if and only if at most one h in H is not "
     "constant and selects people of both groups.",
     chapter="cgkm-thm-1",
+    headline="False as printed: on all 56 laws tried on the proof's own four points, one hypothesis is "
+    "fair and better than the constants, so privacy is free.",
+    kind="replaced",
+    impact="conclusion",
+    because="The paper concludes that privacy rules out exact fairness with accuracy for every class; on "
+    "its own four points one hypothesis has all three.",
+    shown_by="laws_one_serves",
+    errata=(
+        Erratum(
+            where="Theorem 1, § 3",
+            printed="for any H, no (ε, 0)-DP algorithm always outputs an h that is exactly fair and "
+            "better than every constant",
+            correct="on the laws that have such an h, if all (x, a, y) occur and H is deterministic: none "
+            "does, if and only if at least two h in H are not constant and select people of both groups",
+            band="result",
+            why="An algorithm that always outputs the same h is private, and one h can be fair and "
+            "accurate on every law considered.",
+            shown=SHOWN,
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

@@ -59,13 +59,22 @@ def check(
         for delta in (DELTA, 0.0):
             _suffices(suffices, case, delta, seed, search)
         _printed(printed(**case), case, search)
-    search.fact("printed n over ours with δ = 10⁻⁶, in these cases", f"{min(times):.0f} to {max(times):.0f}")
-    _steps(search)
     search.fact(
-        "printed n for P₁ₐ = ¼, |H| = 100, α = ½, β = 0.05, ε = 1", printed((0.25, 0.25), 100, 0.5, 0.05, 1.0)
+        "times_ours",
+        f"{min(times):.0f} to {max(times):.0f}",
+        "printed n over ours with δ = 10⁻⁶, in these cases",
     )
-    search.fact("our n there, δ = 10⁻⁶", suffices((0.25, 0.25), 100, 0.5, 0.05, 1.0, DELTA))
-    search.fact("our n there, pure learner", suffices((0.25, 0.25), 100, 0.5, 0.05, 1.0, 0.0))
+    _steps(search)
+    theirs = printed((0.25, 0.25), 100, 0.5, 0.05, 1.0)
+    search.fact("printed_n", theirs, "printed n for P₁ₐ = ¼, |H| = 100, α = ½, β = 0.05, ε = 1")
+    search.fact("our_n", suffices((0.25, 0.25), 100, 0.5, 0.05, 1.0, DELTA), "our n there, δ = 10⁻⁶")
+    search.fact("our_n_pure", suffices((0.25, 0.25), 100, 0.5, 0.05, 1.0, 0.0), "our n there, pure learner")
+    needed = -privacy_slack(theirs, 1.0)
+    said = "δ needed at 2ε at that printed n, with two positives in each group"
+    search.fact("delta_needed", round(needed, 4), said)
+    search.broken(
+        said, measured=needed - 1e-6, stated=printed_delta(theirs), case={"n": theirs, "epsilon": 1.0}
+    )
     return search.evidence()
 
 
@@ -142,7 +151,7 @@ def _steps(search: Search) -> None:
     search.exhausts(
         "n a square up to 3481 and kε in fortieths below 1: the condition on ln(1/δ)/ε", cases=59 * 39
     )
-    search.fact("of these, where 2/(kε)² in place of 4/(kε)² is wrong", wrong)
+    search.fact("wrong_conditions", wrong, "of these, cases where 2/(kε)² in place of 4/(kε)² is wrong")
     # the third term asks for √n + ln|H| ≥ ln(20|H|/β); printed it is upside down and always the smallest
     beta_log = next(
         b
@@ -150,7 +159,9 @@ def _steps(search: Search) -> None:
         if math.sqrt(printed_sample_size((0.45, 0.45), 2, 0.99, math.exp(-b), 10.0)) < b + math.log(20)
     )
     search.fact(
-        "−ln β from which the printed n no longer gives e^(−√n) ≤ β/20, at P₁ₐ = 0.45, α ≈ 1", beta_log
+        "beta_log",
+        beta_log,
+        "−ln β from which the printed n no longer gives e^(−√n) ≤ β/20, at P₁ₐ = 0.45, α ≈ 1",
     )
 
 
@@ -191,6 +202,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN = """\
+import numpy as np
+n, epsilon = 28068, 1.0  # two positives in each group; one of group 0 becomes one of group 1
+noise = np.linspace(-40, 40, 99998)  # of the count, Lap(1)
+def second(gap, smallest):  # chance of the second of two hypotheses, whose loss is larger by the gap
+    count = smallest + noise - np.sqrt(n) / epsilon
+    exponent = epsilon * gap / 2 / (2 / (count - 1) + 1 / n)
+    return np.average(1 / (1 + np.exp(np.clip(exponent, -700, 700))), weights=np.exp(-abs(noise)))
+p, q = second(1 / 2 - 1 / n, 2), second(-2 / 3 - 2 / n, 1)
+assert max(p - np.e**2 * q, 1 - p - np.e**2 * (1 - q)) > 0.5 > np.exp(-np.sqrt(n))
+"""
+
 CLAIM = Claim(
     id="cgkm.thm-2.sample-size",
     where="Theorem 2, § 4",
@@ -204,28 +227,55 @@ CLAIM = Claim(
     statement_uses=("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy"),
     proof_uses=("cgkm.lemma-2",),
     chapter="cgkm-thm-2",
+    headline="At the printed n = 28,068 (α = ½, ε = 1) a sample with two positives in each group needs δ = 1.00 "
+    "at 2ε, instead of e⁻¹⁶⁷.",
+    kind="guarantee-broken",
+    impact="conclusion",
+    because="The theorem concludes that its n is enough for privacy and accuracy; at that n a sample with "
+    "few positives needs a δ far above exp(−√n).",
+    shown_by="delta_needed",
     errata=(
         Erratum(
             where="Theorem 2 and its proof",
             printed="ln(1/δ)/ε < kn/2 if and only if n > 2/(kε)²",
             correct="n > 4/(kε)²",
+            band="condition",
+            why="√n/ε < kn/2 is √n > 2/(kε), so n > 4/(kε)².",
         ),
         Erratum(
             where="Theorem 2, proof, the displays after Lemma 2, a and b being the two exponentials",
-            printed="β ≥ |H|(18a + b) + δ ≥ |H|(19·max(a, b) + δ) ≥ 20|H|·max(a, b, δ/|H|); likewise, in logarithms, "
-            "when Δu is replaced by its bound",
-            correct="|H|(18a + b) + δ ≤ 19|H|·max(a, b) + δ ≤ 20|H|·max(a, b, δ/|H|), and with the bound more: "
-            "a β of at least the last is enough",
+            printed="β ≥ |H|(18a + b) + δ ≥ |H|(19·max(a, b) + δ) ≥ 20|H|·max(a, b, δ/|H|); likewise, in "
+            "logarithms, when Δu is replaced by its bound",
+            correct="|H|(18a + b) + δ ≤ 19|H|·max(a, b) + δ ≤ 20|H|·max(a, b, δ/|H|), and with the bound "
+            "more: a β of at least the last is enough",
+            band="slip",
+            why="Sums are at most these multiples of the maximum, not at least.",
+            used="the conclusion, which asks β to be at least the last expression",
         ),
         Erratum(
             where="Theorem 2 and the last display of its proof, third inner term",
             printed="(√n + ln|H|)/n",
             correct="n/(√n + ln|H|), without the factor 144",
+            band="condition",
+            why="exp(−√n)/|H| ≤ β/(20|H|) asks √n + ln|H| to be large; the printed term asks it to be small.",
         ),
         Erratum(
             where="last display of the proof of Theorem 2, second inner term; right in the theorem",
             printed="2n/((|Z₁ₐ| − ln(1/δ)/ε − 1) + 1) + 1",
             correct="2n/(|Z₁ₐ| − 2·ln(1/δ)/ε − 1) + 1, the shift being taken off twice",
+            band="slip",
+            why="A bracket is closed too late, and the shift counts twice, once for M's mean and once for "
+            "its tail.",
+            used="Theorem 2 itself, for the bracket",
+        ),
+        Erratum(
+            where="Theorem 2, § 4",
+            printed="n ≥ max{…, 2/(kε)²} labelled examples are enough for (2ε, δ)-privacy",
+            correct="no n is enough for the printed algorithm on every sample; the repaired one is "
+            "private for every n",
+            band="result",
+            why="At every n there are samples with two positives in each group.",
+            shown=SHOWN,
         ),
     ),
     check=check,

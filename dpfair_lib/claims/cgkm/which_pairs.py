@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
@@ -68,6 +68,12 @@ def printed_slack(denominator: int) -> int:
     return -1 if fair else 0
 
 
+def constant_slack(denominator: int, h: int) -> int:
+    """Return −1 if hypothesis number h is exactly fair on all laws in such steps, by definition; else 0."""
+    values = hypothesis_grid(2)[h].tolist()
+    return -int(all(gap_by_definition(law.table.tolist(), values) == 0 for law in laws(denominator)))
+
+
 @once
 def _fair_and_private(feasible: Callable[..., Any], search: Search) -> None:
     """Always fair and private: the constants can."""
@@ -80,7 +86,16 @@ def _fair_and_private(feasible: Callable[..., Any], search: Search) -> None:
     constant = np.array([len(set(h.flat)) == 1 for h in hypotheses])
     search.agree(answer.acceptable.all(axis=0), constant, {"fair on all laws": hypotheses.tolist()})
     search.against(-int(answer.feasible), {"denominator": 6}, verify=printed_slack)
-    search.exhausts("all laws in sixths with the 16 deterministic hypotheses", cases=16)
+    always = answer.acceptable.all(axis=0)
+    # to output h always is private: whoever is not constant is unfair on some law
+    case = {"denominator": 6, "h": np.arange(16)}
+    search.under(~constant, -always.astype(np.int64), case, verify=constant_slack)
+    search.exhausts("all laws in sixths with the 16 deterministic hypotheses", cases=32)
+    search.fact(
+        "always_fair",
+        int(always.sum()),
+        "hypotheses of 16 that are exactly fair on every law in sixths: constants",
+    )
 
 
 @once
@@ -110,7 +125,9 @@ def _on_curves(curve: Callable[..., Any], search: Search) -> None:
         "0, ½, 1",
         cases=2 * count * (len(grid) - 3),
     )
-    search.fact("laws whose ball was examined for hypotheses fair on all of it: constants only", count)
+    search.fact(
+        "curve_laws", count, "laws whose ball was examined for hypotheses fair on all of it: constants only"
+    )
 
 
 @once
@@ -205,9 +222,11 @@ def _fair_and_accurate(search: Search) -> None:
     search.agree(accurate.ravel(), better.ravel(), {"law": at.ravel(), "h": h.ravel()})
     search.agree(both.ravel(), (better & (gaps == 0)).ravel(), {"law": at.ravel(), "h": h.ravel()})
     search.exhausts("all laws in sixths and all 16 hypotheses", cases=2 * law_count(6) * len(hypotheses))
-    search.fact("laws in sixths with people in all four cells", len(accurate))
-    search.fact("of these: some hypothesis beats the constants", int(accurate.any(axis=1).sum()))
-    search.fact("of these: one that is also fair", int(both.any(axis=1).sum()))
+    search.fact("laws_in_sixths", len(accurate), "laws in sixths with people in all four cells")
+    search.fact(
+        "accurate_on", int(accurate.any(axis=1).sum()), "of these: some hypothesis beats the constants"
+    )
+    search.fact("fair_and_accurate_on", int(both.any(axis=1).sum()), "of these: one that is also fair")
 
 
 @once
@@ -293,6 +312,23 @@ CLAIM = Claim(
     "private exclude each other without fairness, once two deterministic h in H are not constant. Two "
     "neighbouring laws show each conflict.",
     chapter="cgkm-thm-1",
+    headline="Fair and private go together: constants have both. Accurate and private exclude each other "
+    "even without fairness.",
+    kind="condition",
+    impact="conclusion",
+    because="The paper's title of § 3 is that exact fairness and privacy exclude each other; the "
+    "constants have both, and the conflict is with accuracy.",
+    shown_by="always_fair",
+    errata=(
+        Erratum(
+            where="§ 2.3 and § 3, title and first sentence",
+            printed="exact fairness is incompatible with differential privacy",
+            correct="for hypotheses that are not constant; the constants are fair and private, and "
+            "accuracy and privacy exclude each other without fairness",
+            band="condition",
+            why="A constant is exactly fair on every law, and to output it always is private.",
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

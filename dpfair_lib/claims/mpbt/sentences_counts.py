@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
-from dpfair_lib.claims.shared.bounded_impact_records import exact_point, exact_widths, moved_levels, points
+from dpfair_lib.claims.shared.bounded_impact_records import exact_point, exact_widths, moved_levels
+from dpfair_lib.experiments.mpbt.bounded_impact_records import points
 from dpfair_lib.experiments.mpbt.bounded_impact_sentences import FROM_EPSILON, FROM_N, PRINTED_MOST
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import COLUMNS
 
@@ -54,7 +55,7 @@ def cases_of(data: str, problem: str, epsilon: float) -> dict[str, list[bool]]:
 
 
 @cache
-def told(data: str, problem: str, epsilon: float) -> dict[str, str]:
+def stated_numbers(data: str, problem: str, epsilon: float) -> dict[str, str]:
     """Return, for the sentences of which numbers are told, those numbers as they are shown."""
     last = keys_of(data, problem, "n")[-1]
     largest = max(exact_widths(data, last, problem)["within"].values())

@@ -20,7 +20,7 @@ def laws(denominator: int) -> tuple[Population, ...]:
     return tuple(
         population
         for population in Population.exhaustive(2, 2, denominator)
-        if (population.table.sum(axis=0) > 0).all()
+        if population.table.astype(bool).any(axis=0).all()
     )
 
 
@@ -66,16 +66,25 @@ def reference(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return gaps and errors of all hypotheses of a grid on all laws, and the better constants' errors.
 
+    In whole numbers: people in units of the laws, values of h in quarters.
+
     Returns
     -------
     gaps, errors : ndarray of Fraction, shape (laws, hypotheses)
     constant : ndarray of Fraction, shape (laws,)
     """
-    grid = hypothesis_grid(2, levels=levels).tolist()
-    tables = [law.table.tolist() for law in laws(denominator)]
-    gaps = np.array([[gap_by_definition(table, h) for h in grid] for table in tables], dtype=object)
-    errors = np.array([[error_by_definition(table, h) for h in grid] for table in tables], dtype=object)
-    return gaps, errors, np.array([constant_error(table) for table in tables], dtype=object)
+    whole = np.vectorize(lambda value, one: int(value * one), otypes=[np.int64])
+    h = whole(hypothesis_grid(2, levels=levels), 4)
+    people = whole(np.stack([law.table for law in laws(denominator)]), denominator)
+    negatives, positives = people[..., 0], people[..., 1]
+    hits, counts = np.einsum("lxa,hxa->lha", positives, h), positives.sum(axis=1)[:, None]
+    # of rates hits/(4·counts) the difference, over the product of the counts
+    apart = abs(hits[..., 0] * counts[..., 1] - hits[..., 1] * counts[..., 0])
+    wrong = np.einsum("lxa,hxa->lh", positives, 4 - h) + np.einsum("lxa,hxa->lh", negatives, h)
+    exact = np.vectorize(Fraction, otypes=[object])
+    least = np.minimum(positives.sum(axis=(1, 2)), negatives.sum(axis=(1, 2)))
+    gaps = exact(apart, 4 * counts.prod(axis=-1))
+    return gaps, exact(wrong, 4 * denominator), exact(least, denominator)
 
 
 def acceptable_by_definition(table: Any, h: Any) -> bool:

@@ -5,38 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
 from scipy.integrate import quad
 
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta, printed_delta
-from dpfair_lib.compatibility.private_learner.sensitivity import Counts, utility_sensitivity
+from dpfair_lib.compatibility.private_learner.neighbouring_losses import changing_places, largest_moves
 
-SHARES = (-1.0, 0.0, 1.0)
-
-
-def shapes(n: int, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Return losses of two kinds of hypotheses on two neighbouring samples: each moves as far as u can, either way.
-
-    The first kind moves by ±Δu times a share, the second by ∓Δu; they start equal, or as far apart as they move.
-    """
-    most = float(utility_sensitivity(counts, n))
-    first, second = [], []
-    for share in SHARES:
-        for sign in (1.0, -1.0):
-            for start in (0.0, -sign * most):
-                first.append((start, 0.0))
-                second.append((start + sign * share * most, -sign * most))
-    return np.array(first), np.array(second)
-
-
-def example_losses(n: int) -> tuple[list[float], list[float]]:
-    """Return the losses of the two hypotheses on the two samples of `example`, for any n."""
-    return [2 / n, 1 / 2 + 1 / n], [2 / 3 + 2 / n, 0.0]
+shapes = largest_moves
 
 
 def privacy_slack(n: int, epsilon: float) -> float:
     """Return δ less the smallest δ′ with which the printed learner is (2ε, δ′) between the samples of `example`."""
-    first, second = example_losses(n)
+    first, second = changing_places(n)
     p = _chance_of_second(first[1] - first[0], 2, n, epsilon)
     q = _chance_of_second(second[1] - second[0], 1, n, epsilon)
     factor = math.exp(2 * epsilon)
@@ -61,7 +40,7 @@ def printed_loss(n: int, epsilon: float) -> float:
     """Return the smallest δ′ with which the printed learner is (2ε, δ′) between the samples of `example`."""
     return float(
         learner_delta(
-            example_losses(n),
+            changing_places(n),
             (2, 1),
             n,
             at=2 * epsilon,

@@ -108,7 +108,7 @@ def fine_lattice(rate: float, n: int, epsilon: float, steps: int) -> tuple[np.nd
     return at / (n * steps), law
 
 
-def void_bound_kept(alpha: Any, beta: Any, gap: Any) -> Any:
+def unclipped_bound(alpha: Any, beta: Any, gap: Any) -> Any:
     """The printed lower bound |α − β| − γ in place of err*, also where it is negative."""
     return abs(alpha - beta - gap) - (abs(alpha - beta) - abs(gap))
 

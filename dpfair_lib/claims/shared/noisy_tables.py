@@ -21,6 +21,16 @@ TURNED: dict[str, Any] = {
 }  # fmt: skip
 """m = k records with the one feature ±s, half of them of each label, and the parameters of Lemma A.2."""
 
+TURNED_SHOWN = """import numpy as np
+rng, m, epsilon, beta = np.random.default_rng(0), 2000, 1.0, 0.05  # m = k, |A| = 2, cells of ¼
+y = np.where(np.arange(m) < m // 2, 1, -1)
+x = 1e-8 * y  # one tiny feature: every record is a support vector, w = C Σ y x
+noisy = x + rng.laplace(scale=2 / (m * epsilon), size=(2000, m))
+turned = (noisy @ y < 0).mean()  # then all predictions are turned around
+L = (np.log(4 / beta) + np.log(2 / beta)) / (m * epsilon)
+"""
+"""Such a machine by simulation, in lines that need NumPy alone: how often its predictions turn around, and L."""
+
 
 def turned_around(m: int, epsilon: Fraction, feature: Fraction) -> Fraction:
     """Return a probability that noise on the support vectors turns all predictions around, from below.
@@ -49,7 +59,7 @@ def printed_tails(m: int, groups: int, beta: Fraction, epsilon: Fraction) -> Fra
     return (log_ceiling(2 * groups / beta) + log_ceiling(2 / beta)) / (m * epsilon)
 
 
-def condition_kept(m: int, groups: int, beta: Fraction, epsilon: Fraction) -> bool:
+def condition_met(m: int, groups: int, beta: Fraction, epsilon: Fraction) -> bool:
     """Return whether equal cells, q̂_ay = 1/(2|A|), meet the condition of Lemma A.2, min q̂_ay > 4L."""
     return Fraction(1, 2 * groups) > 4 * printed_tails(m, groups, beta, epsilon)
 
@@ -80,7 +90,7 @@ def rows_of(counts: np.ndarray) -> np.ndarray:
     return counts.sum(axis=0).T
 
 
-def kept(counts: np.ndarray) -> np.ndarray:
+def without_negatives(counts: np.ndarray) -> np.ndarray:
     """Return the table with its negative counts set to 0."""
     return np.maximum(counts, 0 * counts)
 

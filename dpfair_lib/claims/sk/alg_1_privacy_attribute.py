@@ -20,6 +20,7 @@ from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, 
 
 ODDS = 2  # e^ε of the noise
 SCALES = {"the generic one, 4ℓ/(μ̃mε)": 28, "part 4's, 4L/μ̃, k = m": 44}
+KEYS = {28: "generic", 44: "lemma"}
 """The slack times m·μ̃ for |A| = 2, β = 1/16: 4 log₂(4|A|/β), and 4 log₂(2|A|/β) + 4 log₂(2/β), whole numbers."""
 WRONG = Fraction(1, 10)
 BOX = Fraction(1, 8)
@@ -50,7 +51,7 @@ def noisy_program(m: int, moved: bool, cells: np.ndarray, scale: Any) -> OddsPro
     return OddsProgram(shares * cells, PAIR, scale / m / cells.min(axis=0)[:, None])
 
 
-def kept_negatives(m: int, moved: bool, cells: np.ndarray, scale: Any) -> Any:
+def raised_rate(m: int, moved: bool, cells: np.ndarray, scale: Any) -> Any:
     """Return p̃_00, the one number of the optimum that is not 0 or 1: group 0's rate is raised up to the limit."""
     first, second = false_positive_rates(m, moved)
     return max(0, second - scale / m / cells.min(axis=0)[0] - first) / (1 - first)
@@ -95,7 +96,7 @@ def _slack_at(m: int, scale: int, odds: int, j: int) -> Fraction:
     return odds * there - here
 
 
-def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
+def judge_relaxed(raised: Callable[..., Any], search: Search) -> None:
     """The optimum by its dual, in fractions, at the box's corners and inside it; draws; and the leak."""
     search.part("the attribute alone, limits with slack")
     m = 4000
@@ -108,7 +109,7 @@ def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
         cells = Fraction(1, 4) + offset  # both data sets' noisy cells are in the same box
         case = {"m": size, "moved": moved, "scale": scale, "cells": cells.tolist()}
         program = noisy_program(size, moved, cells, Fraction(scale))
-        start = kept(size, moved, cells, Fraction(scale))
+        start = raised(size, moved, cells, Fraction(scale))
         rule = EXACT(np.array([[start, 0], [1, 1]], dtype=object))
         room = program.limits - abs(program.differences(rule))
         search.sanity(room.min(), case)
@@ -127,8 +128,9 @@ def judge_relaxed(kept: Callable[..., Any], search: Search) -> None:
             search.against(
                 relaxed_slack(size, scale), {"m": size, "scale": scale}, verify=relaxed_slack.__wrapped__
             )
-        search.fact(f"slack {name}, m = 4000, e^ε = 2: δ at ε at least", float(-relaxed_slack(4000, scale)))
-        search.fact(f"slack {name}, m = 4000: δ at least ½ up to so many ε", multiples_shown(4000, scale))
+        leak, times = float(-relaxed_slack(4000, scale)), multiples_shown(4000, scale)
+        search.fact(f"slack_{KEYS[scale]}", leak, f"slack {name}, m = 4000, e^ε = 2: δ at ε at least")
+        search.fact(f"times_{KEYS[scale]}", times, f"slack {name}, m = 4000: δ at least ½ up to so many ε")
 
 
 def _draws(m: int, search: Search) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.training_records import exact_contrast
+from dpfair_lib.claims.shared.randomised_training_records import exact_contrast
 from dpfair_lib.experiments.thesis.randomised_training import LEVELS, ROUNDED, SEEDS, SETTINGS, mechanisms
 from dpfair_lib.experiments.thesis.randomised_training_records import collected, trials
 from dpfair_lib.experiments.thesis.randomised_training_sentences import BINARY, LARGER, POINTS
@@ -41,14 +41,14 @@ def check(
     *,
     channels: Callable[..., dict[str, Randomizer]] = mechanisms,
     of: Callable[..., Contrast] = contrast,
-    kept: Callable[[], Trials] = collected,
+    collect: Callable[[], Trials] = collected,
     search: Search,
 ) -> Evidence:
     """Judge the channels, the records, and OPT's equality with GRR; then compare with what is said of the figures."""
     _two_groups(channels, search)
     _more_groups(channels, search)
     _whole(search)
-    _equal(kept(), search)
+    _equal(collect(), search)
     _compare(of, search)
     return search.evidence()
 
@@ -69,15 +69,17 @@ def _two_groups(channels: Any, search: Search) -> None:
         own = {name: channel.epsilon for name, channel in found.items()}
         search.observe(epsilon - np.array(list(own.values())), case, tolerance=AGREEMENT)
         smaller = int(p[1] < p[0])
-        tells = np.diagonal(np.asarray(found["OPT"].matrix, dtype=float))
-        search.equal(float(tells[smaller]), 1 - math.exp(-epsilon) / 2, case, tolerance=AGREEMENT)
-        search.equal(float(tells[1 - smaller]), 0.5, case, tolerance=AGREEMENT)
+        truths = np.diagonal(np.asarray(found["OPT"].matrix, dtype=float))
+        search.equal(float(truths[smaller]), 1 - math.exp(-epsilon) / 2, case, tolerance=AGREEMENT)
+        search.equal(float(truths[1 - smaller]), 0.5, case, tolerance=AGREEMENT)
         least = _ratio(found["fairest, as true as OPT"], p, p1)
-        for rival in _equally_true(p, float(p @ tells), epsilon):
+        for rival in _equally_true(p, float(p @ truths), epsilon):
             search.observe(_ratio(rival, p, p1) - least, case, tolerance=AGREEMENT)
         gap = {}
         for name in ("OPT", "RR, as true as OPT", "fairest, as true as OPT"):
-            search.equal(float(found[name].truth_probability(p)), float(p @ tells), case, tolerance=AGREEMENT)
+            search.equal(
+                float(found[name].truth_probability(p)), float(p @ truths), case, tolerance=AGREEMENT
+            )
             gap[name] = float(np.ptp(found[name].pushforward(p, p1)[1]))
         search.observe(gap["OPT"] - gap["RR, as true as OPT"], case)
         search.observe(own["OPT"] - own["RR, as true as OPT"], case)
@@ -88,8 +90,8 @@ def _equally_true(p: np.ndarray, truth: float, epsilon: float) -> list[Randomize
     firsts = np.linspace(0.5, 1, 41)
     seconds = (truth - p[0] * firsts) / p[1]
     x = math.exp(-epsilon)
-    kept = (seconds >= 0.5) & (1 - firsts >= x * seconds) & (1 - seconds >= x * firsts)
-    return [Randomizer(binary_matrix(q, r)) for q, r in zip(firsts[kept], seconds[kept], strict=True)]
+    feasible = (seconds >= 0.5) & (1 - firsts >= x * seconds) & (1 - seconds >= x * firsts)
+    return [Randomizer(binary_matrix(q, r)) for q, r in zip(firsts[feasible], seconds[feasible], strict=True)]
 
 
 def _ratio(channel: Randomizer, p: np.ndarray, p1: np.ndarray) -> float:
@@ -154,16 +156,16 @@ def _whole(search: Search) -> None:
     search.exhausts("every recorded trial", cases=lines)
 
 
-def _equal(kept: Trials, search: Search) -> None:
+def _equal(rates: Trials, search: Search) -> None:
     """From some ε on OPT at ζ_min is GRR: not one number differs. For two groups SS is GRR throughout."""
     search.part("the same mechanism")
     for setting, measure, epsilon in itertools.product(SETTINGS, MEASURES, LEVELS):
-        grr = kept[measure, Configuration(setting, "GRR", epsilon)]
+        grr = rates[measure, Configuration(setting, "GRR", epsilon)]
         if setting in LARGER and epsilon >= EQUAL_FROM:
-            apart = np.abs(kept[measure, Configuration(setting, "OPT", epsilon)] - grr).max()
+            apart = np.abs(rates[measure, Configuration(setting, "OPT", epsilon)] - grr).max()
             search.equal(float(apart), 0.0, {"setting": setting, "ε": epsilon, "of": measure})
         if setting in BINARY or epsilon >= 2:
-            apart = np.abs(kept[measure, Configuration(setting, "SS", epsilon)] - grr).max()
+            apart = np.abs(rates[measure, Configuration(setting, "SS", epsilon)] - grr).max()
             search.equal(float(apart), 0.0, {"setting": setting, "ε": epsilon, "of": measure})
 
 
@@ -276,7 +278,7 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "channels of half the ε": {"channels": lambda p, p1, epsilon: mechanisms(p, p1, epsilon / 2)},
-    "trials of another seed beside each other": {"kept": _shifted},
+    "trials of another seed beside each other": {"collect": _shifted},
     "intervals of unpaired trials": {"of": _unpaired},
     "one comparison instead of all": {"of": lambda *place, **_: contrast(*place)},
 }

@@ -40,7 +40,7 @@ RATES = [i / 6 for i in range(7)]
 
 def check(
     *,
-    told: Callable[..., Any] = contraction,
+    factor: Callable[..., Any] = contraction,
     confusion: Callable[..., Any] = least_confusion,
     simple: Callable[..., float] = simple_least_gap,
     expected: Callable[..., float] = least_expected_gap,
@@ -51,11 +51,11 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge each step of the lower bound, the match with an explicit mechanism, and Algorithm 2 between the two."""
-    _neighbours(told, search)
+    _neighbours(factor, search)
     _single_populations(flips, search)
     _tests(confusion, search)
     _two_populations(confusion, program, search)
-    _closed_forms(told, confusion, search)
+    _closed_forms(factor, confusion, search)
     _within_a_constant(simple, expected, matching, search)
     _many_populations(expected, matching, program, search)
     any_accurate_classifier(accurate, search)
@@ -66,7 +66,7 @@ def check(
     return search.evidence()
 
 
-def _neighbours(told: Callable[..., Any], search: Search) -> None:
+def _neighbours(factor: Callable[..., Any], search: Search) -> None:
     """All pairs of laws on three outputs, with the δ that they need at each level; and a pair that attains it."""
     search.part("how far apart the outputs on two neighbours are")
     laws = np.array([(i, j, 16 - i - j) for i in range(17) for j in range(17 - i)])
@@ -78,7 +78,7 @@ def _neighbours(told: Callable[..., Any], search: Search) -> None:
         needed = np.maximum(*excess).ravel()
         for size in np.unique(needed):  # one δ for many pairs: the farthest of them decides
             at = needed == size
-            limit = told(odds, Fraction(int(size), 16 * down))
+            limit = factor(odds, Fraction(int(size), 16 * down))
             slack = limit.numerator * 16 - limit.denominator * distance[at]
             search.observe(slack, {"odds": odds, "δ in 16ths": Fraction(int(size), down)})
     search.exhausts("pairs of laws on three outputs in 16ths, at three levels", cases=3 * len(laws) ** 2)
@@ -87,7 +87,7 @@ def _neighbours(told: Callable[..., Any], search: Search) -> None:
         away = sum(max(p - q, ZERO) for p, q in zip(one, one[::-1], strict=True))
         excess_one = sum(max(p - odds * q, ZERO) for p, q in zip(one, one[::-1], strict=True))
         search.equal(excess_one, delta, {"odds": odds, "δ": delta})
-        search.equal(told(odds, delta), away, {"odds": odds, "δ": delta})
+        search.equal(factor(odds, delta), away, {"odds": odds, "δ": delta})
 
 
 def _single_populations(flips: Callable[..., Any], search: Search) -> None:
@@ -151,7 +151,7 @@ def _two_populations(confusion: Callable[..., Any], program: Callable[..., Any],
             search.equal(found, response * least, case, tolerance=SOLVED)
 
 
-def _closed_forms(told: Callable[..., Any], confusion: Callable[..., Any], search: Search) -> None:
+def _closed_forms(factor: Callable[..., Any], confusion: Callable[..., Any], search: Search) -> None:
     """What n records tell is at most nτη, at most √(1 − (1 − τ²)^n); without δ, the tail of the failures."""
     search.part("closed forms")
     for n, odds, delta in itertools.product((1, 2, 3, 20), [*LEVELS, Fraction(11, 10)], LOSSES):
@@ -159,13 +159,13 @@ def _closed_forms(told: Callable[..., Any], confusion: Callable[..., Any], searc
             case = {"n": n, "τ": shift, "odds": odds, "δ": delta}
             error = confusion(n, shift, odds, delta)
             known = 1 - 2 * error
-            search.observe(n * shift * told(odds, delta) - known, case)
+            search.observe(n * shift * factor(odds, delta) - known, case)
             search.observe(1 - (1 - shift**2) ** n - known**2, case)
             if delta == 0:
                 search.observe(error - 1 / (1 + (1 + shift * (odds - 1)) ** n), case)
     for odds, delta in itertools.product(LEVELS, LOSSES):
         error = confusion(1, Fraction(1), odds, delta)
-        search.equal(1 - 2 * error, told(odds, delta), {"n": 1, "odds": odds, "δ": delta})
+        search.equal(1 - 2 * error, factor(odds, delta), {"n": 1, "odds": odds, "δ": delta})
 
 
 def _within_a_constant(
@@ -280,8 +280,8 @@ def _answering_less(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float =
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "δ forgotten": {"told": lambda odds, delta: contraction(odds, 0 * delta)},
-    "one inequality of privacy alone": {"told": _one_sided},
+    "δ forgotten": {"factor": lambda odds, delta: contraction(odds, 0 * delta)},
+    "one inequality of privacy alone": {"factor": _one_sided},
     "δ counted twice": {
         "confusion": lambda n, shift, odds, delta: least_confusion(n, shift, odds, 2 * delta)
     },

@@ -47,7 +47,7 @@ def _least_failures(n: int, shift: Fraction, epsilon: float, missed: float, delt
         if sum(abs(a - b) for a, b in zip(states[at], states[other], strict=True)) == 1
     ]
     # δ > 0: for each pair the excesses over e^ε times the other, rule by rule, add up to at most δ
-    kept, width = math.prod(shape), len(rules) if delta else 0
+    free, width = math.prod(shape), len(rules) if delta else 0
     below, right = [], []
     for pair, (at, other) in enumerate(neighbours):
         excess = np.zeros((len(neighbours), width))
@@ -62,7 +62,7 @@ def _least_failures(n: int, shift: Fraction, epsilon: float, missed: float, delt
         if delta:
             excess[:] = 0
             excess[pair] = 1
-            below.append(np.concatenate([np.zeros(kept), excess.ravel()]))
+            below.append(np.concatenate([np.zeros(free), excess.ravel()]))
             right.append(delta)
     more = len(neighbours) * width
     below.append(np.concatenate([-np.outer(laws[0], rules[:, 0]).ravel(), np.zeros(more)]))
@@ -93,5 +93,5 @@ def any_accurate_classifier(accurate: Callable[..., float], search: Search) -> N
         bound = accurate((1, 1), float(shift), epsilon, delta, missed=0.0)
         search.observe(_least_failures(1, shift, epsilon, 0.0, delta) - bound, case, tolerance=SOLVED)
         # the step that the bound comes from, with what the outputs on two neighbours can tell
-        told = (math.exp(epsilon) - 1 + 2 * delta) / (math.exp(epsilon) + 1)
-        search.equal(bound, max(1 - 2 * float(shift) * told, 0), case, tolerance=1e-12)
+        factor = (math.exp(epsilon) - 1 + 2 * delta) / (math.exp(epsilon) + 1)
+        search.equal(bound, max(1 - 2 * float(shift) * factor, 0), case, tolerance=1e-12)

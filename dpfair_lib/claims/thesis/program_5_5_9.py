@@ -103,13 +103,13 @@ def in_fractions(m: Multipliers) -> Multipliers:
 def printed_constraints(channels: np.ndarray, parts: int, x: Fraction) -> np.ndarray:
     """Judge the constraints of (5.5.9) but the budget, in the off-diagonal entries alone; channels in parts."""
     k = channels.shape[-1]
-    kept = np.ones(len(channels), dtype=bool)
+    feasible = np.ones(len(channels), dtype=bool)
     lies = {(i, j): channels[:, i, j] for i, j in itertools.permutations(range(k), 2)}
     truth = [parts - sum(lies[i, a] for a in range(k) if a != i) for i in range(k)]
     for (i, j), lie in lies.items():
-        kept &= x.numerator * truth[j] <= x.denominator * lie
-        kept &= (truth[i] >= 0) & (lie >= 0) & (truth[i] >= lie) & (truth[j] >= lie)
-    return kept
+        feasible &= x.numerator * truth[j] <= x.denominator * lie
+        feasible &= (truth[i] >= 0) & (lie >= 0) & (truth[i] >= lie) & (truth[j] >= lie)
+    return feasible
 
 
 def _objective_and_optimum(

@@ -60,8 +60,8 @@ def check(
                 search.observe(reports - float(bound), {"channel": feasible, "x": x}, tolerance=1e-9)
                 search.observe(least[j] - max(x, p[j]) / (2 * k), {"p": p, "x": x})  # and is it above 0
                 rare = rarely_reporting(j, k, x)
-                kept = truthful_rows(rare) & truthful_columns(rare) & by_definition(rare[None], x)[0]
-                search.agree(bool(kept), True, {"channel": rare, "x": x})
+                met = truthful_rows(rare) & truthful_columns(rare) & by_definition(rare[None], x)[0]
+                search.agree(bool(met), True, {"channel": rare, "x": x})
                 search.equal(p @ rare[:, j], least[j], {"p": p, "x": x})  # and it is attained
     search.fact("needed", needed, "channels not truthful by columns that keep (5.5.7) and break (5.5.1)")
     return search.evidence()
@@ -78,11 +78,11 @@ def rarely_reporting(j: int, k: int, x: Fraction) -> np.ndarray:
 def by_definition(channels: np.ndarray, x: Fraction) -> np.ndarray:
     """Judge (5.5.1) pair by pair: x·q_ij ≤ q_i′j for all i ≠ i′ and all j."""
     k = channels.shape[-1]
-    kept = np.ones(len(channels), dtype=bool)
+    feasible = np.ones(len(channels), dtype=bool)
     for i, other, j in itertools.product(range(k), range(k), range(k)):
         if i != other:
-            kept &= x.numerator * channels[:, i, j] <= x.denominator * channels[:, other, j]
-    return kept
+            feasible &= x.numerator * channels[:, i, j] <= x.denominator * channels[:, other, j]
+    return feasible
 
 
 def _only_neighbours(matrices: np.ndarray, x: Fraction) -> np.ndarray:

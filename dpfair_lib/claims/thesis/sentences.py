@@ -14,7 +14,7 @@ from scipy.stats import t
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import AS_PRINTED, Evidence, Search
 from dpfair_lib.claims.shared.projection_records import exact_lead
-from dpfair_lib.claims.shared.training_records import exact_outcome
+from dpfair_lib.claims.shared.randomised_training_records import exact_outcome
 from dpfair_lib.claims.thesis.sentences_means import written_means
 from dpfair_lib.experiments.printed import printed_projections
 from dpfair_lib.experiments.thesis.projection_tables_records import trials as projection_trials
@@ -95,7 +95,7 @@ def _contrasts(listed: Callable[..., tuple[Sentence, ...]], search: Search) -> N
     """The contrasts of a sentence are those that are written out a second time: their means, kind and margin."""
     search.part("the list of contrasts")
     for tuned in (False, True):
-        written, kept = written_means(tuned=tuned), collected(tuned=tuned)
+        written, trials = written_means(tuned=tuned), collected(tuned=tuned)
         every = listed(TUNED_LEVELS if tuned else LEVELS)
         search.agree({one.name for one in every} == set(written), True, {"what": "sentences", "tuned": tuned})
         for sentence in every:
@@ -103,7 +103,7 @@ def _contrasts(listed: Callable[..., tuple[Sentence, ...]], search: Search) -> N
             case = {"sentence": sentence.name, "tuned": tuned}
             search.agree((sentence.kind == kind, sentence.margin == margin), (True, True), case)
             found = sorted(
-                float(sum(weight * kept[of, named].mean() for weight, named in terms))
+                float(sum(weight * trials[of, named].mean() for weight, named in terms))
                 for of, terms in sentence.contrasts
             )
             search.agree(len(found), len(means), case)

@@ -33,7 +33,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge the printed excuse for p, q ≥ ½; the infimum without it; and the minimisers of Δ."""
-    _nothing_lost(search)
+    _fairer_below_half(search)
     _on_adult(search)
     _infimum(anywhere, closed, ratio, search)
     _minimisers_of_delta(closed, ratio, search)
@@ -41,7 +41,7 @@ def check(
     return search.evidence()
 
 
-def _nothing_lost(search: Search) -> None:
+def _fairer_below_half(search: Search) -> None:
     """Channels of level ε, more truthful than the theorem's and than any constant answer: none should be fairer."""
     search.part("utility requires p, q ≥ ½")
     found = 0

@@ -48,9 +48,9 @@ def _random_fronts(seed: int, count: int) -> list[tuple[Cells, Front]]:
         cells = rng.choice([0, 0, 1, 1, 2, 3], size=(int(rng.integers(2, 5)), 2, 2))
         if rng.random() < 0.5:  # the group is seen
             cells[np.arange(len(cells)), rng.integers(0, 2, len(cells))] = 0
-        kept = cells[cells.any(axis=(1, 2))]
-        if kept.any(axis=(0, 2)).all():
-            found.append((kept.tolist(), front(kept.tolist())))
+        occupied = cells[cells.any(axis=(1, 2))]
+        if occupied.any(axis=(0, 2)).all():
+            found.append((occupied.tolist(), front(occupied.tolist())))
     return found
 
 
@@ -58,7 +58,7 @@ def _random_fronts(seed: int, count: int) -> list[tuple[Cells, Front]]:
 def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any], search: Search) -> None:
     """All DA-optimal classifiers satisfy the equation iff an exchange errs least and an exchange closes the gap."""
     search.part("randomised: only exchanges are DA-optimal")
-    told = off = 0
+    determined = off = 0
     for name, worlds in _fronts().items():
         for cells, found in worlds:
             case = {"cells": cells, "seen": name}
@@ -69,10 +69,10 @@ def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any]
                 for signed, error in line:
                     search.equal(abs(signed), gap(found.difference, 1 - error, share), case)
             function = all(0 in (sum(row[0] for row in cell), sum(row[1] for row in cell)) for cell in cells)
-            told += function
+            determined += function
             off += function and len(line) < len(found.optima())
     search.fact(
-        "told", told, "populations whose labels are a function of what is seen, classifiers randomised"
+        "told", determined, "populations whose labels are a function of what is seen, classifiers randomised"
     )
     search.fact("off", off, "of these, with a DA-optimal classifier off the equation")
 
@@ -87,9 +87,9 @@ def _at_random(characterised: Callable[..., Any], search: Search) -> None:
 def _against_all(characterised: Callable[..., Any], search: Search) -> None:
     """Where a DA-optimal classifier is off the equation and leaves a gap, some Q without noise turns the order."""
     search.part("randomised: the converse")
-    for cells, kept, distances in _opposed():
+    for cells, satisfied, distances in _opposed():
         search.observe(min(distances), {"cells": cells, "off the equation by": distances})
-        search.agree(characterised(cells), kept, {"cells": cells})
+        search.agree(characterised(cells), satisfied, {"cells": cells})
 
 
 @functools.cache  # nothing examined enters it

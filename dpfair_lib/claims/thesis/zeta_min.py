@@ -63,8 +63,8 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
     diagonals = np.diagonal(channels, axis1=-2, axis2=-1)
     for x, shares in itertools.product(RATIOS, SHARES):
         p = fractions(shares[:k])
-        kept = private_by_truth(channels, x)
-        truths, chosen = diagonals[kept], channels[kept]
+        private = private_by_truth(channels, x)
+        truths, chosen = diagonals[private], channels[private]
         if not len(chosen):
             continue
         case = {"channel": chosen, "p": p, "x": x}

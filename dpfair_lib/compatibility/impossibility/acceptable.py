@@ -1,4 +1,4 @@
-"""Which hypotheses of a class are acceptable on which distribution, and which distributions are neighbours."""
+"""Which hypotheses are acceptable on which distribution, and which distributions are neighbours."""
 
 from __future__ import annotations
 
@@ -42,30 +42,45 @@ def hypothesis_grid(n_x: int, n_groups: int = 2, *, levels: Iterable[Fraction | 
 def acceptable_hypotheses(
     population: Population, hypotheses: Any, fair: Criterion | None, accurate: Criterion | None
 ) -> np.ndarray:
-    """Return which hypotheses meet the criteria on a population, exactly.
+    """Return which hypotheses are fair enough and accurate enough on a population, in exact arithmetic.
 
     Parameters
     ----------
     population : Population
-        Of exact probabilities.
+        With exact (`Fraction`) probabilities.
     hypotheses : array of shape (m, n_x, k)
-        Probabilities of a 1 on the population's points and groups: whole numbers or `Fraction`.
+        For each hypothesis, the probability of predicting 1 at each point and for each group of the population: whole
+        numbers or `Fraction`.
     fair, accurate : Criterion or None
-        Such as `fair_within` and `beats_constants`; None asks for nothing.
+        What a hypothesis must satisfy, such as `fair_within` and `beats_constants` of `dpfair_lib.compatibility`; None
+        requires nothing.
 
     Returns
     -------
     ndarray of bool, shape (m,)
+        Whether each hypothesis satisfies both criteria.
 
     Raises
     ------
     ValueError
-        If the population is not exact, the hypotheses have another shape or values, or a rate that the criterion
-        compares is not defined on the population, because a group has nobody of that label.
+        If the population is not exact, if the hypotheses have another shape or values outside [0, 1], or if a criterion
+        compares a rate that is not defined because a group has nobody with that label.
 
     References
     ----------
-    CGKM, § 3.
+    Cummings et al. (2019), § 3.
+
+    Examples
+    --------
+    Label and feature agree. The first hypothesis predicts the feature, the second always predicts 1.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.compatibility import beats_constants, fair_within
+    >>> population = dpf.Population([Fraction(1, 4)] * 4, x=[0, 1, 0, 1], a=[0, 0, 1, 1], y=[0, 1, 0, 1])
+    >>> hypotheses = [[[0, 0], [1, 1]], [[1, 1], [1, 1]]]
+    >>> dpf.acceptable_hypotheses(population, hypotheses, fair_within("opportunity"), beats_constants())
+    array([ True, False])
     """
     return acceptable_table([population], hypotheses, fair, accurate)[0]
 
@@ -110,7 +125,7 @@ def weight_tables(populations: Sequence[Population]) -> np.ndarray:
         if not population.exact:
             raise ValueError(
                 "populations: found floating-point probabilities, expected exact ones (Fraction): "
-                "whether two rates are equal hangs on the last digit"
+                "rounding would decide whether two rates are equal"
             )
         if not (
             np.array_equal(population.points, first.points)

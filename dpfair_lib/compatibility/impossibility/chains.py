@@ -1,4 +1,4 @@
-"""Chains of neighbouring laws along which no single hypothesis stays acceptable; all exact."""
+"""Chains of neighbouring distributions along which no single hypothesis stays acceptable; exact arithmetic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.compatibility.impossibility.acceptable import statistical_distance
-from dpfair_lib.compatibility.impossibility.constructions import nothing
+from dpfair_lib.compatibility.impossibility.constructions import zero_table
 from dpfair_lib.compatibility.impossibility.criteria import is_usable
 from dpfair_lib.populations import Population
 
@@ -28,10 +28,10 @@ def coin_chain(h: np.ndarray, g: np.ndarray, zeta: Fraction) -> tuple[list[Popul
         raise ValueError("h, g: expected two different hypotheses that are not constant")
     zeta = min(Fraction(zeta), Fraction(1, 2))
     apart = tuple(np.argwhere(h != g)[0])
-    coin = nothing(len(h)) + Fraction(1, 4 * len(h))
+    coin = zero_table(len(h)) + Fraction(1, 4 * len(h))
     ends = []
     for f in (h, g):
-        right = nothing(len(h))
+        right = zero_table(len(h))
         for value in (0, 1):
             right[(*np.argwhere(f == value)[0], value)] += Fraction(1, 2)
         first = _mixed(Fraction(1, 2), apart, f[apart], (right + coin) / 2)
@@ -88,7 +88,7 @@ def _served(h: np.ndarray) -> Any:
     All such laws on which h selects fewer negatives than positives form a convex set, where h is fair (both γ are 1)
     and beats the constants.
     """
-    table = nothing(len(h))
+    table = zero_table(len(h))
     for a in (0, 1):
         rejected = np.flatnonzero(h[:, a] == 0)
         selected = np.flatnonzero(h[:, a] == 1)
@@ -107,7 +107,7 @@ def _mixed(weight: Fraction, at: tuple[int, ...], label: Any, table: Any) -> Any
 
 def _noisy(h: np.ndarray, s: Fraction) -> Any:
     """Return the law on one selected and one rejected point of each group where h errs with probability (1 − s)/2."""
-    table = nothing(len(h))
+    table = zero_table(len(h))
     for a in (0, 1):
         for value in (0, 1):
             x = int(np.flatnonzero(h[:, a] == value)[0])

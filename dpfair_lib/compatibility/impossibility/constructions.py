@@ -1,4 +1,4 @@
-"""Distributions that decide whether fairness, accuracy and pure privacy go together; all exact.
+"""Distributions that show when fairness, accuracy and pure privacy exclude one another; exact arithmetic.
 
 Tables have shape (n_x, 2, 2), entry P(X = x, A = a, Y = y). Hypotheses have shape (n_x, 2).
 """
@@ -35,7 +35,7 @@ def four_atoms(zeta: Fraction = Fraction(0)) -> Population:
     if not 0 <= zeta < Fraction(1, 4):
         raise ValueError(f"zeta: found {zeta}, expected a number in [0, 1/4)")
     quarter = Fraction(1, 4)
-    table = nothing(4)
+    table = zero_table(4)
     for x, (a, y) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
         table[x, a, y] = quarter + (zeta if (a, y) == (1, 1) else -zeta if (a, y) == (0, 1) else 0)
     return Population.from_table(table)
@@ -50,7 +50,7 @@ def sign_pair(zeta: Fraction) -> tuple[Population, Population]:
     """
     laws = []
     for sign in (1, -1):
-        table = nothing(2)
+        table = zero_table(2)
         for x, a, y in np.ndindex(2, 2, 2):
             table[x, a, y] = (1 + sign * (zeta if x == y else -zeta)) / 8
         laws.append(Population.from_table(table))
@@ -70,7 +70,7 @@ def cell_pair(zeta: Fraction) -> tuple[Population, Population]:
     """
     if not 0 < zeta <= Fraction(1, 8):
         raise ValueError(f"zeta: found {zeta}, expected a number in (0, 1/8]")
-    table = nothing(2) + Fraction(1, 8)
+    table = zero_table(2) + Fraction(1, 8)
     table[0, 1, 0] += Fraction(1, 16)
     table[1, 1, 0] -= Fraction(1, 16)
     moved = table.copy()
@@ -107,7 +107,7 @@ def hopeless_law(universe: np.ndarray) -> Population | None:
     if not len(both):
         return None
     x, a = both[0]
-    table = nothing(len(universe))
+    table = zero_table(len(universe))
     table[x, a, 1] += Fraction(1, 6)
     table[x, a, 0] += Fraction(3, 6)
     for y in (0, 1):
@@ -270,6 +270,6 @@ def curve_family(population: Population, zeta: Fraction, count: int) -> list[Pop
     return family
 
 
-def nothing(n_x: int) -> Any:
+def zero_table(n_x: int) -> Any:
     """Return a table of zeros."""
     return np.full((n_x, 2, 2), Fraction(0), dtype=object)

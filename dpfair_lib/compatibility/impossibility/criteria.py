@@ -1,4 +1,4 @@
-"""What is asked of a hypothesis on a distribution: a notion of fairness, and to beat every constant.
+"""Criteria for hypotheses on a distribution: fairness up to a threshold, and beating every constant.
 
 Distributions are tables of weights, shape (..., n_x, k, 2), entry [x, a, y]; hypotheses are tables of
 probabilities of a 1, shape (..., n_x, k), in units of 1/one. Leading axes broadcast. Nothing is divided, so that
@@ -61,27 +61,29 @@ def cell_rates(table: np.ndarray, h: np.ndarray, labels: tuple[int, ...]) -> tup
 
 
 def fair_within(notion: Notion, threshold: Fraction | int = 0) -> Criterion:
-    """Return the criterion that a rate differs by at most ``threshold`` between any two groups.
+    """Return the criterion that two groups' rates differ by at most ``threshold``.
 
     Parameters
     ----------
     notion : {"opportunity", "odds", "parity"}
-        True positive rates (equal opportunity), true and false positive rates (equalized odds), selection rates.
+        Which rates: true positive rates (equal opportunity), true and false positive rates (equalized odds), or
+        selection rates (demographic parity).
     threshold : Fraction or int
         0 for exact fairness.
 
     Returns
     -------
     Criterion
+        For `acceptable_hypotheses` and `pure_dp_feasible`.
 
     Raises
     ------
     ValueError
-        If there is no such notion, or the threshold is not an exact number in [0, 1].
+        If there is no such notion, or if the threshold is not an exact number in [0, 1].
 
     References
     ----------
-    CGKM, Definitions 4 and 5 and the remarks after Theorem 1.
+    Cummings et al. (2019), Definitions 4 and 5 and the remarks after Theorem 1.
     """
     if notion not in NOTIONS:
         raise ValueError(f"notion: found {notion!r}, expected one of {', '.join(NOTIONS)}")
@@ -148,15 +150,15 @@ def worst_gap(h: np.ndarray) -> Any:
 
 
 def beats_constants(*, strict: bool = True) -> Criterion:
-    """Return the criterion that h errs less than both constant classifiers, or, if not strict, not more.
+    """Return the criterion that a hypothesis errs less often than both constant classifiers.
 
-    With σ = P(·, Y = 1) − P(·, Y = 0) this is Σ h·σ > 0 and Σ (1 − h)·σ < 0: among those that h selects the
-    positives prevail, among those that it rejects the negatives. A randomised constant errs no less than the
-    better of the two.
+    If not strict, it may err as often as they do. A hypothesis satisfies the criterion if and only if most people whom
+    it selects are positive and most whom it rejects are negative: with σ = P(·, Y = 1) − P(·, Y = 0) this is Σ h·σ > 0
+    and Σ (1 − h)·σ < 0. A randomised constant errs at least as often as the better of the two constants.
 
     References
     ----------
-    CGKM, § 3, opening paragraph.
+    Cummings et al. (2019), § 3, opening paragraph.
     """
 
     def criterion(table: np.ndarray, h: np.ndarray, one: int = 1) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""Whether a pure-DP algorithm can always output an acceptable hypothesis, on a finite family of distributions.
+"""Pure differential privacy: whether some algorithm always outputs an acceptable hypothesis, on given distributions.
 
-An algorithm is a law over the hypotheses for each distribution D_i: p[i, h] ≥ 0 with sum 1, and p[i, h] = 0 where
-h is not acceptable on D_i. It is (ε, 0)-DP if p[i, h] ≤ e^ε·p[j, h] for neighbours i, j. So its support is the same
-along every chain of neighbours, and the linear program has a solution if and only if each connected component has
-a hypothesis that is acceptable on all of it.
+An algorithm is a distribution over the hypotheses for each given distribution D_i: p[i, h] ≥ 0 with sum 1, and p[i, h]
+= 0 if h is not acceptable on D_i. It is (ε, 0)-DP if p[i, h] ≤ e^ε·p[j, h] for neighbours i, j. So its support is the
+same along every chain of neighbours. The linear program therefore has a solution if and only if each connected
+component has a hypothesis that is acceptable on all of its distributions.
 """
 
 from __future__ import annotations
@@ -42,23 +42,24 @@ class Infeasible:
 
 @dataclass(frozen=True)
 class Feasibility:
-    """The answer, with what proves it.
+    """The answer of `pure_dp_feasible`, with its proof.
 
     Attributes
     ----------
     feasible : bool
+        Whether there is an algorithm.
     acceptable : ndarray of bool, shape (n, m)
         Whether hypothesis h is acceptable on distribution i.
     neighbors : ndarray of bool, shape (n, n)
-        Whether i and j are at most ζ apart; not the diagonal.
+        Whether the different distributions i and j are at most ζ apart.
     components : tuple of tuple of int
         The distributions that chains of neighbours connect.
     factor : int
-        A whole number of at least e^ε; the proof of infeasibility is for it, and so for ε.
+        A whole number of at least e^ε, for which infeasibility is proved.
     mechanism : ndarray of Fraction, shape (n, m), or None
         An algorithm that is (0, 0)-DP, if there is one.
     infeasible : Infeasible or None
-        The contradiction, if there is none.
+        The multipliers that prove a contradiction, if there is none.
     """
 
     feasible: bool
@@ -79,35 +80,54 @@ def pure_dp_feasible(
     fair: Criterion | None,
     accurate: Criterion | None,
 ) -> Feasibility:
-    """Decide whether some (ε, 0)-DP algorithm always outputs an acceptable hypothesis on these distributions.
+    """Decide whether an (ε, 0)-DP algorithm can output a fair and accurate hypothesis on each of several distributions.
+
+    The algorithm is given one of the distributions, and must be differentially private with respect to it.
 
     Parameters
     ----------
     populations : sequence of Population
-        The family, of exact probabilities, on the same points and groups.
+        The distributions, with exact (`Fraction`) probabilities, on the same points and groups.
     hypotheses : array of shape (m, n_x, k)
-        The class: whole numbers or `Fraction` in [0, 1].
+        For each hypothesis, the probability of predicting 1 at each point and for each group: whole numbers or
+        `Fraction`.
     zeta : Fraction
-        Distributions at most this far apart (statistical distance) are neighbours.
+        Distributions are neighbours if their statistical distance is at most this number.
     epsilon : float
-        From 0 to 1000. The answer is the same for all of them; the certificate's multipliers are not.
+        From 0 to 1000. The answer is the same for every ε; only the multipliers of the proof depend on it.
     fair, accurate : Criterion or None
-        What is asked on every distribution of the family; None asks for nothing.
+        What the output must satisfy on its distribution, as in `acceptable_hypotheses`; None requires nothing.
 
     Returns
     -------
     Feasibility
-        With a mechanism, or with multipliers that show that there is none; `keeps_promises` and `is_contradiction`
-        verify them in exact arithmetic.
+        With an algorithm, or with multipliers that prove that there is none. `keeps_promises` and `is_contradiction` in
+        the same module verify them in exact arithmetic.
 
     Raises
     ------
     ValueError
-        If ζ is not a positive exact number, ε is negative or too large, or as `acceptable_hypotheses`.
+        If ζ is not a positive exact number, if ε is negative or too large, or for the reasons of
+        `acceptable_hypotheses`.
 
     References
     ----------
-    CGKM, Theorem 1.
+    Cummings et al. (2019), Theorem 1.
+
+    Examples
+    --------
+    Two distributions with opposite labels need opposite hypotheses. A private algorithm cannot serve both if they are
+    neighbours.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.compatibility import beats_constants, fair_within
+    >>> quarters, x, a = [Fraction(1, 4)] * 4, [0, 1, 0, 1], [0, 0, 1, 1]
+    >>> both = [dpf.Population(quarters, x, a, y) for y in ([0, 1, 0, 1], [1, 0, 1, 0])]
+    >>> asked = dict(hypotheses=[[[0, 0], [1, 1]], [[1, 1], [0, 0]]], epsilon=1.0,
+    ...              fair=fair_within("opportunity"), accurate=beats_constants())
+    >>> [dpf.pure_dp_feasible(both, zeta=zeta, **asked).feasible for zeta in (Fraction(1, 2), Fraction(1))]
+    [True, False]
     """
     epsilon = nonnegative(epsilon, "epsilon")
     if epsilon == np.inf:

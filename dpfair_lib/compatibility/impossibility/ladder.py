@@ -1,4 +1,4 @@
-"""How fast a private algorithm may change its mind: (ε, δ)-DP along a chain of neighbours.
+"""How fast the output distribution of an (ε, δ)-DP algorithm can change along a chain of neighbours.
 
 A quantity k that neighbouring inputs change by at most 1 may decide between two outputs. With factor = e^ε,
 the first output's probability can grow from 0 at k = 0 to 1, but only along the ladder

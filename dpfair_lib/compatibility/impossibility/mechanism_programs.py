@@ -1,4 +1,4 @@
-"""Mechanisms on a finite family of distributions, by linear programming: a second witness, and (ε, δ)."""
+"""Private mechanisms on finitely many distributions, by linear programming, for ε and δ."""
 
 from __future__ import annotations
 

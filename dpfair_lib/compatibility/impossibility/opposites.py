@@ -1,7 +1,8 @@
-"""Two laws a short step apart that ask for different hypotheses: fairness, accuracy and privacy with δ below 1; exact.
+"""Two nearby distributions with different acceptable hypotheses, for privacy with δ below 1; exact arithmetic.
 
-On opposite laws the surpluses P(x, a, Y = 1) − P(x, a, Y = 0) of the one are those of the other with the other sign, up
-to a factor: no hypothesis at all, randomised or not, beats the constants on both. Tables have shape (n_x, 2, 2).
+Two distributions are opposite if the surplus P(x, a, Y = 1) − P(x, a, Y = 0) of one is a negative multiple of the
+other's at every (x, a). Then no hypothesis, randomised or not, beats the constants on both. Tables have shape (n_x, 2,
+2).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.compatibility.impossibility.constructions import nothing
+from dpfair_lib.compatibility.impossibility.constructions import zero_table
 from dpfair_lib.compatibility.impossibility.criteria import is_usable
 from dpfair_lib.populations import Population
 
@@ -92,7 +93,7 @@ def opposite_coins(h: Any, g: Any, zeta: Fraction) -> tuple[Population, Populati
     step = zeta / abs(signs).sum()  # moved at each of two labels, in both directions
     laws = []
     for sign in (1, -1):
-        table = nothing(len(h)) + (1 - zeta) / (4 * len(h))
+        table = zero_table(len(h)) + (1 - zeta) / (4 * len(h))
         table += zeta / 2 * np.stack([abs(signs), abs(signs)], axis=-1) / abs(signs).sum()
         table[..., 1] += sign * step / 2 * signs
         table[..., 0] -= sign * step / 2 * signs
@@ -136,7 +137,7 @@ def opposite_laws(h: Any, g: Any, zeta: Fraction, alpha: Fraction) -> tuple[Popu
         1 if all(vary[1]) or not all(vary[0]) else 0
     )  # a group of few people: its positives may move at will
     large = 1 - small
-    masses = nothing(len(h))[..., 0]
+    masses = zero_table(len(h))[..., 0]
     masses[:, large] = Fraction(1, len(h))
     if not all(vary[small]):
         # one hypothesis is constant on the few: nearly all others are where it gives the same answer
@@ -173,20 +174,20 @@ def nested_laws(top: Any, below: Any, zeta: Fraction) -> tuple[Population, Popul
         raise ValueError("top, below: expected one within the other and a group that both select wholly")
     whole = int(np.flatnonzero(below.all(axis=0))[0])
     other, few = 1 - whole, Fraction(zeta) / 8
-    kept, between, out = (
+    inside, between, out = (
         int(np.flatnonzero((top[:, other] == one) & (below[:, other] == two))[0])
         for one, two in ((1, 1), (1, 0), (0, 0))
     )
     laws = []
     for label in (1, 0):  # of those between: on the first law they belong to the selected
-        table = nothing(len(top))
+        table = zero_table(len(top))
         table[0, whole] += Fraction(1)
-        table[kept, other] += Fraction(1)
+        table[inside, other] += Fraction(1)
         table[between, other, label] += few
         if label:
             table[out, other, 0] += few
         else:
-            table[kept, other, 1] += few / 2
+            table[inside, other, 1] += few / 2
         laws.append(Population.from_table(table / table.sum()))
     return laws[0], laws[1]
 
@@ -210,7 +211,7 @@ def _filled(
     f: np.ndarray, surplus: np.ndarray, masses: np.ndarray, small: int, few: Fraction, alpha: Fraction
 ) -> Population:
     """Return a law with this surplus: nearly a coin in the large group, positives that suit f in the small one."""
-    table = nothing(len(f))
+    table = zero_table(len(f))
     large = 1 - small
     table[:, large, 1] = (masses[:, large] + surplus[:, large]) / 2
     table[:, large, 0] = (masses[:, large] - surplus[:, large]) / 2
@@ -235,7 +236,7 @@ def _each_selects_a_group(
     laws = []
     both = [int(np.flatnonzero(h[:, a] & g[:, a])[0]) for a in (0, 1)]
     for sign in (1, -1):
-        table = nothing(len(h))
+        table = zero_table(len(h))
         for a in (0, 1):
             table[both[a], a] += Fraction(1, 4)
         for x, a in np.argwhere(signs != 0):

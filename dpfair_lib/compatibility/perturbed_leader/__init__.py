@@ -1,1 +1,1 @@
-"""Algorithm 2 of CGKM: follow the perturbed leader, its exact law, its cost and its privacy."""
+"""Algorithm 2 of CGKM, follow the perturbed leader: its exact distribution, its cost and its privacy."""

@@ -1,8 +1,9 @@
-"""Bounds on what following the perturbed leader costs."""
+"""Bounds on the regret of following the perturbed leader."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, Literal
 
 from dpfair_lib._arguments import number, one_of, positive, positive_integer
@@ -170,6 +171,45 @@ def learner_regret_bound(
     e = learner_epsilon(epsilon, log_delta, rounds, samples, n, bound)
     norm = 1 + bound / 2
     return signed_leader_bound(rounds, norm, norm, n, n, e)
+
+
+def two_hypotheses_regret(root: int, doublings: int, bound: int) -> tuple[Fraction, Fraction]:
+    """Return how large the learner's regret is in a game of two hypotheses, and the printed bound on it.
+
+    Everybody has the label 0, half of them are in the one subgroup; one hypothesis selects it, the other all others.
+    The auditor takes each lead away at once. ε = 1, m = 1, ln(1/δ) = 12, T = 12·root² and n = 2^doublings, so that
+    √(mT ln(1/δ)) = 12·root. The noise in the difference has the variance 2n/ε′², and by Chebyshev's inequality
+    overturns a lead of C/2 with probability at most half of 8n/(ε′C)².
+
+    Parameters
+    ----------
+    root, doublings : int
+        The horizon and the size of the sample, as above.
+    bound : int
+        C > 0.
+
+    Returns
+    -------
+    tuple of Fraction
+        A lower bound on the regret, and an upper bound on the printed bound (ln 2 < 0.69315).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not a whole number of at least 1.
+
+    References
+    ----------
+    CGKM, Lemma 5.
+    """
+    scale = 12 * positive_integer(root, "root")
+    n, c = 2 ** positive_integer(doublings, "doublings"), Fraction(positive_integer(bound, "bound"))
+    rounds, noise = 12 * root**2, (2 + c) * scale / n  # noise is 1/ε′
+    overturned = 8 * n * noise**2 / c**2 / 2
+    regret = Fraction(rounds, 2) * (c / 4) * (1 - 2 * overturned)
+    log_n = doublings * Fraction(69315, 100000)
+    printed = Fraction(rounds, 2) / scale + 2 * (1 + log_n) * (2 + c) * scale
+    return regret, printed
 
 
 def _bounded(best: Any, norm: Any, width: Any, epsilon: Any) -> tuple[float, float, float, float]:

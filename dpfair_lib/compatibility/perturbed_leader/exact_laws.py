@@ -1,4 +1,4 @@
-"""The exact law of the perturbed leader, for classes where the noise can be integrated in closed form."""
+"""The exact distribution of the perturbed leader, for classes where the noise can be integrated in closed form."""
 
 from __future__ import annotations
 

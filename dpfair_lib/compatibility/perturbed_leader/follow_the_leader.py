@@ -1,4 +1,4 @@
-"""Follow the leader, plainly and perturbed: which hypothesis is chosen after each loss."""
+"""Follow the leader, with and without perturbation: which hypothesis is chosen after each loss."""
 
 from __future__ import annotations
 

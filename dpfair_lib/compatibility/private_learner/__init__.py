@@ -1,1 +1,1 @@
-"""Algorithm 1 of CGKM: the exponential mechanism over hypotheses, its exact law, its privacy and its accuracy."""
+"""Algorithm 1 of CGKM, the exponential mechanism over hypotheses: exact distribution, privacy and accuracy."""

@@ -1,4 +1,4 @@
-"""How often the exponential learner misses the best hypothesis by more than α: bounds, and the n they ask for."""
+"""Bounds on how often the exponential learner misses the best hypothesis by more than α, and sample sizes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The exponential learner as a law: its noisy scale, the exact probability of every hypothesis, its exact privacy.
+"""The exact distribution of the exponential learner's choice, its noisy scale, and its exact privacy.
 
-The learner is Algorithm 1 of CGKM. It draws M = min_a |Z₁ₐ| + Lap(1/ε) − s, turns M into a scale Δ(M), and chooses h
-with probability proportional to exp(−ε u(Z, h)/(2Δ(M))). Only the integral over M says how private that is.
+The learner is Algorithm 1 of CGKM. It draws M = min_a |Z₁ₐ| + Lap(1/ε) − s, computes a scale Δ(M), and chooses h with
+probability proportional to exp(−ε u(Z, h)/(2Δ(M))). Its privacy follows from the integral over M.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Algorithm 1 of CGKM as an estimator: a hypothesis chosen for error plus discrimination, privately."""
+"""The exponential-mechanism learner: a hypothesis chosen privately for small error and small discrimination."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dpfair_lib.compatibility.private_learner.choice_law import (
 )
 from dpfair_lib.compatibility.private_learner.sample_losses import SampleLosses, sample_losses
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import PrivacyStatement, add_laplace_noise, mark_noise
-from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy.sampling import Noise
 
 Hypothesis = Callable[[Any, Any], Any]
 
@@ -40,43 +40,43 @@ _NOT_PRIVATE = (
 
 
 class ExponentialFairLearner(BaseEstimator):
-    """Choose one of finitely many hypotheses, privately, for small error plus discrimination on true positives.
+    """Choose privately one of finitely many hypotheses, for small error plus small discrimination.
 
-    The loss of h is u(h) = Γ(h) + err(h): the difference between the two groups' true positive rates, plus the error.
-    A noisy count M of the smaller group's positives sets the scale Δ; h is drawn with probability proportional to
-    exp(−ε u(h)/(2Δ)). The count costs ε and the choice costs ε, so the release costs **2ε**.
+    The loss of a hypothesis h is u(h) = Γ(h) + err(h): the difference between the two groups' true positive rates, plus
+    the error rate. A noisy count M of positives, for the group with fewer of them, determines the scale Δ. Then h is
+    drawn with probability proportional to exp(−ε u(h)/(2Δ)). The count costs ε and the choice costs ε, so the release
+    costs **2ε**.
 
     Parameters
     ----------
     hypotheses : sequence or array of callables
-        Each maps ``(X, sensitive_features)`` to the chances of the label 1, an array of shape (n,) in [0, 1]. They must
-        have been fixed without a look at the data, and the value for a row must depend on that row alone: one that
-        standardises X, or looks for its largest entry, would void the guarantee. `fit` asks for halves of the rows too,
-        and refuses a hypothesis that then answers otherwise, by more than 10⁻⁶; it cannot find every such one. A
-        function of one row is never refused, rounding included; whether another one is depends on the rows, without
-        any guarantee.
+        Each maps ``(X, sensitive_features)`` to the probabilities of label 1, an array of shape (n,) in [0, 1]. Fix
+        them without looking at the data. The value for a row must depend on that row alone; a hypothesis that
+        standardises X, for example, would void the guarantee. `fit` also evaluates halves of the rows and raises if a
+        value changes by more than 10⁻⁶. This test never rejects a function of one row, but it cannot find every other
+        function.
     epsilon : float
-        ε of each of the two steps, as printed.
+        ε of each of the two steps, as published.
     delta : float or "printed"
-        δ in (0, 1); "printed" stands for exp(−√n). With ``repair="pure"`` it must be 0.
+        δ in (0, 1); "printed" means exp(−√n), as published. With ``repair="pure"`` it must be 0.
     repair : bool or "pure"
-        True: M is raised to 1 where it is smaller, and Δ = max(2/(M + 1), 1/M + 1/n), the exact joint sensitivity; this
-        is (2ε, δ)-private for every sample, one without positives in a group included. False: Δ = 2/(M − 1) + 1/n, as
-        printed, which is not. "pure": no noisy count; h is drawn with probability proportional to
-        exp(−2ε m u(h)/5) with m the true smaller count, which is (2ε, 0)-private.
+        True: M is raised to at least 1, and Δ = max(2/(M + 1), 1/M + 1/n), the exact joint sensitivity. This is (2ε,
+        δ)-private for every sample, even if a group has no positives. False: Δ = 2/(M − 1) + 1/n, as published, which
+        is not private. "pure": no noisy count; h is drawn with probability proportional to exp(−2ε m u(h)/5), where m
+        is the exact smaller count, which is (2ε, 0)-private.
     groups : pair
-        The two labels in ``sensitive_features``, known beforehand; a group may be absent from the sample.
+        The two labels in ``sensitive_features``, known beforehand. A group may have no rows.
     noise : {"secure", "study"}
-        OpenDP's samplers, or seeded floating-point noise, which protects no one.
+        "secure" uses OpenDP's samplers. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, Generator or RandomState, optional
-        Seed of study noise; must be None for secure noise.
+        Seed of study noise. Must be None for secure noise.
 
     Attributes
     ----------
     hypothesis_ : callable
-        The hypothesis chosen.
+        The chosen hypothesis.
     index_ : int
-        Its place among the hypotheses.
+        Its position among the hypotheses.
     noisy_count_ : float
         M, which the statement covers too; absent with ``repair="pure"``.
     privacy_statement_ : PrivacyStatement
@@ -84,7 +84,20 @@ class ExponentialFairLearner(BaseEstimator):
 
     References
     ----------
-    CGKM, Algorithm 1 and Theorem 2. The repaired scale and the pure learner are ours.
+    Cummings et al. (2019), Algorithm 1 and Theorem 2. The repaired scale and the pure learner are ours.
+
+    Examples
+    --------
+    Choose one of two rules for adults' incomes.
+
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=1000, random_state=0)
+    >>> rules = [lambda X, group: (X["age"] > 40) * 1.0, lambda X, group: (X["education-num"] > 12) * 1.0]
+    >>> learner = dpf.ExponentialFairLearner(rules, epsilon=1.0, delta=1e-6, groups=("Female", "Male"))
+    >>> learner = learner.fit(adult.X, adult.y, sensitive_features=adult.sensitive_features)
+    >>> print(learner.privacy_statement_)
+    ε = 2, δ = 1e-06, replace-one, per record; public: number of rows, the hypotheses, each a function of one row, the
+    two group labels
     """
 
     def __init__(
@@ -106,53 +119,56 @@ class ExponentialFairLearner(BaseEstimator):
         Parameters
         ----------
         X : array or table with n rows
-            Whatever the hypotheses take.
+            Anything that the hypotheses accept.
         y : array of shape (n,)
             Labels 0 and 1.
         sensitive_features : array of shape (n,)
-            The group of each row, one of ``groups``.
+            Group of each row, one of ``groups``.
 
         Returns
         -------
         ExponentialFairLearner
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If there are no hypotheses, one of them returns anything but n numbers in [0, 1], or others for a row when
-            it is asked for half of the rows, an argument is out of its range, pandas inputs have different row labels,
-            or a group is unknown; with ``repair=False`` also if a group has fewer than two positives.
+            If there are no hypotheses; if a hypothesis does not return n numbers in [0, 1], or returns other values for
+            half of the rows; if an argument is out of its range; if pandas inputs have different row labels; if a group
+            is unknown. With ``repair=False`` also if a group has fewer than two positives.
         """
         self.__dict__.pop("noisy_count_", None)  # of an earlier fit: the pure learner has none
         labels = as_binary(y, "y")
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
-        epsilon, statement = positive(self.epsilon, "epsilon"), self._statement(len(labels))
+        epsilon, source = positive(self.epsilon, "epsilon"), NoiseSource.of(self.noise, self.random_state)
+        statement = self._statement(len(labels), source)
         codes = self._codes(sensitive_features)
         check_lengths(y=labels, sensitive_features=codes)
         hypotheses = _listed(self.hypotheses)
         losses = sample_losses(_predictions(hypotheses, X, sensitive_features, len(labels)), labels, codes)
-        rng = study_generator(self.noise, self.random_state)
-        slope = self._slope(losses, epsilon, statement.delta, len(labels), rng)
-        self.index_ = exponential_choice(-slope * losses.total, noise=self.noise, rng=rng)
+        slope = self._slope(losses, epsilon, statement.delta, len(labels), source)
+        self.index_ = source.choose(-slope * losses.total)
         self.hypothesis_: Hypothesis = hypotheses[self.index_]
         self.privacy_statement_ = statement
         return self
 
     def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
-        """Return the chances of the labels 0 and 1 under the chosen hypothesis, an array of shape (n, 2)."""
+        """Return the probabilities of the labels 0 and 1 under the chosen hypothesis, an array of shape (n, 2)."""
         check_is_fitted(self, "hypothesis_")
         check_consistent_length(X, sensitive_features)  # the hypothesis may look at one of them alone
         chances = _values(self.hypothesis_, X, sensitive_features, self.index_)
         return np.column_stack([1 - chances, chances])
 
     def predict(self, X: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
-        """Return labels; those of a randomised hypothesis are drawn, one for each row, with ``random_state``."""
+        """Return labels by the chosen hypothesis.
+
+        If the hypothesis is randomised, the label of each row is drawn with ``random_state``.
+        """
         chances = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
         return drawn_labels(chances, random_state)
 
     def _slope(
-        self, losses: SampleLosses, epsilon: float, delta: float, n: int, rng: np.random.Generator | None
+        self, losses: SampleLosses, epsilon: float, delta: float, n: int, source: NoiseSource
     ) -> float:
         """How fast the logarithm of the probability falls with the loss."""
         smallest = min(losses.counts)
@@ -163,16 +179,16 @@ class ExponentialFairLearner(BaseEstimator):
                 f"y: found {losses.counts[0]} and {losses.counts[1]} records with label 1 in the two groups, expected "
                 "at least 2 in each: the printed algorithm assumes it, and repair=True does not need it"
             )
-        noisy = float(add_laplace_noise([smallest], noise_scale(1, epsilon), noise=self.noise, rng=rng)[0])
+        noisy = float(source.add_laplace([smallest], noise_scale(1, epsilon))[0])
         rule: Rule = "repaired" if self.repair else "printed"
         self.noisy_count_ = noisy - shift(epsilon, delta, rule)
         return float(np.clip(inverse_scale(self.noisy_count_, n, rule), -1e300, 1e300)) * epsilon / 2
 
-    def _statement(self, n: int) -> PrivacyStatement:
+    def _statement(self, n: int, source: NoiseSource) -> PrivacyStatement:
         epsilon = 2 * positive(self.epsilon, "epsilon")
         if math.isinf(epsilon) or epsilon < _LEAST:
             raise ValueError(
-                f"epsilon: found {self.epsilon!r}, expected a number whose double and whose inverse floats can hold"
+                f"epsilon: found {self.epsilon!r}, expected a number for which 2·epsilon and 1/epsilon are finite"
             )
         if not (isinstance(self.repair, bool | np.bool_) or _is_pure(self.repair)):
             raise ValueError(f"repair: found {self.repair!r}, expected True, False or 'pure'")
@@ -185,11 +201,11 @@ class ExponentialFairLearner(BaseEstimator):
             shift(1.0, delta)  # refuses δ = 0
         public = ("number of rows", "the hypotheses, each a function of one row", "the two group labels")
         if self.repair:
-            return mark_noise(PrivacyStatement(epsilon, delta, "replace-one", public=public), self.noise)
+            return source.mark(PrivacyStatement(epsilon, delta, "replace-one", public=public))
         statement = PrivacyStatement(
             epsilon, delta, "replace-one", public=public, guarantee=False, note=_NOT_PRIVATE
         )
-        return mark_noise(statement, self.noise)
+        return source.mark(statement)
 
     def _codes(self, sensitive_features: Any) -> np.ndarray:
         groups = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
@@ -232,7 +248,7 @@ def _predictions(hypotheses: list[Hypothesis], X: Any, sensitive_features: Any, 
             again = _values(hypothesis, *part, place)
             if len(again) != len(half) or not np.allclose(again, rows[-1][half], rtol=0, atol=_ALIKE):
                 raise ValueError(
-                    f"hypotheses[{place}]: found other values for the same rows when asked for half of them, "
+                    f"hypotheses[{place}]: found other values for the same rows when called with half of them, "
                     "expected a function of each row alone: privacy rests on that"
                 )
     return np.array(rows)

@@ -1,4 +1,4 @@
-"""How far discrimination and error of one hypothesis on a sample are from their population values: laws and bounds."""
+"""How far a hypothesis's error and discrimination on a sample are from those on the population."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a mean of bounded numbers strays from its expectation."""
+"""Tail bounds for the mean of bounded random numbers."""
 
 from __future__ import annotations
 

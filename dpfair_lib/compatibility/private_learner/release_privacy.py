@@ -1,12 +1,12 @@
-"""The exact privacy of all that the exponential learner lets out: the noisy count M together with the hypothesis.
+"""The exact privacy of everything that the exponential learner releases: the noisy count with the hypothesis.
 
 M has a density and the hypothesis is one of finitely many, so the pair has the density p(M) c(h | M). For two samples
-the largest excess of an event, P(S) − e^ε′ P′(S), is reached by S = {(M, h): p c > e^ε′ p′ c′}, hence
+the largest excess of an event, P(S) − e^ε′ P′(S), is attained by S = {(M, h): p c > e^ε′ p′ c′}, hence
 
     δ′ = ∫ Σ_h max(p(M) c(h | M) − e^ε′ p′(M) c′(h | M), 0) dM.
 
-The maximum stands under the integral. `learner_delta` has it outside, Σ_h max(∫ …, 0), which is never more, since
-max(·, 0) is convex: whoever sees h alone knows no more than who sees M too.
+Here the maximum is inside the integral. `learner_delta` has it outside, Σ_h max(∫ …, 0), which is never larger, because
+max(·, 0) is convex: an observer of h alone knows no more than an observer of h and M.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the exponential learner minimises on a sample: error plus discrimination, of every hypothesis at once."""
+"""The loss that the exponential learner minimises: error plus discrimination, for every hypothesis on a sample."""
 
 from __future__ import annotations
 

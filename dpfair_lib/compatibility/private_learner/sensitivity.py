@@ -1,4 +1,4 @@
-"""How far one replaced record can move error, discrimination, and their sum: closed forms, and enumeration."""
+"""Sensitivity of error, discrimination and their sum to one replaced record: closed forms, and enumeration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No-regret dynamics for subgroup fairness: as printed, without privacy, and with every access to the data noised."""
+"""No-regret dynamics for subgroup fairness: as printed, without privacy, and with noise on every access to the data."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame
-from dpfair_lib.privacy import (
-    add_gaussian_noise,
-    add_laplace_noise,
-    composed_zcdp,
-    zcdp_delta,
-    zcdp_from_pure,
-)
+from dpfair_lib.privacy import composed_zcdp, zcdp_delta, zcdp_from_pure
+from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import lowered, noise_scale, product_above, raised
 from dpfair_lib.privacy.sampling import Noise
 
@@ -110,7 +105,7 @@ def rho_for(epsilon: float, delta: float) -> float:
     while zcdp_delta(high, epsilon) <= delta:
         low, high = high, 2 * high
         if math.isinf(high):
-            raise ValueError(f"epsilon: found {epsilon}, expected a number whose budget floats can hold")
+            raise ValueError(f"epsilon: found {epsilon}, expected a smaller one: its zCDP budget overflows")
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if zcdp_delta(middle, epsilon) <= delta else (low, middle)
@@ -193,7 +188,7 @@ def no_regret_dynamics(
     groups, cells = game.violation.shape
     # √(T/(8 ln 2)) times the size of a cell's losses is best for its regret; taken as about a quarter of 1/cells
     spread = 0.1 * math.sqrt(rounds) / cells
-    source = rng if noise == "study" else None
+    source = NoiseSource.sharing(noise, rng)
     total, average = np.zeros(cells), np.zeros(cells)
     for _ in range(rounds):
         chance = _logistic(-total / spread)
@@ -202,13 +197,13 @@ def no_regret_dynamics(
         found = game.violations(selected) - tolerance
         scores = np.concatenate([found, -found - 2 * tolerance, [0.0]])
         if private is not None:
-            scores = add_laplace_noise(scores, private.audit_scale, noise=noise, rng=source)
+            scores = source.add_laplace(scores, private.audit_scale)
         at = int(np.argmax(scores))
         loss = game.error
         if at < 2 * groups:
             loss = loss + (dual_bound if at < groups else -dual_bound) * game.violation[at % groups]
         if private is not None:
-            loss = add_gaussian_noise(loss, private.sigma, noise=noise, rng=source)
+            loss = source.add_gaussian(loss, private.sigma)
         total += loss
     return average / rounds
 

@@ -1,4 +1,4 @@
-"""What Theorem 3 asks for in numbers, and what the repair asks for."""
+"""The sample sizes and rounds that Theorem 3 of CGKM requires, and those of the repaired algorithm."""
 
 from __future__ import annotations
 

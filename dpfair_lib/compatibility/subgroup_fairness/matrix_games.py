@@ -1,4 +1,4 @@
-"""Zero-sum matrix games: regrets of a play over time, and how far its average is from an equilibrium."""
+"""Zero-sum matrix games: regret of a sequence of plays, and distance of their average from an equilibrium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private-FairNR as an estimator: as printed, and with every access to the data noised."""
+"""Private-FairNR: a classifier with similar false positive rates in many subgroups, as published and as repaired."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ from dpfair_lib.compatibility.subgroup_fairness.public_grid import (
 )
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import PrivacyStatement, add_gaussian_noise, mark_noise
-from dpfair_lib.privacy.sampling import Noise, study_generator
+from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.sampling import Noise
 
 RELATION = "replace-one"
 MOST_ROUNDS = 1 << 24  # they are taken one after the other
 PUBLIC = "number of rows, columns and their levels, subgroups"
+NO_ONE = " beside repair=False, which protects no one"
 PRINTED = (
     "cgkm.fairnr-privacy: the auditor reads the data, the oracle reads the features, and neither is noised"
 )
@@ -48,53 +50,68 @@ def noisy_counts(
     A replaced record takes 1 from one count and adds 1 to another, a Euclidean distance of √2, and Gaussian noise of
     variance 1/ρ costs 2/(2/ρ) = ρ.
     """
-    return add_gaussian_noise(counts.ravel(), 1 / math.sqrt(rho), noise=noise, rng=rng).reshape(counts.shape)
+    return NoiseSource(noise, rng).add_gaussian(counts.ravel(), 1 / math.sqrt(rho)).reshape(counts.shape)
 
 
 class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
-    """A randomised classifier on a grid of public cells whose false-positive rates are alike in many subgroups.
+    """A randomised classifier with similar false positive rates in many subgroups, trained privately (Private-FairNR).
 
-    A learner and an auditor play T rounds: the learner draws classifiers that were good so far, the auditor names the
-    subgroup g for which A(g)·|FP(h) − FP(h, g)| is largest; the average classifier is kept. All classifiers that are
-    functions of the columns of X take part. The features of a record choose its cell and are protected like its
-    label and its sensitive columns; which cells *could* occur is public.
+    The features are categorical; their combinations are called cells. A learner and an auditor play T rounds. The
+    learner draws classifiers that did well in the rounds before. The auditor names the subgroup g with the largest
+    A(g)·|FP(h) − FP(h, g)|, where A(g) is the subgroup's share and FP is the false positive rate. The result is the
+    average classifier. All functions of the columns of X take part. A record's features, label and sensitive columns
+    are all protected; which cells are possible is public.
 
     Parameters
     ----------
     epsilon, delta : float
-        The guarantee for one replaced record, of everything that `fit` keeps.
+        The guarantee for everything that `fit` keeps, if one record is replaced.
     subgroups : sequence of mapping
-        Each a conjunction over the sensitive columns, such as ``{"sex": "Female", "race": "Black"}``.
+        Each gives values of some sensitive columns, such as ``{"sex": "Female", "race": "Black"}``.
     rounds, samples : int
-        T, and how many classifiers the learner draws in each round.
+        T, and the number of classifiers that the learner draws in each round.
     repair : bool
-        False runs what is printed, with ε′ from ε, δ and C, and guarantees nothing.
+        False runs the published algorithm, with ε′ from ε, δ and C. It guarantees nothing.
     levels : mapping, optional
-        Column → its public values, for columns of X and sensitive ones; others take the values 0 and 1.
+        Column → its possible values, which are public, for columns of X and sensitive columns. By default 0 and 1.
     dual_bound : float
-        C, the weight of a violation against an error; 1/α in print.
+        C, the weight of a fairness violation relative to an error; 1/α in the paper.
     tolerance : float
-        Violations up to it cost nothing; used with ``repair=True`` only, for the printed game has none.
+        Violations up to this number cost nothing. With ``repair=True`` only, because the published game has none.
     release : {"counts", "rounds"}
-        What is noised. "counts": the counts of (cell, profile, label), once; the game is played on them. "rounds": the
-        game is played on the data, and the loss and the auditor's choice of every round are noised.
+        Where the noise is added. "counts": once, to the counts of (cell, sensitive columns, label); the game is played
+        on the noisy counts. "rounds": the game is played on the data, with noise on the loss and the auditor's choice
+        in every round.
     noise : {"secure", "study"}
-        OpenDP's sampler, or seeded noise, which protects no one; with ``repair=False`` "study" only.
+        "secure" uses OpenDP's sampler. "study" uses seeded noise, for experiments; it protects nobody. ``repair=False``
+        allows "study" only.
     random_state : int, Generator or RandomState, optional
-        Seed; must be None for secure noise.
+        Seed of study noise. Must be None for secure noise.
 
     Attributes
     ----------
     classes_ : ndarray
         0 and 1.
     selection_ : ndarray of shape (cells,)
-        P(Ŷ = 1) by cell.
+        P(Ŷ = 1) for each cell.
     privacy_statement_ : PrivacyStatement
         What `fit` costs.
 
     References
     ----------
-    CGKM, Algorithm 3 and Theorem 3; the repair is ours.
+    Cummings et al. (2019), Algorithm 3 and Theorem 3; the repair is ours.
+
+    Examples
+    --------
+    Two features with values 0 and 1, and one subgroup for each value of the sensitive column 0.
+
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 50)
+    >>> y, group = X[:, 1], np.repeat([0, 1], 100)
+    >>> model = dpf.PrivateNoRegretFair(epsilon=1.0, delta=1e-6, subgroups=[{0: 0}, {0: 1}], rounds=20, samples=5)
+    >>> print(model.fit(X, y, sensitive_features=group).privacy_statement_)
+    ε = 1, δ = 1e-06, replace-one, per record; accountant: zCDP over all counts; public: number of rows, ...
     """
 
     def __init__(
@@ -117,32 +134,33 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
-        """Play the game on the data and keep the average classifier.
+        """Play the game and keep the average classifier.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n, columns)
             Categorical features, with values among their levels.
         y : array of shape (n,)
-            Labels 0 and 1. A subgroup without negatives has violation 0, and all have if no label is 0.
+            Labels 0 and 1. A subgroup without negatives has violation 0; if no label is 0, all have.
         sensitive_features : DataFrame, Series or array
-            The columns that the subgroups speak of.
+            The sensitive columns that define the subgroups.
 
         Returns
         -------
         PrivateNoRegretFair
-            Itself.
+            The fitted estimator itself.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range, a subgroup or value is unknown, lengths differ, pandas inputs have
-            different row labels, or the grid has more than a million counts.
+            If a parameter is out of its range; if a subgroup or a value is unknown; if lengths differ; if pandas inputs
+            have different row labels; if there would be more than a million counts.
         """
-        statement = self._statement()
+        self._check()
+        source = NoiseSource.of(self.noise, self.random_state, no_secure="" if self.repair else NO_ONE)
         levels = check_levels({} if self.levels is None else self.levels)
         # what the learner and the printed algorithm draw; of secure noise it is not the source
-        rng = study_generator(self.noise, self.random_state) or np.random.default_rng()
+        rng = source.generator or np.random.default_rng()
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         table, groups = as_frame(X, "X"), as_frame(sensitive_features, "sensitive_features")
         y = as_binary(y, "y")
@@ -158,11 +176,13 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         counts = count_table(cell, profile, y, cells, profiles)
         self.classes_ = np.array([0, 1])
         self.columns_, self._levels = list(table.columns), levels
-        self.selection_ = self._play(counts, members, len(y), rng)
-        self.privacy_statement_ = statement
+        self.selection_ = self._play(counts, members, len(y), source, rng)
+        self.privacy_statement_ = self._statement(source)
         return self
 
-    def _play(self, counts: np.ndarray, members: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    def _play(
+        self, counts: np.ndarray, members: np.ndarray, n: int, source: NoiseSource, rng: np.random.Generator
+    ) -> np.ndarray:
         if not self.repair:
             scale = printed_scale(
                 self.epsilon,
@@ -178,13 +198,13 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
             ).mean(axis=0)  # fmt: skip
         private = None
         if self.release == "counts":
-            source = rng if self.noise == "study" else None
-            counts = noisy_counts(counts, rho_for(self.epsilon, self.delta), noise=self.noise, rng=source)
+            rho = rho_for(self.epsilon, self.delta)
+            counts = noisy_counts(counts, rho, noise=source.noise, rng=source.generator)
         else:
             private = round_noise(self.epsilon, self.delta, n, rounds=self.rounds, dual_bound=self.dual_bound)
         return no_regret_dynamics(
             game_from_counts(counts, members, n), rounds=self.rounds, samples=self.samples,
-            dual_bound=self.dual_bound, tolerance=self.tolerance, rng=rng, private=private, noise=self.noise,
+            dual_bound=self.dual_bound, tolerance=self.tolerance, rng=rng, private=private, noise=source.noise,
         )  # fmt: skip
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -193,12 +213,12 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array of shape (n, columns)
-            As for `fit`.
+            Features with the same columns as in `fit`.
 
         Returns
         -------
         ndarray of shape (n, 2)
-            Probabilities.
+            Probabilities of the labels 0 and 1.
 
         Raises
         ------
@@ -213,11 +233,11 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         return np.stack([1 - chance, chance], axis=1)
 
     def predict(self, X: Any, *, random_state: Any = None) -> np.ndarray:
-        """Draw a label for each row with its probability; whoever asks twice gets a second draw."""
+        """Draw a label for each row with its probability. A second call draws again."""
         chance = self.predict_proba(X)[:, 1]
         return drawn_labels(chance, random_state)
 
-    def _statement(self) -> PrivacyStatement:
+    def _check(self) -> None:
         positive(self.epsilon, "epsilon")
         inside_unit(self.delta, "delta")
         positive_integer(self.rounds, "rounds", most=MOST_ROUNDS)
@@ -225,18 +245,15 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         positive(self.dual_bound, "dual_bound")
         nonnegative(self.tolerance, "tolerance")
         one_of(self.release, "release", ("counts", "rounds"))
-        one_of(self.noise, "noise", ("secure", "study"))
         if not isinstance(self.repair, bool | np.bool_):
             raise ValueError(f"repair: found {self.repair!r}, expected True or False")
+
+    def _statement(self, source: NoiseSource) -> PrivacyStatement:
         if not self.repair:
-            if self.noise == "secure":
-                raise ValueError(
-                    "noise: found 'secure' beside repair=False, expected 'study': it protects no one"
-                )
             return PrivacyStatement(
                 self.epsilon, self.delta, RELATION, public=(PUBLIC,), guarantee=False, note=PRINTED
             )
         promised = PrivacyStatement(
             self.epsilon, self.delta, RELATION, public=(PUBLIC,), accountant=f"zCDP over all {self.release}"
         )
-        return mark_noise(promised, self.noise)
+        return source.mark(promised)

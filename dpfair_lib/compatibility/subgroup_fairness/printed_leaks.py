@@ -1,4 +1,4 @@
-"""What the printed Private-FairNR tells of one record: exact laws of its output on pairs of neighbouring data sets."""
+"""What the printed Private-FairNR reveals of one record: exact output distributions on neighbouring data sets."""
 
 from __future__ import annotations
 

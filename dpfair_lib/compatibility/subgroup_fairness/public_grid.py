@@ -1,4 +1,4 @@
-"""Public grids: which cell a row of categorical columns falls into, and which subgroups a profile belongs to."""
+"""Grids of categorical columns: the cell of each row, and the subgroups that it belongs to."""
 
 from __future__ import annotations
 

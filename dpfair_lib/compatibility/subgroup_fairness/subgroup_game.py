@@ -1,8 +1,8 @@
 """The game of subgroup fairness on a finite grid: a learner's error against an auditor's subgroup.
 
-People fall into cells of public features, which is all that a classifier sees, and into profiles of sensitive
-columns, which decide the subgroups. The error and the weighted differences of false-positive rates are linear in
-the classifier, so that the counts of (cell, profile, label) are everything there is to know.
+Each person belongs to a cell of public features, which is all that a classifier sees, and to a profile of sensitive
+columns, which decides the subgroups. The error and the weighted differences of false positive rates are linear in the
+classifier. So they depend on the data only through the counts of (cell, profile, label).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Experiments with the learners of CGKM, which prints none."""
+"""Experiments with the algorithms of CGKM, a paper without experiments of its own."""

@@ -1,4 +1,4 @@
-"""What the splits show of Algorithm 1: means with intervals, and the gap to expect of estimated rates."""
+"""Summary of the trials of Algorithm 1: means with intervals, and the gap to expect from estimated rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithm 2 on real data: DP-SGD, private post-processing, and what trivial classifiers achieve."""
+"""Algorithm 2 of ISIT on real data: DP-SGD, private post-processing, and constant classifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the splits show of Algorithm 2: means with intervals, and what it adds to the constant classifier."""
+"""Summary of the trials of Algorithm 2: means with intervals, and the gain over the constant classifier."""
 
 from __future__ import annotations
 

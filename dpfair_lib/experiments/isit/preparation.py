@@ -1,4 +1,4 @@
-"""The preparation on real data: how far one record moves all others, and what scaling without leaks costs."""
+"""Scaling of features on real data: how far one record moves all others, and what private scaling costs."""
 
 from __future__ import annotations
 

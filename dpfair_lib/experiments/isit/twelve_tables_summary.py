@@ -1,4 +1,4 @@
-"""What the trials of the twelve tables show: means beside the printed ones, chance gaps, paired comparisons."""
+"""Summary of Tables II–XIII: means beside the printed ones, gaps expected by chance, paired comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounded impact in Table 1 and Figures 1–3 of MPBT: the data, the models as run and as stated, noise and radius."""
+"""Table 1 and Figures 1–3 of MPBT: the data, the models as run and as stated, the noise and its radius."""
 
 from __future__ import annotations
 

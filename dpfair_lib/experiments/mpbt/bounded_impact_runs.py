@@ -1,4 +1,4 @@
-"""Table 1 and Figures 1–3 of MPBT: counts of rows near the models, and how far a replaced record moves these."""
+"""Runs for Table 1 and Figures 1–3 of MPBT: counts of rows near the models, and the effect of a replaced record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds, fairness levels and true privacy from the counts recorded for Table 1 and Figures 1–3 of MPBT."""
+"""Summary of Table 1 and Figures 1–3 of MPBT: bounds, fairness levels and true privacy."""
 
 from __future__ import annotations
 

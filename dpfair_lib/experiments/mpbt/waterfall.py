@@ -1,4 +1,4 @@
-"""From the bound printed in Table 1 of MPBT down to what the noise does: each improvement by itself and all in turn."""
+"""From the bound printed in Table 1 of MPBT to the true effect of the noise, one improvement after another."""
 
 from __future__ import annotations
 

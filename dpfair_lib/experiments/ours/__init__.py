@@ -1,1 +1,1 @@
-"""Experiments of no source: what this library releases, audited."""
+"""Our own experiments: audits of everything that this library releases."""

@@ -1,8 +1,8 @@
-"""Audits of everything that the library releases: a lower bound on ε from outputs alone, beside the ε that is claimed.
+"""Audits of everything that the library releases: a lower bound on ε from outputs, beside the claimed ε.
 
-Of every release there is a pair of neighbours that are as far apart as the statement allows, and a score of what comes
-out. The release is run many times on both data sets, as a user would run it, secure noise wherever there is any; the
-score is what `dpfair_lib.audit` sees. Which event convicts is for the audit to find.
+For every release there is a pair of neighbouring data sets that are as different as the statement allows, and a score
+of the output. The release is run many times on both, as a user would run it, with secure noise wherever it exists.
+`dpfair_lib.audit` sees only the scores, and chooses the event that gives the largest lower bound.
 """
 
 from __future__ import annotations

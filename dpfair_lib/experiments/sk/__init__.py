@@ -1,1 +1,1 @@
-"""Experiments with the methods of SK, which prints none."""
+"""Experiments with the methods of SK, a paper without experiments of its own."""

@@ -1,4 +1,4 @@
-"""What the recorded support vector machines say: means over splits, and paired differences."""
+"""Summary of the experiments with support vector machines: means over splits, and paired differences."""
 
 from __future__ import annotations
 

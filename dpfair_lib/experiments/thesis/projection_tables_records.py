@@ -6,7 +6,7 @@ from functools import cache
 
 import pandas as pd
 
-from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.recorded_results import read_record
 
 DATA = ("compas", "adult")
 PUBLISHED = 10  # splits 0–9 are the published ones

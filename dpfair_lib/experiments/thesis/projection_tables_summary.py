@@ -1,4 +1,4 @@
-"""What the trials of Tables 5.1–5.4 show: means beside the printed ones, OPT beside Fair Projection at equal gaps."""
+"""Summary of Tables 5.1–5.4: means beside the printed ones, and comparisons at equal fairness gaps."""
 
 from __future__ import annotations
 

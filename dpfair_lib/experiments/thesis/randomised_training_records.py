@@ -6,7 +6,7 @@ from functools import cache
 
 import pandas as pd
 
-from dpfair_lib.experiments.records import read_record
+from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.thesis.randomised_training import SIGNED
 from dpfair_lib.experiments.thesis.randomised_training_summary import Trials, by_configuration
 

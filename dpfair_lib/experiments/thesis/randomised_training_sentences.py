@@ -1,4 +1,4 @@
-"""The sentences of thesis §§ 5.7.2 and 5.7.3 on Figures 5.1–5.10, as contrasts that trials bear out or not."""
+"""The sentences of the thesis, §§ 5.7.2 and 5.7.3, on Figures 5.1–5.10, as contrasts tested on trials."""
 
 from __future__ import annotations
 

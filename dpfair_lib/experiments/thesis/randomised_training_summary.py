@@ -1,4 +1,4 @@
-"""What the trials of Figures 5.1–5.10 show: means with intervals, and contrasts on the same splits."""
+"""Summary of Figures 5.1–5.10: means with intervals, and contrasts on the same splits."""
 
 from __future__ import annotations
 

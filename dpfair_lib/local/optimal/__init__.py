@@ -1,1 +1,1 @@
-"""The fairest truthful ε-LDP channel for k values: the program, five methods, proofs, and the least fair error."""
+"""The truthful locally private channel with the fairest reports: the program, five algorithms, and proofs."""

@@ -1,7 +1,7 @@
-"""The optimum as the thesis finds it: branch and bound over boxes of the ratios (Jiao and Li, 2022).
+"""The fairest channel by branch and bound, the thesis's method (Jiao and Li, 2022).
 
-The historical baseline. It treats the k ratios N_j/D_j as independent unknowns, which the structure of the problem
-does not ask for: see `dpfair_lib.local.optimal.level_programs`.
+It is kept for comparison. It treats the k ratios N_j/D_j as independent unknowns, which is not necessary: see
+`dpfair_lib.local.optimal.level_programs`.
 """
 
 from __future__ import annotations

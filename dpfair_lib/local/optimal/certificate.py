@@ -1,4 +1,4 @@
-"""Proofs of optimality: Lagrange multipliers whose bound anybody can recompute, and the function that does so.
+"""Proofs that a channel is nearly optimal: Lagrange multipliers, and a function that recomputes their bound.
 
 Write q_ij = x·M_j + s_ij for i ≠ j, with M_j = q_jj, x = e^(−ε) and s_ij ≥ 0: a channel of the program is then a
 diagonal M and slacks s with row sums 1, s_ij ≤ (1 − x)·M_j, s_ij ≤ M_i − x·M_j and Σ p_i·M_i ≥ 1 − ζ. For any

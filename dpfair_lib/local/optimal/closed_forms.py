@@ -1,4 +1,4 @@
-"""Channels in closed form: the most truthful one, one without any unfairness, and what lies between."""
+"""Channels with closed formulas: the most truthful one, one without unfairness, and mixtures of the two."""
 
 from __future__ import annotations
 
@@ -12,29 +12,37 @@ from dpfair_lib.local.optimal.program import Program, as_group_shares, most_trut
 
 
 def smallest_error(p: Any, epsilon: Any) -> float:
-    """Return ζ_min: the least P(Z ≠ A) of a truthful ε-LDP channel.
+    """Return the smallest probability of a false report, P(Z ≠ A), among truthful ε-locally private channels.
 
-    Truthful means that q_ii and q_jj are at least q_ij for all i and j. ζ_min does not depend on the label.
+    The thesis calls it ζ_min. Truthful means that q_ii and q_jj are at least q_ij for all i and j, where
+    q_ij = Pr(Z = j | A = i).
 
     Parameters
     ----------
     p : array of shape (k,)
         P(A = i), all above 0; k ≥ 2.
     epsilon : float
-        At least 0; inf is allowed and gives 0.
+        ε ≥ 0, or infinity, for which the error is 0.
 
     Returns
     -------
     float
+        ζ_min.
 
     Raises
     ------
     ValueError
-        If ``p`` is no distribution over at least two groups or has a zero, or ε is below 0.
+        If ``p`` is not a distribution over at least two groups, if it has an entry 0, or if ε is below 0.
 
     References
     ----------
-    Thesis § 5.7.3.
+    Ghoukasian (thesis, 2024), § 5.7.3.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> print(round(dpf.smallest_error([0.5, 0.3, 0.2], epsilon=1.0), 2))
+    0.42
     """
     truth = most_truthful(as_group_shares(p), privacy_ratio(as_epsilon(epsilon)))[0]
     return max(0.0, float(1 - truth))  # shares that add up to a little more than 1 would give less than 0

@@ -1,4 +1,4 @@
-"""The optimum by columns and cuts: only slacks that price out, only caps that were violated, warm starts."""
+"""The fairest channel by column generation and cutting planes, with warm starts."""
 
 from __future__ import annotations
 

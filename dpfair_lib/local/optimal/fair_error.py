@@ -1,4 +1,4 @@
-"""The least error at which reports have no unfairness at all, from both sides."""
+"""The least error at which the reports have no unfairness, with upper and lower bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimum by an interior-point method on the whole program: all k² slacks and both their caps at once."""
+"""The fairest channel by an interior-point method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimum by linear programs over all columns: bisection of the level, and Dinkelbach's iteration."""
+"""The fairest channel by a sequence of linear programs: bisection, and Dinkelbach's iteration."""
 
 from __future__ import annotations
 

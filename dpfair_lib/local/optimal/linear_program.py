@@ -1,4 +1,4 @@
-"""The linear program at one level t: least θ with |N_j| − t·D_j ≤ θ·ω_j, over a choice of columns and of caps."""
+"""The linear program that decides whether a channel with unfairness t exists, over chosen columns and constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Newton's equations of the whole program at one point: k² slacks eliminated pair by pair, the rest dense.
+"""One Newton step of the interior-point method, with most unknowns eliminated in pairs.
 
 Every pair i ≠ j has three rooms that must stay above 0, s_ij, (1 − x)·M_j − s_ij and M_i − x·M_j − s_ij, and a
 price, a multiplier, for each. Pairs do not touch each other, so that s_ij follows from the other unknowns; a

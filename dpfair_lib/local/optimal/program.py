@@ -1,4 +1,4 @@
-"""The program of the fairest truthful ε-LDP channel: its data, what a channel costs, what it violates."""
+"""The optimisation problem of the fairest channel: its data, its objective, and violations of its constraints."""
 
 from __future__ import annotations
 

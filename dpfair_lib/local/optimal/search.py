@@ -1,4 +1,4 @@
-"""The truthful ε-LDP channel of a sensitive attribute that leaves the least unfairness in the data."""
+"""`optimal_randomizer`: the truthful locally private channel with the fairest reports."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def optimal_randomizer(
     tol: float = 1e-9,
     time_limit: float | None = None,
 ) -> Randomizer:
-    """Return the channel of least unfairness among the truthful ε-LDP channels within an error budget.
+    """Return the channel with the fairest reports among truthful ε-locally private channels with a bounded error.
 
-    The program is the thesis's (5.5.8): rows sum to 1; q_ij ≤ e^ε·q_i′j; q_ij ≤ q_ii and q_ij ≤ q_jj; and
-    P(Z ≠ A) ≤ ζ. It is no convex program as it is written, but the channels with Δ ≤ t are those of a linear
-    program, for every t, and that is what all methods but one use.
+    It minimises the unfairness of the reports Z subject to: every row of the matrix q sums to 1; q_ij ≤ e^ε·q_i′j
+    (privacy); q_ij ≤ q_ii and q_ij ≤ q_jj (truthfulness); and P(Z ≠ A) ≤ ζ (error). This problem is not convex, but for
+    every t the channels with unfairness at most t are those of a linear program. All methods but one use this.
 
     Parameters
     ----------
@@ -51,51 +51,61 @@ def optimal_randomizer(
     p1 : array of shape (k,)
         P(Y = 1 | A = i), not all 0.
     epsilon : float
-        Budget of local privacy, at least 0. 0 leaves the uniform channel alone; inf asks for no privacy.
+        ε ≥ 0, the bound on the privacy parameter. 0 leaves only the uniform channel; infinity asks for no privacy.
     error : float, optional
-        ζ, the largest P(Z ≠ A) allowed; by default `smallest_error`, the least that is possible.
+        ζ, the largest P(Z ≠ A) allowed. By default `smallest_error`, the smallest possible.
     objective : {"ratio", "difference"}
-        Δ, the largest |P(Y=1 | Z=j)/P(Y=1) − 1|, or Δ′, the largest difference of P(Y=1 | Z=j) between two reports.
+        "ratio" is Δ, the largest |P(Y=1 | Z=j)/P(Y=1) − 1|. "difference" is Δ′, the largest difference of P(Y=1 | Z=j)
+        between two reports.
     method : {"interior", "columns", "dinkelbach", "bisection", "branch-and-bound"}
-        For Δ. ``"interior"`` moves through the inside of the whole program and serves k up to hundreds; where
-        rounding stops it before the gap is closed, ``"columns"`` goes on. ``"columns"`` grows a small linear
-        program; ``"dinkelbach"`` and ``"bisection"`` solve whole ones at changing levels; ``"branch-and-bound"`` is
-        the thesis's way, for k up to about 4. For Δ′ there is one method, whatever is said here: levels for a lower
-        end of the rates, and bisection of that end.
+        Algorithm for Δ. ``"interior"`` is an interior-point method, for k up to hundreds; if rounding stops it early,
+        ``"columns"`` continues. ``"columns"`` generates columns of a linear program; ``"dinkelbach"`` and
+        ``"bisection"`` solve whole linear programs for a sequence of t; ``"branch-and-bound"`` is the thesis's method,
+        for k up to about 4. For Δ′ this argument has no effect: there is one algorithm, which searches over intervals
+        of rates.
     tol : float
-        The gap between the channel's unfairness and the proved lower bound at which to stop, relative where the
-        unfairness exceeds 1; 1e-9. For Δ′ at least 1e-5, as the work then grows like 1/tol where the best share is
-        not a sharp one.
+        Stop when the unfairness is within this distance of the proved lower bound (relative if the unfairness exceeds
+        1); by default 1e-9. For Δ′ at least 1e-5 is used, because the work can grow like 1/tol.
     time_limit : float, optional
-        Seconds after which the best channel so far is returned: feasible, with the gap that is proved by then. One
-        minute by default; inf for no limit. It holds inside the linear programs too; what is under way when it
-        ends is one step of the method, a small part of a second for 200 groups.
+        Seconds after which the best channel so far is returned, with its proved gap; by default 60, inf for no limit.
+        The step under way is finished first, a small part of a second for 200 groups.
 
     Returns
     -------
     Randomizer
-        Its ``value`` is its unfairness; its ``certificate`` a `Certificate`, which `verify_certificate` recomputes:
-        ``gap`` is how far the channel can be from the optimum, ``ended`` whether the time limit is the reason.
-        Row sums, truthfulness and the budget are kept to rounding, 1e-14; the exact ε of the matrix, by rational
+        The channel. ``value`` is its unfairness. ``certificate`` is a `Certificate`, which `verify_certificate`
+        recomputes: ``gap`` is the largest possible distance from the optimum, and ``ended`` says why the search
+        stopped. The row sums, truthfulness and error hold up to rounding, 1e-14. The exact ε of the matrix, in rational
         arithmetic, is at most ``epsilon``.
 
     Raises
     ------
     ValueError
-        If ``p`` is no distribution or a group has probability 0; if a rate is outside [0, 1], or all are 0, so that
-        Δ divides by 0; if ε < 0; if the budget is below ζ_min, which the message then gives.
+        If ``p`` is not a distribution or has an entry 0; if a rate is outside [0, 1], or if all are 0, so that Δ
+        divides by 0; if ε < 0; if ``error`` is below the smallest possible one, which the message gives.
 
     Notes
     -----
-    If all rates are equal every channel has Δ = 0; the most truthful one is returned.
+    If all rates are equal, every channel has Δ = 0, and the most truthful one is returned.
 
-    The lower bound is recomputed from multipliers, less what rounding may have added to it, so that it holds
-    whatever a solver returned. Where e^(−ε) comes near 1e-10, for ε above about 16, and with shares below 1e-6, it may
-    be far from the value, or prove nothing; the channel is feasible, and the gap is told.
+    The lower bound is recomputed from multipliers, minus a bound on the rounding error, so it holds even if the solver
+    is wrong. For ε above about 16 together with shares below 1e-6 it may be far from the value, or prove nothing. The
+    channel still satisfies the constraints, and ``certificate.gap`` says how far it may be from the optimum.
 
     References
     ----------
-    Thesis (5.5.8)–(5.5.9), § 5.5, and § 6.2.2.
+    Ghoukasian (thesis, 2024), program (5.5.8)–(5.5.9), § 5.5, and § 6.2.2.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.optimal_randomizer([0.5, 0.3, 0.2], [0.2, 0.5, 0.4], epsilon=1.0)
+    >>> channel.matrix.round(2)
+    array([[0.64, 0.24, 0.12],
+           [0.24, 0.64, 0.12],
+           [0.33, 0.33, 0.33]])
+    >>> print(round(channel.value, 3))
+    0.177
     """
     one_of(objective, "objective", ("ratio", "difference"))
     one_of(method, "method", METHODS)

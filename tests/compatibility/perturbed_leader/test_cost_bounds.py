@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -8,6 +9,7 @@ from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
     learner_epsilon,
     learner_regret_bound,
     signed_leader_bound,
+    two_hypotheses_regret,
 )
 
 
@@ -49,3 +51,19 @@ def test_learners_bound_is_the_formula_of_the_chapter():
 def test_what_cannot_be_is_refused(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+def test_the_game_of_two_hypotheses_outgrows_the_printed_bound():
+    ratios = []
+    for root in (10, 100, 1000):
+        regret, printed = two_hypotheses_regret(root, 36, 10)
+        rounds = 12 * root**2
+        assert regret <= Fraction(rounds, 2) * Fraction(10, 4)  # every lead followed
+        # its second term is that of Lemma 5, with ln 2 rounded up
+        term = 2 * (1 + 36 * math.log(2)) * 12 * math.sqrt(12 * rounds)
+        assert float(printed - Fraction(rounds, 2) / (12 * root)) == pytest.approx(term, rel=1e-5)
+        ratios.append(regret / printed)
+    assert ratios == sorted(ratios)
+    assert ratios[0] < 1 < ratios[-1]
+    with pytest.raises(ValueError, match="root"):
+        two_hypotheses_regret(0, 36, 10)

@@ -2,10 +2,11 @@ import math
 
 import pytest
 
-from dpfair_lib.claims.cgkm.lemma_4 import composed_delta
 from dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds import (
+    composed_delta,
     leader_statement,
     loss_epsilon,
+    one_point_delta,
     round_epsilons,
 )
 from dpfair_lib.privacy import STUDY_NOTE, optimal_composition_delta
@@ -33,6 +34,29 @@ def test_composition_of_unequal_releases_is_that_of_equal_ones_where_they_are():
         assert composed_delta([1] * releases, 0.3, at) == pytest.approx(
             optimal_composition_delta(0.3, 0.0, releases, at), abs=1e-14
         )
+
+
+def test_levels_of_any_size_and_no_release_at_all():
+    assert composed_delta([], 0.3, 0.0) == 0
+    # of one release of level 2s at ε = s: truth − e^s · lie
+    truth = 1 / (1 + math.exp(-0.6))
+    assert composed_delta([2], 0.3, 0.3) == pytest.approx(truth - math.exp(0.3) * (1 - truth))
+    with pytest.raises(ValueError, match="step"):
+        composed_delta([1], 0.0, 0.3)
+
+
+def test_plays_on_one_point_tell_what_the_last_play_tells_and_more():
+    step, at = 0.4, 0.5
+    # one play: 1/2 against e^(−step)/2; at ε of 0 the distance of these two
+    assert one_point_delta(1, step, 0.0) == pytest.approx((1 - math.exp(-step)) / 2)
+    for rounds in (2, 5, 8):
+        last = max(-math.expm1(at - rounds * step) / 2, 0)
+        found = one_point_delta(rounds, step, at)
+        assert found >= last - 1e-12
+        # the releases have the levels step, 2·step, …
+        assert found <= composed_delta(list(range(1, rounds + 1)), step, at) + 1e-12
+    with pytest.raises(ValueError, match="rounds"):
+        one_point_delta(0, step, at)
 
 
 def test_the_samplers_are_for_study_and_the_printed_noise_is_too_small_besides():

@@ -13,7 +13,7 @@ from dpfair_lib.compatibility.subgroup_fairness.public_grid import (
     conjunctions,
     membership,
 )
-from dpfair_lib.privacy import STUDY_NOTE
+from dpfair_lib.privacy import STUDY_NOTE, noise_source
 
 LEVELS = {"job": ["none", "part", "full"], "sex": ["f", "m"], "age": ["young", "old"]}
 GROUPS = [{"sex": "f"}, {"sex": "f", "age": "old"}, {"age": "young"}]
@@ -177,7 +177,7 @@ def test_noisy_counts_are_noised_once_and_the_data_used_nowhere_else(noise, monk
     from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import rho_for
 
     X, y, S = rows(400)
-    counts = watch(monkeypatch, module, "add_gaussian_noise")
+    counts = watch(monkeypatch, noise_source, "add_gaussian_noise")
     played = []
 
     def game(table, *_):
@@ -204,12 +204,11 @@ def test_noisy_counts_are_noised_once_and_the_data_used_nowhere_else(noise, monk
 
 @pytest.mark.parametrize("noise", ["study", "secure"])
 def test_every_round_noises_its_loss_and_the_auditors_scores(noise, monkeypatch):
-    from dpfair_lib.compatibility.subgroup_fairness import fair_dynamics as module
     from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import round_noise
 
     X, y, S = rows(400)
-    losses = watch(monkeypatch, module, "add_gaussian_noise")
-    scores = watch(monkeypatch, module, "add_laplace_noise")
+    losses = watch(monkeypatch, noise_source, "add_gaussian_noise")
+    scores = watch(monkeypatch, noise_source, "add_laplace_noise")
     state = None if noise == "secure" else 0
     fitted = model(release="rounds", rounds=7, noise=noise, random_state=state)
     fitted.fit(X, y, sensitive_features=S)

@@ -1,4 +1,4 @@
-"""Recorded results: a small file per experiment, with everything needed to make it again."""
+"""Recorded results: one small file for each experiment, with all settings needed to repeat it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Outcomes kept within a build, so that several chapters need not judge one claim again.
+"""Outcomes of claims, stored within a build, so that several chapters need not judge one claim again.
 
-What is kept stands under the digest of everything that it depends on, and counts only while that is unchanged.
-Nothing is kept, and nothing kept is used, unless ``DPFAIR_LEDGER`` names a folder, as ``make`` and
-``tools/execute.py`` do: whoever runs a check in a session of their own runs it.
+An outcome is stored with a digest of everything that it depends on, and is used only while that digest is the same.
+No outcome is stored or read unless ``DPFAIR_LEDGER`` names a folder. ``make`` and ``tools/execute.py`` set it; in any
+other session each check runs.
 """
 
 from __future__ import annotations
@@ -58,23 +58,23 @@ SEEN = _states()
 
 
 class Found(NamedTuple):
-    """What a run found, its processor time, and, if it was kept, the digest under which it stood."""
+    """What a run found, its processor time, and, if it was stored, the digest under which it was."""
 
     evidence: Evidence
     faults: Mapping[str, FaultRun]
     seconds: float
-    kept: str = ""
+    stored_under: str = ""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the outcome of one claim, judged with all its faults, is kept, and under which digest."""
+    """Where the outcome of one claim, judged with all its faults, is stored, and under which digest."""
 
     path: Path
     key: str
 
     def read(self) -> Found | None:
-        """Return what is kept; None if there is nothing, if it is of another state, or damaged."""
+        """Return what is stored; None if there is nothing, if it is of another state, or damaged."""
         try:
             head, content = self.path.read_bytes().split(b"\n", 1)
         except (OSError, ValueError):
@@ -85,13 +85,13 @@ class Place:
         with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
             evidence, faults, seconds = from_json(json.loads(content))
             runs = {name: FaultRun(*run) for name, run in faults.items()}
-            return Found(Evidence(**evidence), runs, seconds, kept=self.key)
+            return Found(Evidence(**evidence), runs, seconds, stored_under=self.key)
         return None
 
     def write(self, found: Found) -> None:
-        """Keep an outcome; at every moment the whole of the old or the whole of the new one is there.
+        """Store an outcome; at every moment the whole of the old or the whole of the new one is there.
 
-        It is written as plain values (`to_json`); an outcome that holds anything else is not kept.
+        It is written as plain values (`to_json`); an outcome that holds anything else is not stored.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Place:
 
 
 def place_of(claim: Claim) -> Place | None:
-    """Return where a claim's outcome is kept; None if it is not to be.
+    """Return where a claim's outcome is stored; None if it is not to be.
 
     It is not if no folder is named, if the check or the faults are not those of the ledger's entry, or if
     a source changed after this process began: then what is on disk need not be what runs here.

@@ -1,4 +1,4 @@
-"""From files to a table with canonical columns, order and types; every defect is named with its remedy."""
+"""Parsing files into a table with fixed columns, order and types; errors say what is wrong and what to do."""
 
 from __future__ import annotations
 

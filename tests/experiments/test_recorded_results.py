@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from dpfair_lib.experiments import read_record, write_record
-from dpfair_lib.experiments.records import FIELDS, RESULTS
+from dpfair_lib.experiments.recorded_results import FIELDS, RESULTS
 
 ROWS = pd.DataFrame({"split": [0, 0], "method": ["a", "b"], "accuracy": [0.5, 1 / 3], "target": [None, 3.0]})
 

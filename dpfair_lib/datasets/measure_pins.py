@@ -1,6 +1,6 @@
-"""Computes ``pins.toml`` and ``standin.toml`` from files on disk, for whoever adds or updates a data set.
+"""Compute ``pins.toml`` and ``standin.toml`` from files on disk, when a data set is added or updated.
 
-Nothing verifies the files then: hold them against the publisher's before recording them.
+This command does not verify the files: compare them with the publisher's before recording them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import pandas as pd
 
 from dpfair_lib._files import write_whole
 from dpfair_lib.datasets import pins, standin
+from dpfair_lib.datasets.canonical_table import read_layout
 from dpfair_lib.datasets.find import find
 from dpfair_lib.datasets.spec import Spec
-from dpfair_lib.datasets.tables import read_layout
 
 
 def measure(spec: Spec, root: Path, files: Mapping[str, str]) -> tuple[pins.Pins, standin.Facts]:

@@ -12,31 +12,30 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from dpfair_lib.claims import CLAIMS, Evidence, judge
-from dpfair_lib.claims import kept as kept_module
-from dpfair_lib.claims.kept import PACKAGE, VARIABLE, Found, Place, place_of, sources
+from dpfair_lib.claims import CLAIMS, Evidence, judge, stored_outcomes
 from dpfair_lib.claims.ledger import FaultRun
+from dpfair_lib.claims.stored_outcomes import PACKAGE, VARIABLE, Found, Place, place_of, sources
 
 CLAIM = CLAIMS["isit.prop-4.utility"]
 FOUND = Found(Evidence(cases=3, slack=0), {"any": FaultRun(True, "part")}, 1.5)
-COMMAND = ["-m", "dpfair_lib", "claims", "--faults", "--kept", "--times", "--only"]
+COMMAND = ["-m", "dpfair_lib", "claims", "--faults", "--stored", "--times", "--only"]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "ledger"))
-    monkeypatch.setattr(kept_module, "STARTED", float("inf"))
+    monkeypatch.setattr(stored_outcomes, "STARTED", float("inf"))
     return tmp_path / "ledger"
 
 
 def test_an_outcome_is_judged_once_and_is_the_same_when_it_was_kept(folder):
     first, second = judge(CLAIM, faults=True), judge(CLAIM, faults=True)
-    assert not first.kept
-    assert second.kept == place_of(CLAIM).key
+    assert not first.stored_under
+    assert second.stored_under == place_of(CLAIM).key
     assert second == first
     assert second.seconds == first.seconds
     assert [path.name for path in folder.iterdir()] == [CLAIM.id]
-    assert not judge(CLAIM, faults=True, fresh=True).kept
+    assert not judge(CLAIM, faults=True, fresh=True).stored_under
 
 
 @pytest.mark.parametrize("asked", [{}, {"faults": True, "seed": 1}, {"faults": True, "effort": 2}])
@@ -44,7 +43,7 @@ def test_only_what_every_chapter_asks_for_is_kept(folder, asked):
     judge(CLAIM, **asked)
     assert not folder.exists()
     judge(CLAIM, faults=True)
-    assert not judge(CLAIM, **asked).kept
+    assert not judge(CLAIM, **asked).stored_under
 
 
 @pytest.mark.usefixtures("folder")
@@ -53,7 +52,7 @@ def test_without_a_named_folder_every_run_is_fresh(monkeypatch):
     for value in ("", None):
         monkeypatch.setenv(VARIABLE, "") if value == "" else monkeypatch.delenv(VARIABLE)
         assert place_of(CLAIM) is None
-        assert not judge(CLAIM, faults=True).kept
+        assert not judge(CLAIM, faults=True).stored_under
 
 
 @pytest.mark.parametrize("damage", [b"", b"no line", b"00 11\n", None])
@@ -62,8 +61,8 @@ def test_what_was_damaged_is_made_again(folder, damage):
     path = folder / CLAIM.id
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]) if damage is None else damage)
-    assert not judge(CLAIM, faults=True).kept
-    assert judge(CLAIM, faults=True).kept
+    assert not judge(CLAIM, faults=True).stored_under
+    assert judge(CLAIM, faults=True).stored_under
 
 
 def test_a_contradiction_is_found_beside_a_kept_outcome_and_never_kept(folder):
@@ -73,7 +72,7 @@ def test_a_contradiction_is_found_beside_a_kept_outcome_and_never_kept(folder):
     for _ in range(2):
         outcome = judge(wrong, faults=True)
         assert outcome.status == "contradicted"
-        assert not outcome.kept
+        assert not outcome.stored_under
     assert (folder / CLAIM.id).read_bytes() == before
 
 
@@ -86,7 +85,7 @@ def test_a_check_or_fault_that_is_not_the_modules_own_is_never_taken_from_what_w
         calls.append(examined)
         return CLAIM.check(search=search, **examined)
 
-    assert not judge(dataclasses.replace(CLAIM, check=check), faults=True).kept
+    assert not judge(dataclasses.replace(CLAIM, check=check), faults=True).stored_under
     assert calls
     harmless = {"none": {"bound": CLAIM.check.__kwdefaults__["bound"]}}
     assert judge(dataclasses.replace(CLAIM, faults=harmless), faults=True).missed == ("none",)
@@ -96,9 +95,9 @@ def test_a_check_or_fault_that_is_not_the_modules_own_is_never_taken_from_what_w
 def test_what_changed_after_the_process_began_is_neither_kept_nor_used(monkeypatch):
     judge(CLAIM, faults=True)
     newest = max(path.stat().st_ctime for path in sources(PACKAGE, "dpfair_lib.claims.isit.prop_4_utility"))
-    monkeypatch.setattr(kept_module, "STARTED", newest)
+    monkeypatch.setattr(stored_outcomes, "STARTED", newest)
     assert place_of(CLAIM) is None
-    assert not judge(CLAIM, faults=True).kept
+    assert not judge(CLAIM, faults=True).stored_under
 
 
 @pytest.mark.usefixtures("folder")
@@ -106,15 +105,17 @@ def test_what_changed_since_is_seen_even_if_the_clock_was_set_back(monkeypatch):
     """Its times are then before the process began, as the fixture lets them be."""
     path = PACKAGE / "claims" / "search.py"
     assert place_of(CLAIM)
-    monkeypatch.setitem(kept_module.SEEN, path, (0, *kept_module.SEEN[path][1:]))
+    monkeypatch.setitem(stored_outcomes.SEEN, path, (0, *stored_outcomes.SEEN[path][1:]))
     assert place_of(CLAIM) is None
-    monkeypatch.delitem(kept_module.SEEN, path)
+    monkeypatch.delitem(stored_outcomes.SEEN, path)
     assert place_of(CLAIM) is None, "it was not there"
 
 
 def test_an_outcome_that_cannot_be_kept_is_not_lost(folder):
     folder.write_text("a file, where a folder is to be")
-    with pytest.warns(RuntimeWarning, match=f"{CLAIM.id}: its outcome is not kept .*File exists: '{folder}'"):
+    with pytest.warns(
+        RuntimeWarning, match=f"{CLAIM.id}: its outcome is not stored .*File exists: '{folder}'"
+    ):
         assert judge(CLAIM, faults=True).status == CLAIM.verdict
 
 
@@ -220,14 +221,14 @@ def test_a_changed_source_is_judged_again_and_a_planted_contradiction_fails(copy
     change(copy.file("claims/isit/alg_1.py"), "With rates of 1s", "Given rates of 1s")
     change(copy.file("claims/isit/thm_2.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
-    assert (status, "kept" in shown) == (0, True), "what other claims say and check is nothing to this one"
+    assert (status, "stored" in shown) == (0, True), "what other claims say and check is nothing to this one"
     change(copy.file("claims/shared/noisy_rates.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
-    assert (status, "kept" in shown) == (0, False), "its check uses that one"
+    assert (status, "stored" in shown) == (0, False), "its check uses that one"
     change(copy.file("central/gap_law.py"), "return changes - least", "return (changes - least) / 2")
     for _ in range(2):
         status, shown, errors = copy(CLAIM.id)
-        assert (status, "kept" in shown) == (1, False)
+        assert (status, "stored" in shown) == (1, False)
         assert f"{CLAIM.id}: recorded as 'holds', the run found 'contradicted'" in errors
 
 
@@ -267,7 +268,7 @@ def test_an_outcome_comes_back_as_it_was_and_one_that_cannot_be_written_is_not_k
     place.write(FOUND._replace(evidence=evidence))
     found = place.read()
     assert repr(found.evidence) == repr(evidence)
-    assert (found.faults, found.seconds, found.kept) == (FOUND.faults, FOUND.seconds, "key")
+    assert (found.faults, found.seconds, found.stored_under) == (FOUND.faults, FOUND.seconds, "key")
     other = Place(tmp_path / "isit.alg-2", "key")
     other.write(FOUND._replace(evidence=dataclasses.replace(evidence, facts={"run": print})))
     assert other.read() is None
