@@ -257,12 +257,19 @@ def _other_sizes(optima: Callable[..., Any], search: Search) -> None:
 @functools.cache  # nothing examined enters it
 def _turned_at_the_same_laws() -> list[tuple[Labels, Labels]]:
     """Return the pairs of `_same_laws` that turn the order, their optima by the formula."""
+    whole = math.lcm(*range(1, SAME_SHARE))  # makes whole numbers of accuracies, and its square of gaps
 
     @functools.cache
-    def drawn(sizes: tuple[int, int], labels: tuple[int, int]) -> DataSet:
-        return DataSet(sizes, labels, tuple(exchange_optima(sizes, labels)))
+    def drawn(sizes: tuple[int, int], labels: tuple[int, int]) -> tuple[int, dict[int, int]]:
+        data = DataSet(sizes, labels, tuple(exchange_optima(sizes, labels)))
+        gaps = {int(acc * whole): int(gap * whole**2) for acc, gap in data.points}
+        return int(data.difference * whole**2), gaps
 
-    return [(one, other) for one, other in _same_laws() if printed_slack_of(drawn(*one), drawn(*other)) < 0]
+    def turns(one: Labels, other: Labels) -> bool:
+        (less, gaps), (more, others) = drawn(*one), drawn(*other)
+        return less <= more and any(gaps[acc] > others[acc] for acc in gaps.keys() & others.keys())
+
+    return [(one, other) for one, other in _same_laws() if turns(one, other)]
 
 
 def _same_laws() -> tuple[tuple[Labels, Labels], ...]:
