@@ -6,7 +6,7 @@ import re
 import pytest
 
 from dpfair_lib.claims import claim, judge
-from dpfair_lib.claims.shared.projection_records import trials
+from dpfair_lib.experiments.thesis.projection_tables_records import trials
 from dpfair_lib.local.exchange import exchange_optima
 
 DATA = {"compas": "COMPAS", "adult": "Adult"}

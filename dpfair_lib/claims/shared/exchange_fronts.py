@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from fractions import Fraction
 from typing import Any, NamedTuple
-
-import numpy as np
 
 Point = tuple[Fraction, Fraction]
 """Signed gap (group 1 minus group 0) and error."""
@@ -51,26 +50,29 @@ class Front(NamedTuple):
 
 def front(cells: Any) -> Front:
     """Go through the corners: at most one cell is decided by chance, the others by a plain yes or no."""
-    people = np.array(cells, dtype=object)
-    sizes, positives = people.sum(axis=(0, 2)), people[..., 1].sum(axis=0)
-    every, mass = people.sum(axis=(1, 2)), sum(sizes)
+    return _front(tuple(tuple(tuple(row) for row in cell) for cell in cells))
+
+
+@functools.cache
+def _front(cells: tuple[tuple[tuple[Any, ...], ...], ...]) -> Front:
+    sizes = [sum(sum(cell[a]) for cell in cells) for a in (0, 1)]
+    positives = [sum(cell[a][1] for cell in cells) for a in (0, 1)]
+    mass, weight = sum(sizes), Fraction(2 * sizes[0] * sizes[1]) / sum(sizes) ** 2
     corners = set()
-    for at in range(len(people)):
-        for picks in itertools.product((0, 1), repeat=len(people) - 1):
-            h = [Fraction(value) for value in (*picks[:at], 0, *picks[at:])]
-            h[at] = Fraction(sum(positives) - sum(np.array(h) * every)) / every[at]
-            if 0 <= h[at] <= 1:
-                corners.add(_point(people, np.array(h, dtype=object), sizes, mass))
-    rates = [Fraction(positives[a]) / sizes[a] for a in (0, 1)]
-    weight = Fraction(2 * sizes[0] * sizes[1]) / mass**2
-    return Front(sorted(corners), _lower_hull(sorted(corners)), abs(rates[1] - rates[0]), weight)
-
-
-def _point(people: np.ndarray, h: np.ndarray, sizes: np.ndarray, mass: Any) -> Point:
-    selected = (h[:, None] * people.sum(axis=2)).sum(axis=0)
-    gap = Fraction(selected[1]) / sizes[1] - Fraction(selected[0]) / sizes[0]
-    wrong = sum(((1 - h)[:, None] * people[..., 1] + h[:, None] * people[..., 0]).flat)
-    return gap, Fraction(wrong) / mass
+    for at, cell in enumerate(cells):
+        others = [*cells[:at], *cells[at + 1 :]]
+        for picks in itertools.product((0, 1), repeat=len(others)):
+            chosen = [
+                sum(sum(other[a]) for other, pick in zip(others, picks, strict=True) if pick) for a in (0, 1)
+            ]
+            wrong = sum(other[a][1 - pick] for other, pick in zip(others, picks, strict=True) for a in (0, 1))
+            h = Fraction(sum(positives) - sum(chosen)) / (sum(cell[0]) + sum(cell[1]))
+            if 0 <= h <= 1:
+                rates = [(chosen[a] + h * sum(cell[a])) / sizes[a] for a in (0, 1)]
+                wrong += sum(h * cell[a][0] + (1 - h) * cell[a][1] for a in (0, 1))
+                corners.add((rates[1] - rates[0], wrong / mass))
+    base = [Fraction(positives[a]) / sizes[a] for a in (0, 1)]
+    return Front(sorted(corners), _lower_hull(sorted(corners)), abs(base[1] - base[0]), weight)
 
 
 def _lower_hull(points: list[Point]) -> list[Point]:

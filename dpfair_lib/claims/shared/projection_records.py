@@ -1,4 +1,4 @@
-"""The recorded trials of Tables 5.1–5.4, read once, and their summaries taken a second time in exact arithmetic."""
+"""Summaries of the recorded trials of Tables 5.1–5.4, taken a second time in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -9,34 +9,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from dpfair_lib.experiments.recorded_results import read_record
+from dpfair_lib.experiments.thesis.projection_tables_records import trials
 from dpfair_lib.experiments.thesis.projection_tables_summary import OPT
 
-DATA = ("compas", "adult")
-PUBLISHED = 10  # splits 0–9 are the published ones
 AT = {"accuracy": 0, "demographic_parity": 1, "mean_equalized_odds": 2}  # places in what `exact` returns
 OPT_KEY = ("OPT", OPT["variant"], OPT["notion"])
-
-
-@cache
-def trials(data: str) -> pd.DataFrame:
-    """Return all recorded trials of one data set."""
-    return read_record(f"thesis-tables-{data}")[0]
-
-
-@cache
-def published(data: str) -> pd.DataFrame:
-    """Return the trials on the published splits."""
-    rows = trials(data)
-    return rows[rows["split"] < PUBLISHED]
-
-
-@cache
-def times() -> pd.DataFrame:
-    """Return what OPT and Fair Projection took in one run."""
-    return read_record("thesis-projection-times")[0]
 
 
 @cache

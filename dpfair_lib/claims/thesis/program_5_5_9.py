@@ -75,6 +75,7 @@ def check(
                 bent,
                 f"of {PAIRS} pairs of channels of {k} groups of {name} size, objective above the chord at the middle",
             )
+    search.fact("chords", PAIRS, "pairs of channels whose middle was looked at, each time")
     _random_instances(solve, bound, search)
     _through_the_inside(interior, solve, bound, search)
     return search.evidence()

@@ -14,16 +14,17 @@ from scipy.stats import t
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import AS_PRINTED, Evidence, Search
 from dpfair_lib.claims.shared.projection_records import exact_lead
-from dpfair_lib.claims.shared.projection_records import trials as projection_trials
-from dpfair_lib.claims.shared.randomised_training_records import collected, exact_outcome
+from dpfair_lib.claims.shared.randomised_training_records import exact_outcome
 from dpfair_lib.claims.thesis.sentences_means import written_means
 from dpfair_lib.experiments.printed import printed_projections
+from dpfair_lib.experiments.thesis.projection_tables_records import trials as projection_trials
 from dpfair_lib.experiments.thesis.projection_tables_summary import (
     Matched,
     at_equal_gap,
     change_beside_printed,
 )
 from dpfair_lib.experiments.thesis.randomised_training import LEVELS, TUNED_LEVELS
+from dpfair_lib.experiments.thesis.randomised_training_records import collected
 from dpfair_lib.experiments.thesis.randomised_training_sentences import (
     Judged,
     Sentence,
@@ -220,6 +221,9 @@ def _projection(matched: Callable[..., Matched], search: Search) -> None:
             f"fall_{notion}",
             f"{mean:.4f} ± {half:.4f}",
             f"COMPAS, ε = 0.2, {notion}: said to fall by more than {least:g}",
+        )
+        search.fact(
+            f"falls_{notion}", (mean, half, least), f"the same as numbers, with what is said: {notion}"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dpfair_lib.claims.shared.randomised_training_records import trials
+from dpfair_lib.experiments.thesis.randomised_training_records import trials
 
 TWO = "adult-gender", "lsac-gender"
 MORE = "adult-race", "lsac-family-income", "adult-race-gender"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.central.features_covered import FEATURES, NEVER, RECORDS, largest_ratio
 from dpfair_lib.central.flips import flip_probabilities
 from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.parity import parity_bound, parity_violation_probability
@@ -26,10 +27,7 @@ from dpfair_lib.claims.thesis.table_2_1_odds import odds_of_one_rate, slow
 from dpfair_lib.learners.fermi_penalty import clipped_w_sum, renyi_information, residuals
 
 HALF = Fraction(1, 2)
-NEVER = 10**9  # stands for an infinite ratio
-RECORDS = 3
 THIRDS = [Fraction(i, 3) for i in range(4)]
-FEATURES = {"x": 0, "a": 1, "y": 2}
 
 
 def check(
@@ -123,75 +121,6 @@ def _a_bound(bound: Callable[..., float], search: Search) -> None:
         search.equal(sampling, bound(n, math.inf, eta), case, tolerance=1e-12)
     search.observe(1 - bound((400, 900), 0.1, 0.05), {"n": (400, 900), "epsilon": 0.1, "eta": 0.05})
     search.fact("void", round(bound((30, 30), 0.05, 0.05), 2), "bound at 30 rows a group, ε = 0.05, η = 0.05")
-
-
-@functools.cache
-def _universe() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Records (x, a, y), the 4 classifiers of x as what they say of each kind of record, all data of three records."""
-    records = np.array(list(itertools.product((0, 1), repeat=3)))
-    classifiers = np.array(list(itertools.product((0, 1), repeat=2)))
-    data = np.array(list(itertools.combinations_with_replacement(range(8), RECORDS)))
-    return records, classifiers[:, records[:, 0]], data
-
-
-@functools.cache
-def _neighbours(feature: str) -> tuple[np.ndarray, np.ndarray]:
-    """All data sets, and those that differ in one feature of one record, row by row."""
-    records, _, data = _universe()
-    flipped = records.copy()
-    flipped[:, FEATURES[feature]] ^= 1
-    kind = 4 * flipped[:, 0] + 2 * flipped[:, 1] + flipped[:, 2]
-    others = []
-    for row in range(RECORDS):
-        other = data.copy()
-        other[:, row] = kind[other[:, row]]
-        others.append(other)
-    return np.tile(data, (RECORDS, 1)), np.concatenate(others)
-
-
-def largest_ratio(feature: str, counted: str, learner: str, odds: np.ndarray) -> int:
-    """Return the largest probability ratio of all outputs for data sets that differ in one feature of one record.
-
-    The output is a classifier of x, "trained" as one of most correct predictions or "private" with odds 2^correct,
-    and counts with noise: of the "selected" of each group, as Algorithm 2 has them, or of all "cells" (ŷ, a, y).
-
-    Parameters
-    ----------
-    feature : {"x", "a", "y"}
-        What differs.
-    counted : {"selected", "cells"}
-        What is counted.
-    learner : {"trained", "private"}
-        How the classifier is found.
-    odds : ndarray of shape (RECORDS + 1, RECORDS + 1)
-        Largest ratio of the laws of a noisy count, for each two counts.
-
-    Returns
-    -------
-    int
-        The ratio, rounded up; ``NEVER`` if an output is possible for one of two neighbours only.
-    """
-    records, says, _ = _universe()
-    data, other = _neighbours(feature)
-    members = [records[:, 1] == a for a in (0, 1)]
-    if counted == "selected":
-        indicators = [says * member for member in members]
-    else:
-        indicators = [
-            (says == label) * member * (records[:, 2] == y)
-            for label, member, y in itertools.product((0, 1), members, (0, 1))
-        ]
-    counts = np.ones((len(says), len(data)), dtype=np.int64)
-    for each in indicators:
-        counts *= odds[each[:, data].sum(axis=2), each[:, other].sum(axis=2)]
-    right = says == records[:, 2]
-    scores, scores_other = (right[:, rows].sum(axis=2) for rows in (data, other))
-    if learner == "trained":  # the first of the best
-        one, two = scores.argmax(axis=0), scores_other.argmax(axis=0)
-        return NEVER if (one != two).any() else int(counts[one, np.arange(len(one))].max())
-    weights, weights_other = 2**scores, 2**scores_other
-    up, down = counts * weights * weights_other.sum(axis=0), weights_other * weights.sum(axis=0)
-    return int((-(-up // down)).max())
 
 
 def _features_covered(law: Callable[..., Any], search: Search) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.binary_levels import AT_ONE, adult_women
 from dpfair_lib.claims.shared.exchange_fronts import front
@@ -55,6 +56,7 @@ def four_points(eighths: int) -> list[list[list[int]]]:
     return [group_0] * 4 + [group_1] * 4
 
 
+@once
 def _as_printed(search: Search) -> None:
     """Two laws with the same X, the same A and the same P(Y = 1); labels are noisy given (X, A)."""
     search.part("labels with noise")
@@ -95,6 +97,7 @@ def _equally_accurate(one: World, other: World) -> list[tuple[Fraction, Fraction
     return [(g, h) for (acc, g), (same, h) in itertools.product(*points) if acc == same]
 
 
+@once
 def _interval(interval: Callable[..., Any], search: Search) -> None:
     """With P(Ŷ = 1) = P(Y = 1), whatever the class and the labels: the gap is within (1 − acc)/(2w₀w₁) of Δ′."""
     search.part("any classifier that keeps the share of 1s")
@@ -112,6 +115,7 @@ def _interval(interval: Callable[..., Any], search: Search) -> None:
     search.observe(min(reached) - 1, {"part": "both ends are attained"})
 
 
+@once
 def _own_channels(printed_channel: Callable[..., Any], search: Search) -> None:
     """The theorem wants P(Z = a) = P(A = a): Theorem 14's channel never gives it, response only to equal groups."""
     search.part("the chapter's own channels")
@@ -130,6 +134,7 @@ def _own_channels(printed_channel: Callable[..., Any], search: Search) -> None:
         search.agree(response == share, share == Fraction(1, 2) or x == 0, case)
 
 
+@once
 def _on_adult(printed_channel: Callable[..., Any], search: Search) -> None:
     """The thesis's own setting: Adult with gender at ε = 1."""
     search.part("Adult, gender, ε = 1")
@@ -141,6 +146,7 @@ def _on_adult(printed_channel: Callable[..., Any], search: Search) -> None:
     search.fact("reported_on_adult", round(float(reported), 3), "the same in the reports of OPT at ε = 1")
 
 
+@once
 def _predictions_of_features(search: Search) -> None:
     """A classifier of X alone has the gap d to A; to the report Z it has strictly less: Z flatters it."""
     search.part("from the report back to the attribute")

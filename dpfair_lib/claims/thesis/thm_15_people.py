@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.labelled_data_sets import persons_apart, world
 from dpfair_lib.local.exchange import exchange_optima
@@ -87,6 +88,7 @@ def _labels(largest: int) -> Iterator[Labels]:
             yield (n_0, n_1), (s_0, s_1)
 
 
+@once
 def _every_optimum(optima: Callable[..., Any], search: Search) -> None:
     """The DA-optimal classifiers are the exchanges of fewer than D + ½ people for as many."""
     search.part("people apart: the optima")
@@ -102,10 +104,12 @@ def _every_optimum(optima: Callable[..., Any], search: Search) -> None:
     )
 
 
+@once
 def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Search) -> None:
     """Every pair of DA-optimal classifiers of data sets of the same group sizes, whichever group they favour."""
     search.part("people apart: every pair")
-    compared, turned = 0, 0
+    turned, apart, compared = 0, [], []
+    orders, slacks, pairs = [], [], []
     alike: list[tuple[bool, Fraction, dict[str, Any]]] = []
     said = {
         (data.sizes, data.positives): [gap(data.difference, acc, data.share_0) for acc, _ in data.points]
@@ -116,22 +120,28 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
         ours = zip(p.points, said[p.sizes, p.positives], strict=True)
         theirs = zip(q.points, said[q.sizes, q.positives], strict=True)
         for ((acc_p, gap_p), said_p), ((acc_q, gap_q), said_q) in itertools.product(ours, theirs):
-            search.equal(gap_p - gap_q, said_p - said_q, case)
-            compared += 1
+            apart.append(abs(gap_p - gap_q - said_p + said_q))
+            compared.append(case)
             if acc_p == acc_q and p.difference <= q.difference:
                 kept = bool(order(p.difference, q.difference, acc_p, p.share_0))
-                search.agree(gap_p <= gap_q, kept, case)
+                orders.append((gap_p <= gap_q, kept, case))
                 alike.append((kept, gap_q - gap_p, {**case, "accuracy": acc_p}))
                 turned += gap_p > gap_q
-        slack = printed_slack_of(p, q)
-        search.against(slack, case, verify=printed_slack_by_comparison)
+        slacks.append(printed_slack_of(p, q))
+        pairs.append(case)
+    search.observe(-np.array(apart), _columns(compared))
+    found, said_so, where = zip(*orders, strict=True)
+    search.agree(found, said_so, _columns(where))
+    search.against(np.array(slacks), _columns(pairs), verify=printed_slack_by_comparison)
     search.exhausts(
         "all pairs of these data sets of the same group sizes, with all pairs of their DA-optimal classifiers",
         cases=sum(_optima_of(*sizes) ** 2 for sizes in itertools.product(range(1, LARGEST + 1), repeat=2)),
     )
     _under_the_mean(alike, search)
     search.fact(
-        "compared", compared, "pairs of DA-optimal classifiers of people who can be told apart, none left out"
+        "compared",
+        len(compared),
+        "pairs of DA-optimal classifiers of people who can be told apart, none left out",
     )
     search.fact("equal", len(alike), "of these, equally accurate and Δ′(P) ≤ Δ′(Q)")
     search.fact("turned", turned, "of these, where the fairer data have the larger gap")
@@ -139,12 +149,8 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
 
 def _under_the_mean(alike: list[tuple[bool, Fraction, dict[str, Any]]], search: Search) -> None:
     """Judge the theorem where the mean of both Δ′ is large enough for the accuracy, and where it is not."""
-    columns = {}
-    for name in alike[0][2]:
-        columns[name] = np.empty(len(alike), dtype=object)
-        columns[name][:] = [case[name] for *_, case in alike]
     kept, slack = (np.array([row[at] for row in alike]) for at in (0, 1))
-    search.under(kept, slack, columns, verify=printed_slack_at_the_accuracy)
+    search.under(kept, slack, _columns([case for *_, case in alike]), verify=printed_slack_at_the_accuracy)
 
 
 def _of_the_same_sizes() -> Iterator[tuple[DataSet, DataSet]]:
@@ -176,6 +182,15 @@ def printed_slack_by_comparison(
     return printed_slack_of(by_comparison(sizes, p_positives), by_comparison(sizes, q_positives))
 
 
+def _columns(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return cases as one mapping, of arrays that have an entry for each."""
+    columns = {}
+    for name in cases[0]:
+        columns[name] = np.empty(len(cases), dtype=object)
+        columns[name][:] = [case[name] for case in cases]
+    return columns
+
+
 def printed_slack_at_the_accuracy(
     sizes: tuple[int, int], p_positives: tuple[int, int], q_positives: tuple[int, int], accuracy: Fraction
 ) -> Fraction:
@@ -185,10 +200,13 @@ def printed_slack_at_the_accuracy(
     return gap_q - gap_p
 
 
+@once
 def _which_data_sets(optima: Callable[..., Any], search: Search) -> None:
     """At equal sizes the order turns iff D_P is above its half and D_P < D_Q < 2⌈D_P⌉ − D_P; never at equal P(Y=1)."""
     search.part("people apart: which data sets")
     turned, smallest = 0, None
+    rows: list[tuple[bool, bool, dict[str, Any]]] = []
+    alike = []
     for n in range(2, FOLLOWED + 1):
         for n_0 in range(1, n):
             sizes = n_0, n - n_0
@@ -200,10 +218,13 @@ def _which_data_sets(optima: Callable[..., Any], search: Search) -> None:
                 case = {"sizes": sizes, "p_positives": p.positives, "q_positives": q.positives}
                 fails, up = printed_slack_of(p, q) < 0, math.ceil(p.closing)
                 between = p.closing < q.closing < 2 * up - p.closing
-                search.agree(fails, up - p.closing < Fraction(1, 2) and between, case)
-                search.agree(fails and sum(p.positives) == sum(q.positives), False, case)
+                rows.append((fails, up - p.closing < Fraction(1, 2) and between, case))
+                alike.append(fails and sum(p.positives) == sum(q.positives))
                 turned += fails
                 smallest = smallest or (fails and n) or None
+    failing, said, cases = zip(*rows, strict=True)
+    search.agree(failing, said, _columns(cases))
+    search.agree(alike, np.zeros(len(alike), dtype=bool), _columns(cases))
     search.fact(
         "data_sets",
         turned,
@@ -212,6 +233,7 @@ def _which_data_sets(optima: Callable[..., Any], search: Search) -> None:
     search.fact("smallest", smallest, "people in the smallest data set that turns it")
 
 
+@once
 def _other_sizes(optima: Callable[..., Any], search: Search) -> None:
     """With the same law of A and the same P(Y = 1), but of different sizes, two data sets can turn the order."""
     search.part("people apart: other sizes")
@@ -235,12 +257,19 @@ def _other_sizes(optima: Callable[..., Any], search: Search) -> None:
 @functools.cache  # nothing examined enters it
 def _turned_at_the_same_laws() -> list[tuple[Labels, Labels]]:
     """Return the pairs of `_same_laws` that turn the order, their optima by the formula."""
+    whole = math.lcm(*range(1, SAME_SHARE))  # makes whole numbers of accuracies, and its square of gaps
 
     @functools.cache
-    def drawn(sizes: tuple[int, int], labels: tuple[int, int]) -> DataSet:
-        return DataSet(sizes, labels, tuple(exchange_optima(sizes, labels)))
+    def drawn(sizes: tuple[int, int], labels: tuple[int, int]) -> tuple[int, dict[int, int]]:
+        data = DataSet(sizes, labels, tuple(exchange_optima(sizes, labels)))
+        gaps = {int(acc * whole): int(gap * whole**2) for acc, gap in data.points}
+        return int(data.difference * whole**2), gaps
 
-    return [(one, other) for one, other in _same_laws() if printed_slack_of(drawn(*one), drawn(*other)) < 0]
+    def turns(one: Labels, other: Labels) -> bool:
+        (less, gaps), (more, others) = drawn(*one), drawn(*other)
+        return less <= more and any(gaps[acc] > others[acc] for acc in gaps.keys() & others.keys())
+
+    return [(one, other) for one, other in _same_laws() if turns(one, other)]
 
 
 def _same_laws() -> tuple[tuple[Labels, Labels], ...]:

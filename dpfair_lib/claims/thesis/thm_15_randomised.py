@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.exchange_fronts import Front, front
 from dpfair_lib.claims.shared.labelled_data_sets import persons_apart, shared_cells
@@ -23,6 +24,7 @@ Cells = list[list[list[int]]]
 def judge_randomised(characterised: Callable[..., Any], gap: Callable[..., Any], search: Search) -> None:
     """Judge the characterisation, its converse for the theorem, and that no report makes people's gap smaller."""
     _characterisation(characterised, gap, search)
+    _at_random(characterised, search)
     _against_all(characterised, search)
     _people_behind_reports(search)
 
@@ -52,6 +54,7 @@ def _random_fronts(seed: int, count: int) -> list[tuple[Cells, Front]]:
     return found
 
 
+@once
 def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any], search: Search) -> None:
     """All DA-optimal classifiers satisfy the equation iff an exchange errs least and an exchange closes the gap."""
     search.part("randomised: only exchanges are DA-optimal")
@@ -72,11 +75,15 @@ def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any]
         "told", determined, "populations whose labels are a function of what is seen, classifiers randomised"
     )
     search.fact("off", off, "of these, with a DA-optimal classifier off the equation")
+
+
+def _at_random(characterised: Callable[..., Any], search: Search) -> None:
     for cells, found in _random_fronts(int(search.rng.integers(2**32)), 150 * search.effort):
         every = all(found.on_the_equation(point) for point in found.optima())
         search.agree(characterised(cells), every, {"cells": cells})
 
 
+@once
 def _against_all(characterised: Callable[..., Any], search: Search) -> None:
     """Where a DA-optimal classifier is off the equation and leaves a gap, some Q without noise turns the order."""
     search.part("randomised: the converse")
@@ -121,6 +128,7 @@ def without_noise(cells: Cells, difference: Fraction) -> list[list[list[Fraction
     ]
 
 
+@once
 def _people_behind_reports(search: Search) -> None:
     """A classifier of features and report is, for people, one of features and group: never better than their front."""
     search.part("randomised: people behind reports")
