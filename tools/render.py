@@ -13,6 +13,8 @@ from alternatives import describe_figures
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
 
 from dpfair_lib._files import held, write_whole
+from dpfair_lib.claims.errata import errata_text
+from dpfair_lib.claims.papers import NAMES
 
 BUILD = "_build"
 # The theme asks a browser for things that it refuses to a page without a server, or that come from elsewhere.
@@ -60,6 +62,9 @@ def wanted_files(root: Path, executed: Path, page: str | None = None) -> dict[st
                 files[name] = (describe_figures(text) if name.endswith(".ipynb") else text).encode()
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(damaged(paths[name], f"cannot be read ({error})", executed)) from None
+    for source in NAMES:  # beside each page of errata the same as text, which its authors can be sent
+        if f"book/errata-{source}.md" in files:
+            files[f"book/errata-{source}.txt"] = errata_text(source).encode()
     return one_page(files, page) if page else files
 
 

@@ -1,29 +1,19 @@
-"""The ledger as chapters show it: badges, cards, tables, and the source of what they run."""
+"""One claim as chapters show it: its badge, its card, and the source of what they run."""
 
 from __future__ import annotations
 
 import html
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, Claim, Outcome
-from dpfair_lib.claims.report import plain
+from dpfair_lib.claims.kinds import IMPACTS, WORDS
+from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.typeset import case_in_words, number, typeset
 
-BADGES = {
-    "holds": "holds",
-    "corrected": "corrected",
-    "refuted": "refuted",
-    "reproduced": "reproduced",
-    "not-reproduced": "not-reproduced",
-    "open": "open",
-    NOT_EXAMINED: "unexamined",
-    NOT_RUN: "unexamined",
-    "contradicted": "contradicted",
-}
-"""Status → the style class of its badge."""
+LEDGER = "../notebooks/ledger.html"
 
 
 @dataclass(frozen=True)
@@ -40,45 +30,73 @@ class Html:
         return self.markup
 
 
+def verdict(outcome: Outcome) -> str:
+    """Return how the printed statement fares, in words; the computed status where no kind is recorded or borne out."""
+    kind = outcome.claim.kind
+    return WORDS[kind] if kind and outcome.sound and outcome.status != "not run" else outcome.status
+
+
+def mark(outcome: Outcome) -> str:
+    """Return a claim's verdict as a coloured mark; it always carries the words."""
+    words = verdict(outcome)
+    style = {text: kind for kind, text in WORDS.items()}.get(words, words.replace(" ", "-"))
+    return f'<span class="badge-verdict badge-{style}">{html.escape(words)}</span>'
+
+
 def badge(outcome: Outcome) -> Html:
-    """Return the computed status of one claim; the badge always carries the word."""
-    return Html(f"{outcome.claim.id}: {outcome.status}", _badge(outcome.status, outcome.claim.id))
+    """Return a claim's id, which leads to its row in the ledger, its verdict, and what that changes."""
+    claim = outcome.claim
+    impact = f" · {IMPACTS[claim.impact]}" if claim.impact else ""
+    text = f"{claim.id}: {verdict(outcome)}{impact}"
+    link = f'<a href="{LEDGER}#{claim.id}"><code>{html.escape(claim.id)}</code></a>'
+    return Html(text, f'<p class="claim-badge">{link} {mark(outcome)}{html.escape(impact)}</p>')
 
 
 def card(outcome: Outcome) -> Html:
-    """Return what one run found: what was searched, how close it came, which faults were caught."""
-    lines = _lines(outcome)
+    """Return what one run found in four rows, and all the rest of it in a fold."""
+    head, rest = _head(outcome), _rest(outcome)
+    text = "\n".join(f"{name}: {said}" for name, said in [("status", outcome.status), *head, *rest])
+    fold = f"<details><summary>How it was checked</summary>{_rows(rest)}</details>" if rest else ""
+    claim_id = html.escape(outcome.claim.id)
+    top = f'<p>{mark(outcome)} <a href="{LEDGER}#{claim_id}"><code>{claim_id}</code></a></p>'
+    return Html(text, f'<div class="claim-card" id="{claim_id}">{top}{_rows(head)}{fold}</div>')
+
+
+def _rows(lines: Iterable[tuple[str, str]]) -> str:
     rows = "".join(
-        f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
-        for name, text in lines
+        f"<tr><th scope='row'>{html.escape(name)}</th><td>{typeset(said)}</td></tr>" for name, said in lines
     )
-    text = "\n".join(f"{name}: {text}" for name, text in [("status", outcome.status), *lines])
-    return Html(text, f'<div class="claim-card">{_badge(outcome.status)}<table>{rows}</table></div>')
+    return f"<table>{rows}</table>"
 
 
-def _badge(status: str, claim_id: str = "") -> str:
-    name = f"<code>{html.escape(claim_id)}</code> " if claim_id else ""
-    return f'{name}<span class="badge-verdict badge-{BADGES[status]}">{html.escape(status)}</span>'
-
-
-def _lines(outcome: Outcome) -> list[tuple[str, str]]:
+def _head(outcome: Outcome) -> list[tuple[str, str]]:
     claim, evidence = outcome.claim, outcome.evidence
-    lines = [("claim", claim.id), ("place", claim.where), ("statement", claim.statement)]
+    lines = [("claimed", f"{claim.where}: {claim.statement}")]
     if evidence is None:
         return lines
-    lines += [("what survived", claim.finding), ("cases judged", f"{evidence.cases:,}")]
+    lines.append(("what survived", claim.finding))
+    if evidence.counterexample is not None:
+        lines.append(("fails as printed at", case_in_words(evidence.counterexample)))
+    searched = f"{evidence.cases:,} cases"
+    if outcome.faults:
+        caught = len(outcome.faults) - len(outcome.missed)
+        searched += f"; {caught} of {len(outcome.faults)} planted faults caught"
+    return [*lines, ("searched", searched)]
+
+
+def _rest(outcome: Outcome) -> list[tuple[str, str]]:
+    claim, evidence = outcome.claim, outcome.evidence
+    if evidence is None:
+        return []
+    lines = [("what it changes", claim.because)] if claim.because else []
     if evidence.universe:
         lines.append(("enumerated", evidence.universe))
-    for key, value in evidence.facts.items():
-        shown = f"{value:.7g}" if isinstance(value, float) else str(value)
-        lines.append((evidence.says[key] or key, f"{value:,}" if isinstance(value, int) else shown))
+    lines += [(evidence.says.get(key) or key, number(value)) for key, value in evidence.facts.items()]
     if evidence.slack is not None:
         exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {evidence.tolerance:g}"
-        lines.append(("worst slack", f"{float(evidence.slack):.3g} ({exact})"))
-    if evidence.counterexample is not None:
-        lines.append(("fails as printed at", _case(evidence.counterexample)))
+        lines.append(("smallest slack", f"{float(evidence.slack):.3g} ({exact})"))
     if evidence.violation is not None:
-        lines.append(("violated at", _case(evidence.violation)))
+        lines.append(("violated at", case_in_words(evidence.violation)))
     if outcome.faults:
         faults = (
             f"{name}: {'caught' if run.caught else 'MISSED'} ({run.how})"
@@ -86,61 +104,6 @@ def _lines(outcome: Outcome) -> list[tuple[str, str]]:
         )
         lines.append((f"planted faults ({len(outcome.faults)})", "; ".join(faults)))
     return lines
-
-
-def _case(case: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in plain(dict(case)).items())
-
-
-def ledger_table(outcomes: Iterable[Outcome]) -> Html:
-    """Return every claim with its place, our statement and its computed status, source by source."""
-    outcomes = list(outcomes)
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.claim.source, []).append(outcome)
-    jumps = " · ".join(f'<a href="#claims-{source}">{source}</a>' for source in groups)
-    parts = [f"<p>Sources: {jumps}</p>"]
-    for source, group in groups.items():
-        examined = sum(outcome.evidence is not None for outcome in group)
-        parts.append(f'<h3 id="claims-{source}">{source}: {examined} of {len(group)} examined</h3>')
-        header = ("claim and place", "what it says", "status")
-        parts.append(_table(header, [_row(outcome) for outcome in group], style="wide-table claims"))
-    text = "\n".join(f"{outcome.claim.id}: {outcome.status}" for outcome in outcomes)
-    return Html(text, "".join(parts))
-
-
-def _row(outcome: Outcome) -> list[str]:
-    claim = outcome.claim
-    name = html.escape(claim.id)
-    if claim.chapter:
-        name = f'<a href="{claim.chapter}.html">{name}</a>'
-    cases = f"<br><small>{outcome.evidence.cases:,} cases</small>" if outcome.evidence else ""
-    return [
-        f"{name}<br><small>{html.escape(claim.where)}</small>",
-        html.escape(claim.statement),
-        _badge(outcome.status) + cases,
-    ]
-
-
-def errata_table(claims: Iterable[Claim]) -> Html:
-    """Return what the sources misprint or leave open, and what should stand there."""
-    errata = [(claim.id, erratum) for claim in claims for erratum in claim.errata]
-    rows = [
-        [
-            f"{html.escape(claim_id)}<br><small>{html.escape(erratum.where)}</small>",
-            html.escape(erratum.printed),
-            html.escape(erratum.correct),
-        ]
-        for claim_id, erratum in errata
-    ]
-    text = "\n".join(f"{claim_id}, {erratum.where}: {erratum.correct}" for claim_id, erratum in errata)
-    return Html(text, _table(("claim and place", "printed", "should be"), rows, style="wide-table prose"))
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, style: str = "wide-table") -> str:
-    head = "".join(f"<th scope='col'>{name}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="{style}"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 @dataclass(frozen=True)

@@ -1,113 +1,80 @@
-"""The graph of claims, as the chapter of the ledger draws it."""
+"""The graph of claims, as the chapter of the ledger draws it: its nodes are links, by mouse, finger or keyboard."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable
 
-from dpfair_lib import plots
-from dpfair_lib.claims.ledger import NOT_EXAMINED, NOT_RUN, SOURCES, Outcome
+from dpfair_lib.claims.display import Html, verdict
+from dpfair_lib.claims.ledger import SOURCES, Outcome
+from dpfair_lib.claims.pages import COLORS, GROUPS
+from dpfair_lib.claims.papers import NAMES
 from dpfair_lib.claims.report import layers
 
-STATUS_COLORS = {
-    "holds": plots.GREEN,
-    "corrected": plots.ORANGE,
-    "refuted": plots.VERMILION,
-    "reproduced": plots.BLUE,
-    "not-reproduced": plots.PURPLE,
-    "open": plots.SKY,
-    NOT_EXAMINED: "#BBBBBB",
-    NOT_RUN: "#EEEEEE",
-    "contradicted": plots.BLACK,
-}
+COLUMN, ROW = 132, 24  # pixels
 
 
-def claim_graph(outcomes: Iterable[Outcome]) -> plots.Interactive:
-    """Draw the claims, coloured by status, each to the right of what it rests on.
+def claim_graph(outcomes: Iterable[Outcome]) -> Html:
+    """Draw the claims, coloured by what was found, each to the right of what it rests on.
 
     Solid lines: the statement uses another claim. Dotted lines: only its proof does.
     """
-    import plotly.graph_objects as go
-
     outcomes = list(outcomes)
+    place, bands, height = _places(outcomes)
+    lines = []
+    for outcome in outcomes:
+        claim = outcome.claim
+        for other in claim.depends_on:
+            dotted = "" if other in claim.statement_uses else ' stroke-dasharray="2 3"'
+            lines.append(f'<path d="{_curve(place[other], place[claim.id])}"{dotted}/>')
+    nodes = "".join(_node(outcome, *place[outcome.claim.id]) for outcome in outcomes)
+    names = "".join(
+        f'<text class="band" x="4" y="{at:.0f}">{NAMES[source]}</text>' for source, at in bands.items()
+    )
+    width = COLUMN * (1 + max(x for x, _ in place.values()) // COLUMN) + 30
+    links = sum(len(outcome.claim.depends_on) for outcome in outcomes)
+    text = f"Graph of {len(outcomes)} claims and the {links} links between them"
+    markup = (
+        f'<div class="claim-graph" tabindex="0" role="region" aria-label="{text}"><svg width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"><g class="links">{"".join(lines)}</g>'
+        f"{names}{nodes}</svg></div>"
+    )
+    return Html(text, markup)
+
+
+def _places(outcomes: list[Outcome]) -> tuple[dict[str, tuple[float, float]], dict[str, float], float]:
+    """Return where each claim stands, where each paper's band begins, and the height of all."""
     depth = layers(outcome.claim for outcome in outcomes)
-    place: dict[str, tuple[int, int]] = {}
-    bands, top = [], 0
+    place: dict[str, tuple[float, float]] = {}
+    bands: dict[str, float] = {}
+    top = 0
     for source in SOURCES:
         used: dict[int, int] = {}
+        bands[source] = ROW * top + 16
         for outcome in outcomes:
             if outcome.claim.source == source:
                 column = depth[outcome.claim.id]
-                place[outcome.claim.id] = (column, -(top + used.get(column, 0)))
+                place[outcome.claim.id] = (COLUMN * column + 12, ROW * (top + used.get(column, 0)) + 36)
                 used[column] = used.get(column, 0) + 1
-        bands.append((source, top))
         top += max(used.values(), default=0) + 1
-    figure = go.Figure()
-    for proof_only, dash in ((False, "solid"), (True, "dot")):
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for outcome in outcomes:
-            claim = outcome.claim
-            for other in claim.depends_on:
-                if (other not in claim.statement_uses) == proof_only:
-                    curve = _curve(place[other], place[claim.id])
-                    x += [*(across for across, _ in curve), None]
-                    y += [*(up for _, up in curve), None]
-        line = {"color": "#BBBBBB", "width": 0.8, "dash": dash}
-        name = "used by the proof" if proof_only else "used by the statement"
-        figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", name=name)
-    for status, color in STATUS_COLORS.items():
-        nodes = [outcome for outcome in outcomes if outcome.status == status]
-        if not nodes:
-            continue
-        figure.add_scatter(
-            x=[place[node.claim.id][0] for node in nodes],
-            y=[place[node.claim.id][1] for node in nodes],
-            hovertext=[_hover(node) for node in nodes],
-            hoverinfo="text",
-            mode="markers",
-            marker={"color": color, "size": 11, "line": {"color": "#333333", "width": 0.6}},
-            name=status,
-        )
-    # on a ground of their own, so that no line runs through a name
-    name_style = {"showarrow": False, "xanchor": "left", "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0}
-    for claim_id, (across, up) in place.items():
-        text = claim_id.partition(".")[2]
-        figure.add_annotation(x=across, y=up, text=text, font={"size": 10}, xshift=7, **name_style)
-    for source, at in bands:
-        figure.add_annotation(x=-0.2, y=-at + 0.9, text=f"<b>{source}</b>", **name_style)
-    figure.update_layout(
-        width=115 * max(depth.values()) + 125,
-        height=24 * top + 80,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        paper_bgcolor="white",
-        plot_bgcolor="white",
-        # a finger that moves over it scrolls the page
-        dragmode=False,
-        xaxis={"visible": False, "fixedrange": True, "range": [-0.25, max(depth.values()) + 0.8]},
-        yaxis={"visible": False, "fixedrange": True, "range": [-top, 1.6]},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        hoverlabel={"align": "left"},
+    return place, bands, ROW * top + 20
+
+
+def _node(outcome: Outcome, x: float, y: float) -> str:
+    claim = outcome.claim
+    said = html.escape(f"{claim.id}: {verdict(outcome)}. {claim.headline or claim.statement}")
+    colors = {kind: color for group, color in zip(GROUPS.values(), COLORS, strict=True) for kind in group}
+    name = html.escape(claim.id.partition(".")[2])
+    return (
+        f'<a href="#{claim.id}" aria-label="{said}"><title>{said}</title>'
+        f'<circle cx="{x}" cy="{y}" r="6" fill="{colors.get(claim.kind or "", "#bbbbbb")}"/>'
+        f'<text x="{x + 10}" y="{y + 4}">{name}</text></a>'
     )
-    links = sum(len(outcome.claim.depends_on) for outcome in outcomes)
-    text = f"Graph of {len(outcomes)} claims and the {links} links between them"
-    return plots.Interactive(figure, name="claim-graph", text=text)
 
 
-def _curve(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[float, float]]:
+def _curve(start: tuple[float, float], end: tuple[float, float]) -> str:
     """Lead a line from one claim to another; past others in its own row it goes in an arc."""
     (x0, y0), (x1, y1) = start, end
-    if y0 != y1 or x1 - x0 == 1:
-        return [start, end]
-    steps = [k / 12 for k in range(13)]
-    return [(x0 + (x1 - x0) * t, y0 + 1.6 * t * (1 - t)) for t in steps]
-
-
-def _hover(outcome: Outcome) -> str:
-    words, lines = outcome.claim.statement.split(), [""]
-    for word in words:
-        if len(lines[-1]) + len(word) > 60:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    head = f"<b>{outcome.claim.id}</b>: {outcome.status}<br>{html.escape(outcome.claim.where)}"
-    return "<br>".join([head, *(html.escape(line) for line in lines)])
+    if y0 != y1 or x1 - x0 == COLUMN:
+        return f"M{x0} {y0} L{x1} {y1}"
+    return f"M{x0} {y0} Q{(x0 + x1) / 2} {y0 - 0.8 * ROW} {x1} {y1}"

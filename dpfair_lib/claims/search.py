@@ -261,7 +261,7 @@ class Search:
         case : mapping
             Where it is exceeded.
         """
-        self.agree(measured > stated, True, {**case, "measured": measured, "stated": stated})
+        self.sanity(0 if measured > stated else -1, {**case, "measured": measured, "stated": stated})
         self._broken.append((guarantee, measured, stated))
 
     def compare(self, ours: float, printed: float, *, spread: float, case: Case, differs: bool) -> None:

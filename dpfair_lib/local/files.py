@@ -38,7 +38,7 @@ class SecondReportWarning(UserWarning):
 
 
 class CutOffWarning(UserWarning):
-    """An earlier run was cut off and left a part of its file, which was removed."""
+    """An earlier run was interrupted and left an unfinished file, which was removed."""
 
 
 def randomize_file(
@@ -54,72 +54,73 @@ def randomize_file(
     note: str = "",
     progress: Progress | None = None,
 ) -> PrivacyStatement:
-    """Write a copy of a file in which one column is replaced by a report for each row, with a statement beside it.
+    """Copy a CSV or Parquet file with one column replaced by random reports, and write a privacy statement beside it.
 
-    The file is read, changed and written in pieces. The target gets its name when it is whole and on the disk, and its
-    statement, ``TARGET.privacy.json``, comes before it. A Parquet file has the statement in its metadata as well.
-    Meanwhile it is ``.TARGET.partial``, which has reports only and which its owner alone may read. Whoever may not read
-    the source may not read the target either.
+    The file is processed in pieces, so its size does not matter. Until the copy is complete it is called
+    ``.TARGET.partial`` and only its owner may read it; then it gets its name. The statement, ``TARGET.privacy.json``,
+    is written before. A Parquet file also has the statement in its metadata. The copy is never readable by more users
+    than the source.
 
-    Beside the source ``SOURCE.reports.json`` is kept: which columns were reported, and at which ε. Whoever reports a
-    column twice is warned by it, since independent reports of one person can be averaged.
+    ``SOURCE.reports.json`` beside the source lists which columns were reported, and with which ε. It causes a warning
+    if a column is reported twice, because independent reports of one person can be averaged.
 
     Parameters
     ----------
     source, target : str or Path
-        ``.csv``, or ``.parquet`` or ``.pq``, both of one kind.
+        Files of one kind: ``.csv``, or ``.parquet`` or ``.pq``.
     column : str
-        The column of the sensitive attribute.
+        The column with the sensitive attribute.
     randomizer : Randomizer
-        The channel; its values are numbered in the order of the labels.
+        The channel. Its values are numbered in the order of the labels.
     labels : sequence of str
-        The possible values, all of them; public, and not made from the data. In a column of numbers they are read as
-        numbers.
+        All possible values. They are public and must not be taken from the data. In a column of numbers they are read
+        as numbers.
     seed : int, optional
-        For a study: the reports can be drawn again by everybody who knows it, and nothing is protected. By default
-        the randomness is the operating system's.
+        For experiments only: anybody who knows the seed can draw the same reports, so nothing is protected. By default
+        the randomness comes from the operating system.
     overwrite : bool
-        Whether the target may be there already; it is removed when its successor is whole.
+        Whether an existing target may be replaced. It is removed when the new file is complete.
     terms : mapping, optional
-        How the channel was chosen, in plain values; stands in the statement.
+        How the channel was chosen, in plain values; copied into the statement.
     note : str
-        What it assumes; stands in the statement.
+        What the choice assumes; copied into the statement.
     progress : callable, optional
-        Told again and again how much is done and how much there is, in rows (Parquet) or bytes (CSV).
+        Called repeatedly with the amount done and the total, in rows (Parquet) or bytes (CSV).
 
     Returns
     -------
     PrivacyStatement
-        Of one report.
+        What one report costs.
 
     Raises
     ------
     FileNotFoundError
-        If the source is not there.
+        If the source does not exist.
     FileExistsError
-        If the target or its statement is there, and ``overwrite`` is not said.
+        If the target or its statement exists, and ``overwrite`` is False.
     BlockingIOError
         If another process is writing the same target.
     OSError
-        If the target or its statement cannot be written; what was there is then as it was.
+        If the target or its statement cannot be written. Existing files are then unchanged.
     ValueError
-        If a value is missing or none of the labels, with its row; if the files are of another kind, or one and the
-        same; if a record beside the source cannot be read; if labels, column and randomiser do not go together.
+        If a value is missing or not among the labels (the message names the row); if the files are of different kinds,
+        or the same file; if the list of reports beside the source cannot be read; if labels, column and randomiser do
+        not fit.
 
     Warns
     -----
     SecondReportWarning
-        If the column has been reported from this source before, or the source's column holds reports.
+        If the column was reported from this source before, or if the source's column already contains reports.
     CutOffWarning
-        If an earlier run into the same target was cut off and left a part, which is removed.
+        If an earlier run into the same target was interrupted and left an unfinished file, which is removed.
 
     Notes
     -----
-    Reports of subset selection are sets. In Parquet the column becomes a list of its type; in CSV a field has the
-    labels with ``|`` between them. Metadata of the source, and all its other columns, go into the target as they are,
-    except for the number of categories that pandas may have counted in the column: what else they tell of its values
-    is public. Encodings, pages and indexes of a Parquet file are made afresh. A copy of the source is not known to be
-    one: where several are about, the record has to go with each.
+    Reports of subset selection are sets. In Parquet the column becomes a list of its type; in CSV a field contains the
+    labels with ``|`` between them. The other columns and the source's metadata are copied unchanged, except for the
+    number of categories that pandas may have stored for the column; whatever else they reveal is public. Encodings,
+    pages and indexes of a Parquet file are made again. A copy of the source is not recognised: copy the list of reports
+    with it.
     """
     source, target = Path(source), Path(target)
     kind = _kind(source, target, overwrite)

@@ -23,18 +23,18 @@ PANDAS = b"pandas"
 
 
 class LabelError(ValueError):
-    """A value that cannot be reported: missing, or none of the labels.
+    """A value that cannot be reported, because it is missing or not among the labels.
 
     Parameters
     ----------
     column : str
-        Where it was found.
+        The column in which it was found.
     row : int
-        Its row, the first being 1.
+        Its row, counted from 1.
     found : object
         The value, or None.
     labels : sequence
-        What was expected.
+        The labels.
     """
 
     def __init__(self, column: str, row: int, found: Any, labels: Sequence[Any]) -> None:
@@ -69,42 +69,43 @@ def randomize_frame(
     noise: Noise = "secure",
     rng: np.random.Generator | None = None,
 ) -> Frame:
-    """Return the table with one column replaced by a report for each row; all else stays as it is.
+    """Return a table in which one column is replaced by random reports; everything else is unchanged.
 
-    Nothing is kept between calls, so that a large table may be handed over in pieces, on several machines too:
-    ``ddf.map_partitions(randomize_frame, "race", randomizer, labels=labels, meta=ddf._meta)`` for a Dask frame.
-    **Compute that once, and store it**: whatever computes a lazy table a second time draws a second, independent
-    report of everybody, and two of ε are together one of 2ε.
+    Nothing is kept between calls, so a large table may be processed in pieces and on several machines. For a Dask
+    frame: ``ddf.map_partitions(randomize_frame, "race", randomizer, labels=labels, meta=ddf._meta)``. **Compute the
+    result once, and store it.** If a lazy table is computed twice, everybody gives a second, independent report, and
+    two reports of ε cost 2ε.
 
     Parameters
     ----------
     frame : pandas.DataFrame, pyarrow.Table or pyarrow.RecordBatch
-        May have no rows. Arrow columns hold strings, whole numbers or booleans, or are dictionaries of these.
+        The table, possibly without rows. Arrow columns contain strings, whole numbers or booleans, or are dictionaries
+        of these.
     column : str
-        The column of the sensitive attribute.
+        The column with the sensitive attribute.
     randomizer : Randomizer
-        The channel; its values are numbered in the order of the labels.
+        The channel. Its values are numbered in the order of the labels.
     labels : sequence
-        The possible values, all of them and in a public order: never a list made from the data, which would tell
-        who is in them. Reports are labels as well; those of subset selection are lists of labels.
+        All possible values, in a public order. Do not take them from the data: the list would reveal who is in them.
+        Reports are labels too; those of subset selection are lists of labels.
     noise : {"secure", "study"}
         Randomness from the operating system, or from ``rng``.
     rng : numpy.random.Generator, optional
-        Needed for study noise; refused for secure noise, which must not be reproducible.
+        Source of study noise. Must be None for secure noise.
 
     Returns
     -------
     pandas.DataFrame, pyarrow.Table or pyarrow.RecordBatch
-        Of the kind given. The column keeps its type, except that sets are lists of it; a category or dictionary has
-        the labels, in their order.
+        A table of the same kind. The column keeps its type, or becomes a list of it for sets. The categories of a
+        category or dictionary column are the labels, in their order.
 
     Raises
     ------
     LabelError
-        A `ValueError`: if a value is missing or is none of the labels; with its row.
+        A `ValueError`: if a value is missing or not among the labels. The message names the row.
     ValueError
-        If the column is not there, once, or is of another type, or does not go with the labels, or the labels with
-        the randomiser; if the reports are neither labels nor sets of them; if rng does not go with the noise.
+        If the column does not exist, exists twice or has another type; if column, labels and randomiser do not fit; if
+        the reports are neither labels nor sets of labels; if rng does not fit the noise.
     """
     source = NoiseSource(noise, rng).generator
     listed = as_labels(labels, randomizer)

@@ -23,9 +23,8 @@ _MANY = 64  # uniform variables near an output; if so many could be behind it, o
 def averaging_attack(answers: Any) -> np.ndarray:
     """Return the whole numbers nearest to the means of repeated answers.
 
-    If the noise is drawn anew for each answer it averages out: with variance v and R answers the mean of noise has the
-    variance v/R. If the answers are computed from noisy numbers that were drawn once, their mean is what was released
-    once, however many there are.
+    If every answer has fresh noise of variance v, the mean of R answers has noise of variance v/R. If all answers are
+    computed from noisy numbers that were drawn once, their mean reveals nothing more than one answer.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def averaging_attack(answers: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the answers are no table of finite numbers.
+        If the answers are not a table of finite numbers.
     """
     table = np.asarray(answers)
     if table.ndim != 2 or table.size == 0:
@@ -50,34 +49,34 @@ def averaging_attack(answers: Any) -> np.ndarray:
 
 
 def last_bits_attack(outputs: Any, candidates: Any) -> np.ndarray:
-    """Return which whole number stands behind each sum with a noise, both in floating point, by the sum's last bits.
+    """Return which whole number was hidden by floating-point noise, from the last bits of each sum.
 
-    Whatever the law of the noise: near the output y the floats that added to v ≠ 0 give y are about as large as y − v,
-    and coarser than the floats near y if y is smaller. So the sums lie on a lattice, whose step is the distance of
-    floats near y − v (or that of those near y, if larger). An output off a candidate's lattice excludes it. Where an
-    output lies on a lattice that is 2⁸ times as coarse as any other, it is there by chance one time in 2⁸.
+    Near the output y, the floats that added to v ≠ 0 give y are about as large as y − v, and coarser than the floats
+    near y if y is smaller. So the possible sums lie on a lattice, for every distribution of the noise. Its step is the
+    distance between floats near y − v (or near y, if that is larger). An output off a candidate's lattice excludes this
+    candidate. An output lies on a lattice that is 2⁸ times as coarse by chance once in 2⁸ times.
 
     Parameters
     ----------
     outputs : array of shape (n,)
         Noisy numbers.
     candidates : sequence of int
-        The numbers that may stand behind them, different, of absolute value below 2⁵³.
+        The different numbers that may be hidden, of absolute value below 2⁵³.
 
     Returns
     -------
     ndarray of shape (n,)
-        For each output the place of the candidate with the coarsest lattice; `UNDECIDED` if another one's that is not
-        excluded is nearly as coarse.
+        For each output the position of the candidate with the coarsest lattice. `UNDECIDED` if another candidate that
+        is not excluded has a lattice nearly as coarse.
 
     Raises
     ------
     ValueError
-        If the outputs are not finite numbers, or the candidates no different whole numbers.
+        If the outputs are not finite numbers, or if the candidates are not different whole numbers.
 
     References
     ----------
-    Mironov (2012), who looks at the Laplace distribution; that the lattices alone suffice is folklore.
+    Mironov (2012), for the Laplace distribution; that the lattices alone suffice is folklore.
     """
     noisy = as_numbers(outputs, "outputs").astype(float)
     steps = np.array([_lattice_step(noisy, value) for value in _different(candidates)])
@@ -88,10 +87,10 @@ def last_bits_attack(outputs: Any, candidates: Any) -> np.ndarray:
 
 
 def laplace_bits_attack(outputs: Any, candidates: Any, scale: float) -> np.ndarray:
-    """Return which number stands behind each sum with NumPy's Laplace noise, by the sums that can come about.
+    """Return which whole number was hidden by NumPy's Laplace noise, from the set of possible sums.
 
-    NumPy makes the noise from a uniform multiple of 2⁻⁵³, so that far fewer floats come about than there are. For each
-    candidate the few of these are tried from which the output could have come.
+    NumPy computes the noise from a uniform multiple of 2⁻⁵³, so only few of all floats are possible. For each candidate
+    the attack tries the few of them that could have given the output.
 
     Parameters
     ----------
@@ -105,7 +104,8 @@ def laplace_bits_attack(outputs: Any, candidates: Any, scale: float) -> np.ndarr
     Returns
     -------
     ndarray of shape (n,)
-        For each output the place of the only candidate from which it can come; `UNDECIDED` if there is not one only.
+        For each output the position of the only candidate that could have given it. `UNDECIDED` if there is none, or
+        more than one.
 
     Raises
     ------

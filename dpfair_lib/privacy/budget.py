@@ -155,7 +155,7 @@ class BudgetExceededError(ValueError):
 
 
 class Remaining(NamedTuple):
-    """What a budget has left."""
+    """What a budget has left, as (epsilon, delta)."""
 
     epsilon: float
     delta: float

@@ -133,7 +133,7 @@ def divided_epsilon(
 def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: float) -> float:
     """Return the smallest δ at which any k releases that are each (ε, δ)-DP are together (at, δ)-DP.
 
-    The worst release fails openly with probability δ and is else binary randomised response, so that
+    The worst release reveals everything with probability δ, and is otherwise binary randomised response. Hence
     δ_total = 1 − (1 − δ)^k (1 − Σ_l C(k, l) [e^((k−l)ε) − e^(at + lε)]₊ / (1 + e^ε)^k).
 
     Parameters
@@ -146,8 +146,8 @@ def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: f
     Returns
     -------
     float
-        The total δ, rounded up: by 4e-15 and 1e-15 for each release at most, relatively. No smaller one holds for
-        all mechanisms. Without δ it is 0 exactly from kε on.
+        The total δ, rounded up by a relative 4e-15 and 1e-15 for each release at most. No smaller number holds for all
+        mechanisms. If δ is 0 it is exactly 0 from kε on.
 
     Raises
     ------

@@ -188,24 +188,29 @@ _WHOLE = ("record", "person")
 
 
 def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
-    """Return what a statement implies under another neighbouring relation.
+    """Return what a privacy statement implies under another neighbouring relation.
 
-    *add-remove ⇒ replace-one*, and so *⇒ replace-within-group, sensitive-attribute*: replacing a record is
-    removing it and adding another, hence (2ε, (1 + e^ε)δ). *replace-one ⇒ replace-within-group,
-    sensitive-attribute*: those neighbours are replace-one neighbours, hence the same numbers. *local ⇒ the
-    same three*: changing one record changes one person's input and no other report. Where the two relations
-    let different parts of a record change, the whole of it must have been protected (unit "record" or
-    "person"); for *sensitive-attribute* the attribute suffices (unit "sensitive attribute"), and a guarantee
-    for labels, say, implies nothing.
+    These implications hold:
 
-    Nothing else holds: *replace-one* and *local* may publish how many records there are, which *add-remove*
-    hides; *replace-within-group* may publish everyone's group and *sensitive-attribute* everything else;
-    and no trusted curator's statement is *local*.
+    * *add-remove ⇒ replace-one*, and so *⇒ replace-within-group, sensitive-attribute*, with (2ε, (1 + e^ε)δ):
+      replacing a record is removing one and adding another.
+    * *replace-one ⇒ replace-within-group, sensitive-attribute*, with the same numbers: those neighbours are replace-one
+      neighbours.
+    * *local ⇒ replace-one, replace-within-group, sensitive-attribute*, with the same numbers: changing one record
+      changes one person's input and no other report.
+
+    If the two relations let different parts of a record change, the whole record must have been protected (unit
+    "record" or "person"). For *sensitive-attribute* it is enough that the attribute was protected (unit "sensitive
+    attribute"). A guarantee for labels, for example, implies nothing.
+
+    Nothing else is implied. *replace-one* and *local* may publish the number of records, which *add-remove* hides.
+    *replace-within-group* may publish everyone's group, and *sensitive-attribute* everything else. No statement of a
+    trusted curator is *local*.
 
     Parameters
     ----------
     statement : PrivacyStatement
-        What is known.
+        The given statement.
     to : str
         The relation wanted.
 
@@ -217,7 +222,7 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
     Raises
     ------
     ValueError
-        If the implication does not hold, or holds with δ ≥ 1 only.
+        If the implication does not hold, or holds only with δ ≥ 1.
 
     References
     ----------

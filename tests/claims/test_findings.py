@@ -14,10 +14,8 @@ TABLES = {"isit.tables-2-5": "PRV", "isit.tables-6-9": "moments", "isit.tables-1
 @pytest.mark.parametrize("name", TABLES)
 def test_counts_of_the_finding_are_those_of_the_check(name):
     facts = judge(claim(name)).evidence.facts
-    for method, total in (("Algorithm 2", 8), ("DP-FERMI", 40)):
-        found = [
-            text for what, text in facts.items() if what.startswith(f"{method} on ") and "within" in what
-        ]
+    for key, method, total in (("fair", "Algorithm 2", 8), ("fermi", "DP-FERMI", 40)):
+        found = [facts[f"{key}_{data}"] for data in ("adult", "credit")]
         agreed = sum(int(text.split(" of ")[0]) for text in found)
         assert sum(int(text.split(" of ")[1]) for text in found) == total
         assert f"{agreed} of {total} of {method}" in claim(name).finding
@@ -48,3 +46,23 @@ def test_leads_of_the_sentences_are_those_of_the_check():
     assert f"on Adult as run, at all {words[len(as_run)]} levels" in finding
     assert len(LEADS_FOR_NEW) < len(as_run) / 2
     assert "For new rows hardly any lead is established" in finding
+
+
+def test_headlines_tell_what_the_checks_found():
+    def found(name):
+        return judge(claim(name)).evidence.facts, claim(name).headline
+
+    facts, headline = found("isit.thm-3.fairness")
+    assert f"{facts['adult_bound']:.3f}" in headline
+    assert f"quantile of the gap is {facts['adult_quantile']:.3f}" in headline
+    facts, headline = found("isit.prop-4.fairness")
+    assert (
+        f"it is {facts['adult_bound']:.4f}, where the exact expected gap is {facts['adult_gap']:.4f}"
+        in headline
+    )
+    facts, headline = found("isit.noise-multipliers")
+    assert "at least {} and {}".format(*re.findall(r"(\S+) for", facts["adult_epsilon"])) in headline
+    facts, headline = found("isit.preprocessing-leak")
+    assert f"by {facts['sum_moved']:,} clipping norms" in headline
+    facts, headline = found("isit.sentences")
+    assert f"larger by {facts['printed_credit_9'].lstrip('-')}" in headline

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpfair_lib.claims.mpbt.sensitivity import worst_replacement
 from dpfair_lib.learners.output_perturbation import minimise
 from dpfair_lib.privacy.minimisers import (
     LARGEST_PULL,
@@ -16,6 +15,7 @@ from dpfair_lib.privacy.minimisers import (
     minimiser_reach,
     output_perturbation_sensitivity,
 )
+from dpfair_lib.privacy.worst_replacements import worst_replacement
 
 REACHES = [1e-6, 0.01, 0.3, 1.0, 1.28, 3.17, 30.0, 1e4]
 

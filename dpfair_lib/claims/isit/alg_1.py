@@ -20,7 +20,9 @@ def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> 
     search.part("small fractions")
     for alpha, beta in ((a, b) for a in RATES for b in RATES if b <= a):
         case = {"alpha": alpha, "beta": beta}
-        search.against(printed_slack(alpha, beta), case, verify=printed_slack)
+        search.under(
+            np.array([alpha > 0 and beta < 1]), [printed_slack(alpha, beta)], case, verify=printed_slack
+        )
         middle = (alpha + beta) / 2
         (down, nobody_up), (nobody_down, up) = flips(alpha, middle), flips(beta, middle)
         search.equal(alpha * (1 - down), middle, case)
@@ -68,7 +70,9 @@ def _order_reversed(search: Search) -> None:
     pairs = [(a, b) for a in RATES for b in RATES if 0 < a < b < 1]
     for alpha, beta in pairs:
         search.agree(printed_rates(alpha, beta) == (alpha, beta), True, {"alpha": alpha, "beta": beta})
-    search.fact("pairs with the order of the groups reversed, which keep their whole gap", len(pairs))
+    search.fact(
+        "kept_gap", len(pairs), "pairs with the order of the groups reversed, which keep their whole gap"
+    )
 
 
 def _near_the_edges(flips: Callable[..., Any], search: Search) -> None:
@@ -138,23 +142,34 @@ CLAIM = Claim(
     "α < β the printed thresholds flip no one. One formula for either group, (p − r)/p down and "
     "(r − p)/(1 − p) up from rate p to the common rate r, 0 where there is nothing to flip, needs no order of "
     "the groups.",
+    headline="The flips are defined unless both rates are 0 or both are 1; there nobody needs to be flipped.",
+    kind="condition",
+    impact="none",
+    because="Where a printed threshold is 0/0 it would apply to nobody, and Theorem 2 holds with either value.",
     chapter="isit-thm-2",
     errata=(
         Erratum(
             where="Algorithm 1, last line, in both documents; also the proof of ISIT Thm 2, thesis Thm 7",
             printed="thresholds with denominators 2α and 2(1 − β), without a word on α = 0 and β = 1",
             correct="where no one can be flipped, no one needs to be: the threshold is 1, or 0, there",
+            band="condition",
+            why="At α = β = 0 the first threshold is 0/0, at α = β = 1 the second is.",
         ),
         Erratum(
             where="Algorithm 1, line 1, in both documents",
             printed="α ≥ β is assumed without loss of generality inside an algorithm whose cases name groups 0 and 1",
             correct="compare the rates and give the part of group 0 to the group of higher rate",
+            band="slip",
+            why="For α < β the printed thresholds flip no one, so the whole gap remains.",
+            used="Algorithm 2, which swaps the roles where α̃ < β̃",
         ),
         Erratum(
             where="Algorithm 1, line 2, in both documents",
             printed="s is sampled for (x, a): once for all, once per point, or once per person is left open",
             correct="one independent draw per person: every reading has parity in law, and with many people this one "
             "nearly has it in outcome",
+            band="condition",
+            why="With one draw for all, no outcome has parity where 0 < β < α < 1.",
         ),
     ),
     check=check,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.central.bounds import change_lower_bound, optimal_change
+from dpfair_lib.central.finite_populations import flippable_masses
 from dpfair_lib.central.least_change import least_change_by_enumeration, least_change_by_lp
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
@@ -57,8 +58,8 @@ def _bound_holds(bound: Callable[..., Any], search: Search) -> None:
         f"two groups of {POINTS} points with weights in quarters, old and new classifier with values 0, ½, 1",
         cases=len({tuple(triple) for triple in outcomes.tolist()}) ** 2,
     )
-    search.fact("pairs of configurations covered", configurations**2)
-    search.fact("distinct pairs of rates and changes among them", len(outcomes) ** 2)
+    search.fact("configurations", configurations**2, "pairs of configurations covered")
+    search.fact("distinct", len(outcomes) ** 2, "distinct pairs of rates and changes among them")
 
 
 def _bound_holds_at_random(bound: Callable[..., Any], search: Search) -> None:
@@ -172,7 +173,7 @@ def _deterministic_classifiers_attain(bound: Callable[..., Any], search: Search)
         "two groups of two points with weights in quarters, all deterministic classifiers, γ up to the gap",
         cases=25 * 16,
     )
-    search.fact("deterministic cases in which the bound is reached", reached)
+    search.fact("reached", reached, "deterministic cases in which the bound is reached")
 
 
 @functools.cache
@@ -180,17 +181,6 @@ def _two_group_population(left: int, right: int) -> Population:
     quarters = [[Fraction(w, 8), Fraction(4 - w, 8)] for w in (left, right)]
     table = np.array([[[group[x], Fraction(0)] for group in quarters] for x in (0, 1)], dtype=object)
     return Population.from_table(table)
-
-
-def flippable_masses(population: Population, h: np.ndarray) -> set[Fraction]:
-    """Sums of masses of points that the group of higher rate selects and the one of lower rate rejects."""
-    rates = [population.rate(h, group) for group in (0, 1)]
-    high, low = (0, 1) if rates[0] >= rates[1] else (1, 0)
-    atoms = [*population.conditional(high)[h[:, high] == 1], *population.conditional(low)[h[:, low] == 0]]
-    sums = {Fraction(0)}
-    for atom in atoms:
-        sums |= {known + atom for known in sums}
-    return sums
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -216,6 +206,10 @@ CLAIM = Claim(
     finding="True for randomised classifiers too, old and new. Randomised ones attain it for every γ up to "
     "|α − β|; beyond that it is void and the least change is 0. Deterministic ones attain it exactly where "
     "|α − β| − γ is a sum of masses of points that the group of higher rate selects or the other rejects.",
+    headline="The bound holds for randomised classifiers too, and they attain it for every γ up to |α − β|.",
+    kind="as-printed",
+    impact="none",
+    because="The statement holds for every classifier, so what the paper builds on it stands.",
     chapter="isit-prop-1",
     check=check,
     faults=FAULTS,

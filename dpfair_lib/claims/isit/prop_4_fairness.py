@@ -23,6 +23,8 @@ from dpfair_lib.claims.shared.noisy_rates import (
 )
 from dpfair_lib.privacy import DiscreteLaplaceMechanism
 
+ADULT: dict[str, Any] = {"rates": (0.0826, 0.2575), "n": (3675, 7630), "epsilon": 0.05}
+
 
 def check(
     *,
@@ -83,12 +85,11 @@ def _small_samples(bound: Callable[..., float], expected: Callable[..., float], 
         exact = sum((abs(gap) * p for gap, _, p in gap_outcomes(**setting)), Fraction(0))
         own = {"n": setting["n"], "epsilon": epsilons(setting["decays"])}
         ours = expected(rates=tuple(map(float, setting["rates"])), mechanism="geometric", **own)
-        search.equal(ours, float(exact), setting, tolerance=1e-12)
         limit = bound(mechanism="geometric", **own)
-        search.observe(limit - float(exact), setting)
+        search.sharper(ours - float(exact), limit - float(exact), setting, tolerance=1e-12)
         largest = max(largest, float(exact) / limit)
     search.exhausts("81 small samples with geometric noise", cases=2 * len(SMALL))
-    search.fact("largest expected gap over its bound, small samples", largest)
+    search.fact("largest_ratio", largest, "largest expected gap over its bound, small samples")
 
 
 def _laplace_by_lattices(bound: Callable[..., float], expected: Callable[..., float], search: Search) -> None:
@@ -100,6 +101,10 @@ def _laplace_by_lattices(bound: Callable[..., float], expected: Callable[..., fl
         ours = expected(rates=rates, n=n, epsilon=epsilon)
         search.equal(ours, exact, case, tolerance=2e-3)
         search.observe(bound(n, epsilon) - ours, case)
+    limit, ours = bound(ADULT["n"], ADULT["epsilon"]), expected(**ADULT)
+    search.observe(limit - ours, ADULT)
+    search.fact("adult_bound", limit, "bound at Adult's size and rates")
+    search.fact("adult_gap", ours, "exact expected gap at Adult's size and rates")
 
 
 def _bound_with(noise: float = 1.0, sampling: float = 4.0, total: bool = False) -> Callable[..., float]:
@@ -149,6 +154,10 @@ CLAIM = Claim(
     verdict="holds",
     finding="True, under the same silent hypotheses. About three times too large at Adult's size and rates: "
     "0.0220 against 0.0070. With geometric noise 1/ε becomes 1/sinh ε.",
+    headline="The bound holds; at Adult's size and rates it is 0.0220, where the exact expected gap is 0.0070.",
+    kind="sharper",
+    impact="none",
+    because="The printed bound holds for rows that did not train the classifier, as in the paper's split.",
     chapter="isit-thm-3-fairness",
     check=check,
     faults=FAULTS,

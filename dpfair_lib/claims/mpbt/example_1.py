@@ -36,7 +36,11 @@ def check(
         factor=Fraction(1, 2),
         gap=_mean_gap,
     )
-    search.fact("mean of |F_k| over two sensitive groups, in mean gaps of the labels' true rates", "1/2")
+    search.fact(
+        "mean_level_over_gap",
+        "1/2",
+        "mean of |F_k| over two sensitive groups, in mean gaps of the labels' true rates",
+    )
     return search.evidence()
 
 
@@ -79,6 +83,11 @@ CLAIM = Claim(
     "with C⁰ = 0, C^(y,r) = 1 − P(S = r | y), C^(y,r′) = −P(S = r′ | y) for r′ ≠ r, and 0 for "
     "y′ ≠ y.",
     verdict="holds",
+    kind="as-printed",
+    impact="none",
+    because="The identity is exact in every table that was enumerated, for any number of labels and groups.",
+    headline="Equalized odds has the printed linear form, for every number of labels and groups; with two groups its "
+    "mean level is half the mean gap.",
     finding="Exact for every number of labels and groups in which each pair of them occurs. With two groups of "
     "any shares, the mean of |F_k| is half of the mean over the labels of the gap between the groups' "
     "true rates.",

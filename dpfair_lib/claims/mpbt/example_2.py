@@ -31,7 +31,11 @@ def check(
         factor=Fraction(1, 4),
         gap=_gaps,
     )
-    search.fact("mean of |F_k| over two sensitive groups and two labels, in true positive gaps", "1/4")
+    search.fact(
+        "mean_level_over_gap",
+        "1/4",
+        "mean of |F_k| over two sensitive groups and two labels, in true positive gaps",
+    )
     return search.evidence()
 
 
@@ -72,6 +76,11 @@ CLAIM = Claim(
     "C^(y,r′) = −P(S = r′ | y) if the label y is desirable, and with all coefficients 0 "
     "otherwise.",
     verdict="holds",
+    kind="as-printed",
+    impact="none",
+    because="The identity is exact in every table that was enumerated, for each set of desirable labels.",
+    headline="Equality of opportunity has the printed linear form; averaged over both labels its level is a quarter of "
+    "the true positive gap.",
     finding="Exact for every number of labels and every desirable set. The groups of other labels count with 0 "
     "in the mean of |F_k|: with two labels and two groups, it is a quarter of the true positive gap.",
     chapter="mpbt-linear-form",

@@ -38,7 +38,7 @@ def check(
         factor=Fraction(1, 2),
         gap=lambda table, _: abs(accuracy(table, GROUPS[0]) - accuracy(table, GROUPS[1])),
     )
-    search.fact("mean of |F_k| over two sensitive groups, in accuracy gaps", "1/2")
+    search.fact("mean_level_over_gap", "1/2", "mean of |F_k| over two sensitive groups, in accuracy gaps")
     return search.evidence()
 
 
@@ -66,6 +66,11 @@ CLAIM = Claim(
     statement="Accuracy parity, P(H = Y | r) − P(H = Y), has the form (1) over groups r′ with C⁰ = 0, "
     "C^(r) = 1 − P(S = r) and C^(r′) = −P(S = r′) for r′ ≠ r.",
     verdict="holds",
+    kind="as-printed",
+    impact="none",
+    because="The identity is exact in every table that was enumerated, for any number of labels and groups.",
+    headline="Accuracy parity has the printed linear form; with two groups of any shares its mean level is half of "
+    "their accuracy gap.",
     finding="Exact for every number of labels and groups. With two groups of any shares, the mean of |F_k| is "
     "half of their accuracy gap.",
     chapter="mpbt-linear-form",

@@ -37,7 +37,11 @@ def check(
         gap=_gap,
         most_labels=2,
     )
-    search.fact("mean of |F_k| over two sensitive groups and two labels, in parity gaps", "1/2")
+    search.fact(
+        "mean_level_over_gap",
+        "1/2",
+        "mean of |F_k| over two sensitive groups and two labels, in parity gaps",
+    )
     _three_labels(levels, search)
     return search.evidence()
 
@@ -79,8 +83,14 @@ def _three_labels(levels: Callable[..., Any], search: Search) -> None:
     search.equal(difference, abs(expected), {"tables": [first.tolist(), second.tolist()]})
     search.agree(bool(same) and expected != 0, True, {"tables": [first.tolist(), second.tolist()]})
     search.fact(
-        "three labels: two classifiers of the same accuracies in every group differ in F_k by",
+        "three_labels_differ_by",
         str(difference),
+        "three labels: two classifiers of the same accuracies in every group differ in F_k by",
+    )
+    search.fact(
+        "three_label_tables",
+        (first.tolist(), second.tolist()),
+        "the two classifiers, as people by label, group and prediction",
     )
 
 
@@ -114,6 +124,11 @@ CLAIM = Claim(
     "P(y|r) − P(y,r), C^(ȳ,r) = P(ȳ,r) − P(ȳ|r), and C^(y,r′) = −P(y,r′), C^(ȳ,r′) = P(ȳ,r′) "
     "for r′ ≠ r.",
     verdict="holds",
+    kind="as-printed",
+    impact="none",
+    because="The paper claims the form for two labels only, and there it is exact in every table that was enumerated.",
+    headline="Demographic parity has the printed linear form for two labels; for three there is none: equal "
+    "accuracies, levels that differ by 1/6.",
     finding="Exact for two labels, which is what it claims; with three there is no such form: two classifiers "
     "of equal accuracies in all groups differ in F_k. With two groups the mean of |F_k| is half of the "
     "parity gap.",

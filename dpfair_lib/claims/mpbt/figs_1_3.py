@@ -10,12 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.bounded_impact_records import (
-    data_sets,
-    exact_point,
-    points,
-    recorded,
-)
+from dpfair_lib.claims.shared.bounded_impact_records import exact_point, key_of
 from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,
@@ -27,6 +22,7 @@ from dpfair_lib.experiments.mpbt.bounded_impact import (
     noise_scale,
     radius_of,
 )
+from dpfair_lib.experiments.mpbt.bounded_impact_records import data_sets, points, recorded
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     COLUMNS,
     COUNTS,
@@ -104,9 +100,15 @@ def _noise(data: str, scale: Any, radius: Any, seed: int, search: Search) -> Non
             search.observe(row["radius"] - row["farthest distance"], case)
             ratios.append(row["late radius"] / row["radius"])
             first += bool(row["first distance"] == row["farthest distance"])
-    search.fact(f"{data}: largest ratio of the radius as drawn to Lemma 4.1's", f"{max(ratios):.2f}")
     search.fact(
-        f"{data}: points at which the first private model is the farthest", f"{first} of {len(ratios)}"
+        key_of(data, "late"),
+        f"{max(ratios):.2f}",
+        f"{data}: largest ratio of the radius as drawn to Lemma 4.1's",
+    )
+    search.fact(
+        key_of(data, "first_is_farthest"),
+        f"{first} of {len(ratios)}",
+        f"{data}: points at which the first private model is the farthest",
     )
 
 
@@ -154,10 +156,13 @@ def _bands(data: str, bounds: Any, levels: Any, band: str, search: Search) -> No
         search.observe(moved_most[0] - moved_most[-1], {"data": data, "line": named})
     case = {"data": data, "what": "models outside the band"}
     search.compare(outside / models, 0.0, spread=ZETA, case=case, differs=False)
-    search.fact(f"{data}: private levels outside the band", f"{outside:,} of {models:,}")
     search.fact(
-        f"{data}: lines and points at which some model leaves the first one's band",
+        key_of(data, "outside"), f"{outside:,} of {models:,}", f"{data}: private levels outside the band"
+    )
+    search.fact(
+        key_of(data, "leaves_first"),
         f"{left} of {models // MODELS}",
+        f"{data}: lines and points at which some model leaves the first one's band",
     )
 
 
@@ -193,6 +198,12 @@ CLAIM = Claim(
     statement_uses=("mpbt.thm-4.4", "mpbt.cor-3.3", "mpbt.g3-refined"),
     proof_uses=("mpbt.remark-b1", "mpbt.remark-b2", "mpbt.lemma-4.1"),
     verdict="reproduced",
+    kind="digits",
+    impact="condition",
+    because="The bands and their closing in come out again; ε on the axis is that of a 1-strongly convex problem, "
+    "not of the models as run.",
+    headline="None of 160,000 recorded levels of private models leaves the printed band, and the models close in; "
+    "but the panel of odds shows accuracy parity.",
     finding="Of 100 models at each of 160 points none leaves Lemma 4.1's band, as run or as stated, and they close "
     "in. But the panel of odds shows accuracy parity, δ of the largest n is in every radius, the dotted line is "
     "the first model's, not the farthest's, and ε is not the privacy of the models as run.",
@@ -202,6 +213,8 @@ CLAIM = Claim(
             where="Appendix G.1, last paragraph",
             printed="ε up to 10 for both data sets",
             correct="up to 1 for folktables, as run",
+            band="slip",
+            why="The published runs stop at ε = 1 for folktables.",
         ),
     ),
     check=check,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.certificate_samples import correctness
 from dpfair_lib.margins.margins import margins
@@ -22,7 +22,10 @@ def check(
     keeps_prediction: Callable[..., np.ndarray] = lambda margin, reach: margin > reach,
     search: Search,
 ) -> Evidence:
-    """Judge all pairs of linear models on one row x = 1, with L = √2‖x‖; the printed sentence with its L = 2‖x‖."""
+    """Judge all pairs of linear models on one row x = 1, with L = √2‖x‖; the printed sentence with its L = 2‖x‖.
+
+    The printed sentence holds where the prediction is right, or where there are two labels.
+    """
     for labels in (2, 3):
         vectors = np.array(list(itertools.product(SCORES, repeat=labels)))
         first, second = np.divmod(np.arange(len(vectors) ** 2), len(vectors))
@@ -41,7 +44,7 @@ def check(
             ) == 0  # not even a common label among those tied for the best
             broken = np.where((rho**2 >= 4 * square) & (same == 0), 1 + apart, 0)
             case = {"h": here, "h′": there, "y": label}
-            search.against(-broken, case, verify=printed_slack)
+            search.under((rho > 0) | (labels == 2), -broken, case, verify=printed_slack)
             search.part("kept correctness")
             right, right_there = correctness(here, y), correctness(there, y)
             case = {"h": here, "h′": there, "y": label}
@@ -63,8 +66,9 @@ def check(
         search.observe(np.where((lead**2 > 2 * square) & (same == 0), -1, 0), {"h": here, "h′": there})
         equal = (rho**2 == 2 * square) & (square > 0) & (right != right_there)
         search.fact(
-            f"{labels} labels: pairs of the last label with |ρ| = L‖h − h′‖ that judge differently",
+            f"equal_but_different_{labels}",
             int(equal.sum()),
+            f"{labels} labels: pairs of the last label with |ρ| = L‖h − h′‖ that judge differently",
         )
     pairs = 2 * len(SCORES) ** 4 + 3 * len(SCORES) ** 6
     search.exhausts("one row x = 1, two and three labels, all pairs of weights among 0 … 3", cases=pairs)
@@ -102,9 +106,26 @@ CLAIM = Claim(
     "holds for all examples, the bound on the accuracy difference is 0.",
     statement_uses=("mpbt.margin-lipschitz", "mpbt.remark-b2"),
     verdict="corrected",
+    kind="condition",
+    impact="condition",
+    because="The bounds on accuracy rest on whether a prediction is right, and that is kept; which wrong label is "
+    "predicted is not.",
+    headline="A large margin keeps a right prediction right and a wrong one wrong; with three labels a wrong "
+    "prediction can move to another wrong label.",
     finding="With > in place of ≥ a right prediction stays and a wrong one stays wrong, but with three labels "
     "another wrong label may win; at equality h′ can tie. The prediction is kept if the lead of the "
     "best over the second score exceeds L‖h − h′‖.",
+    errata=(
+        Erratum(
+            where="§ 3.1, after Theorem 3.1",
+            printed="if |ρ(h, x, y)| ≥ L‖h − h′‖, both models predict the same label",
+            correct="if |ρ(h, x, y)| > L‖h − h′‖, both are right or both are wrong; the label is the same if h is "
+            "right",
+            band="condition",
+            why="The margin compares the true label with the best other one, not two wrong labels; at equality h′ "
+            "can tie.",
+        ),
+    ),
     chapter="mpbt-thm-3-1",
     check=check,
     faults=FAULTS,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
-from dpfair_lib.claims.shared.bounded_impact_records import exact_point, exact_widths, moved_levels, points
+from dpfair_lib.claims.shared.bounded_impact_records import exact_point, exact_widths, moved_levels
+from dpfair_lib.experiments.mpbt.bounded_impact_records import points
 from dpfair_lib.experiments.mpbt.bounded_impact_sentences import FROM_EPSILON, FROM_N, PRINTED_MOST
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import COLUMNS
 

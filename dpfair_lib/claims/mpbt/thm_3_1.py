@@ -29,7 +29,9 @@ def check(
     _random_models(exact, signed, markov, search)
     for n in (10**2, 10**4, 10**6):
         mean = float(np.mean(n / (np.arange(n) + 0.5)))
-        search.fact(f"|ρ|/L uniform on (0, 1), {n:,} rows: mean of L/|ρ|", round(mean, 2))
+        search.fact(
+            f"uniform_mean_{n}", round(mean, 2), f"|ρ|/L uniform on (0, 1), {n:,} rows: mean of L/|ρ|"
+        )
     return search.evidence()
 
 
@@ -54,7 +56,11 @@ def _all_score_vectors(exact: Any, signed: Any, markov: Any, search: Search) -> 
             _judge(relative, right, right_there, 1.0, np.arange(len(y)), exact, signed, markov, search, case)
     pairs = 2 * len(SCORES) ** 4 + 3 * len(SCORES) ** 6
     search.exhausts("two and three labels, all pairs of scores among 0 … 3, every label", cases=pairs)
-    search.fact("of these, 0/0 though the accuracy differs (the number of ties changes)", undefined)
+    search.fact(
+        "undefined",
+        undefined,
+        "pairs of scores where the ratio is 0/0 and the accuracy differs (ties change)",
+    )
 
 
 def _judge(
@@ -164,6 +170,12 @@ CLAIM = Claim(
     "E[L_{X,Y}/|ρ(h, X, Y)| | E]·‖h − h′‖; ties are broken at random.",
     statement_uses=("mpbt.margin-lipschitz",),
     verdict="holds",
+    kind="as-printed",
+    impact="none",
+    because="No pair of models breaks the bound, with the margins of either model and with ties; the errata are "
+    "misprints.",
+    headline="Accuracy is pointwise Lipschitz in the model as printed, with either model's margins; where margins "
+    "have a density at zero the bound is infinite.",
     finding="Either model's margins will do; ties are covered, with L/0 = ∞. Where L = ρ = 0 the ratio is "
     "undefined: 0 is right for linear models, not in general. If |ρ|/L has a positive density at 0, "
     "the mean is infinite: then the theorem says nothing, while the share of margins within ‖h − h′‖ "
@@ -174,11 +186,17 @@ CLAIM = Claim(
             where="Theorem 3.1, § 3.1, assumption",
             printed="E[L/|ρ(h′, X, Y)| | E] < ∞",
             correct="E[L/|ρ(h, X, Y)| | E] < ∞, as in Appendix B; the bound has h's margins (that of h′ holds too)",
+            band="slip",
+            why="The bound uses the margins of h, so the mean that must be finite is that of h.",
+            used="Appendix B, the theorem restated",
         ),
         Erratum(
             where="Appendix B, first sentence of the proof",
             printed="… ≤ P(L/|ρ(h, X, Y)| ≤ ‖h − h′‖ | E)",
             correct="… ≤ P(|ρ(h, X, Y)|/L ≤ ‖h − h′‖ | E), as at the end of the proof",
+            band="slip",
+            why="A prediction can only change where the margin is small, not where its reciprocal is.",
+            used="Appendix B, end of the proof",
         ),
     ),
     check=check,

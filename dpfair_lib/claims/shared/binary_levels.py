@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from dpfair_lib.datasets import standin
+
 HALF = Fraction(1, 2)
 
 
@@ -24,3 +26,14 @@ def level(p: Fraction, q: Fraction) -> Any:
     if any((one == 0) != (two == 0) for one, two in pairs):
         return math.inf
     return max(max(one / two, two / one) for one, two in pairs if two)
+
+
+AT_ONE = Fraction(3679, 10_000)  # e^(−1), to four digits
+
+
+def adult_women() -> Fraction:
+    """Return the share of women among the rows of Adult that the thesis's experiments use."""
+    cells = standin.recorded()["adult-26k"]["cells"]
+    return Fraction(
+        sum(cell["rows"] for cell in cells if cell["group"] == 0), sum(cell["rows"] for cell in cells)
+    )

@@ -1,8 +1,9 @@
-"""The records behind Table 1 and Figures 1–3 of MPBT, read once, and what is counted in them computed a second way."""
+"""What is counted in the records behind Table 1 and Figures 1–3 of MPBT, computed a second way, in fractions."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
@@ -12,34 +13,15 @@ import numpy as np
 import pandas as pd
 
 from dpfair_lib.experiments.mpbt.bounded_impact import SLACK
-from dpfair_lib.experiments.mpbt.bounded_impact_summary import FigurePoint, figure_points
-from dpfair_lib.experiments.recorded_results import RESULTS, read_record
+from dpfair_lib.experiments.mpbt.bounded_impact_records import points, table_of
 
 Cells = dict[tuple[str, str], Fraction]  # label and group
 
 
-@cache
-def data_sets() -> tuple[str, ...]:
-    """Return the data sets of which there are records."""
-    return tuple(name for name in ("celeba", "acs-income") if (RESULTS / f"mpbt-table-{name}.json").exists())
-
-
-@cache
-def recorded(what: str, data: str) -> pd.DataFrame:
-    """Return the rows of the record "table", "moves" or "figures"."""
-    return read_record(f"mpbt-{what}-{data}")[0]
-
-
-@cache
-def provenance(what: str, data: str) -> dict[str, Any]:
-    """Return what is recorded beside them."""
-    return read_record(f"mpbt-{what}-{data}")[1]
-
-
-@cache
-def points(data: str) -> dict[tuple[str, str, int, float], FigurePoint]:
-    """Return the points of the figures, by problem, axis, n and ε."""
-    return figure_points(recorded("figures", data))
+def key_of(*names: Any) -> str:
+    """Return the key of a fact about something with such names: lower case, digits and underscores."""
+    joined = " ".join(map(str, names)).lower().replace("ε", "epsilon")
+    return re.sub("[^a-z0-9]+", "_", joined)
 
 
 @cache
@@ -61,22 +43,11 @@ def cells_of(table: np.ndarray) -> Cells:
     return {(str(y), str(s)): Fraction(int(table[y, s])) for y, s in np.ndindex(*table.shape)}
 
 
-def table_of(data: str, fit: str, n: int) -> pd.DataFrame:
-    """Return the rows of one fit behind Table 1."""
-    rows = recorded("table", data)
-    return rows[(rows["fit"] == fit) & (rows["n"] == n)]
-
-
 @cache
 def exact_table(data: str, fit: str, n: int, which: str, grouping: str) -> dict[str, Fraction]:
     """Return the bounds of a fit behind Table 1 in fractions, for one of the constants."""
     rows = table_of(data, fit, n)
     return exact_bounds(exactcells_of(rows, "rows"), exactcells_of(rows, f"within {which}"), grouping)
-
-
-def cut_n(data: str) -> int:
-    """Return the number of training rows of the fits as run."""
-    return int(provenance("table", data)["parameters"]["n"])
 
 
 def exactcells_of(rows: pd.DataFrame, column: str) -> Cells:

@@ -17,16 +17,8 @@ import pandas as pd
 from scipy.stats import t
 
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.twelve_tables_records import (
-    DATA,
-    TRIALS,
-    exact_rates,
-    exact_summary,
-    exact_trials,
-    provenance,
-    test_sizes,
-    trials,
-)
+from dpfair_lib.claims.shared.twelve_tables_records import TRIALS, exact_rates, exact_summary, exact_trials
+from dpfair_lib.experiments.isit.twelve_tables_records import DATA, provenance, test_sizes, trials
 from dpfair_lib.experiments.isit.twelve_tables_summary import (
     MEASURES,
     beside_printed,
@@ -132,7 +124,9 @@ def _means(
             )
     for (method, data), agreed in met.items():
         search.fact(
-            f"{method} on {data}: printed numbers within our spread", f"{sum(agreed)} of {len(agreed)}"
+            f"{'fair' if method == 'Algorithm 2' else 'fermi'}_{data}",
+            f"{sum(agreed)} of {len(agreed)}",
+            f"{method} on {data}: printed numbers within our spread",
         )
 
 
@@ -251,11 +245,12 @@ def _promise(leak: Callable[..., float], search: Search) -> None:
             found[data, epsilon] = least
     _other_runs(leak, search)
     search.fact(
-        "δ of DP-FERMI's final weights at the stated ε′, at least",
+        "fermi_delta",
         ", ".join(
             f"{data}, {epsilon:g}: {math.floor(100 * value) / 100:.2f}"
             for (data, epsilon), value in found.items()
         ),
+        "δ of DP-FERMI's final weights at the stated ε′, at least",
     )
 
 

@@ -1,16 +1,10 @@
-"""Small universes of support vectors that several checks of SK go through, and a real machine."""
+"""Small universes of support vectors that several checks of SK go through."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
-from typing import Any
-
-import numpy as np
-from sklearn.datasets import load_iris
-from sklearn.svm import SVC
 
 Record = tuple[int, int]
 POSITIONS = 4
@@ -38,12 +32,6 @@ def nearest_opposites(records: tuple[Record, ...]) -> tuple[list[int], list[int]
     return found[0], found[1]
 
 
-def spread_inside_margin(half: int) -> tuple[list[Fraction], list[int]]:
-    """Return so many records of each label between 0 and 1, alternating, the first at 0."""
-    size = 2 * half
-    return [Fraction(i, size) for i in range(size)], [i % 2 for i in range(size)]
-
-
 def all_inside(x: list[Fraction], y: list[int], C: Fraction) -> bool:
     """Return whether every dual coefficient at C is the optimum, so that all records are support vectors.
 
@@ -54,19 +42,3 @@ def all_inside(x: list[Fraction], y: list[int], C: Fraction) -> bool:
     above = min(1 - weight * v for v, s in zip(x, signs, strict=True) if s > 0)
     below = max(-1 - weight * v for v, s in zip(x, signs, strict=True) if s < 0)
     return sum(signs) == 0 and below <= above
-
-
-@cache
-def iris_pair(kind: str) -> tuple[SVC, SVC]:
-    """Return the linear machines (C = 1) of two neighbouring data sets: 100 irises of two species, features in [0, 1].
-
-    In "moved" the features of one record are replaced by the mean of the other species: the same records are support
-    vectors. In "counted" they are replaced by zeros: their number changes.
-    """
-    data, species = load_iris(return_X_y=True)
-    X, y = data[50:], species[50:]
-    X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    other = X.copy()
-    other[35] = {"moved": X[y == 2].mean(axis=0), "counted": np.zeros(X.shape[1])}[kind]
-    made: Any = [SVC(kernel="linear", C=1.0).fit(rows, y) for rows in (X, other)]
-    return made[0], made[1]

@@ -1,4 +1,4 @@
-"""The recorded trials behind Tables II–XIII, read once, and their means taken a second time from scratch."""
+"""The means of the recorded trials behind Tables II–XIII, taken a second time, from scratch."""
 
 from __future__ import annotations
 
@@ -7,44 +7,17 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import pandas as pd
-
-from dpfair_lib.experiments.isit.twelve_tables_summary import with_measures
+from dpfair_lib.experiments.isit.twelve_tables_records import DATA, record_name
 from dpfair_lib.experiments.recorded_results import read_record
 
-DATA = ("adult", "credit")
 TRIALS = 100
-
-
-@cache
-def provenance(data: str, *, fresh: bool = False) -> dict[str, Any]:
-    """Return what is recorded beside the trials of one data set."""
-    return read_record(_name(data, fresh))[1]
-
-
-@cache
-def trials(*, fresh: bool = False) -> pd.DataFrame:
-    """Return all recorded trials, with the column ``data``; test rows as published, or redrawn."""
-    return with_measures(
-        pd.concat([read_record(_name(data, fresh))[0].assign(data=data) for data in DATA], ignore_index=True)
-    )
-
-
-def _name(data: str, fresh: bool) -> str:
-    return f"isit-tables-{data}" + ("-fresh-test" if fresh else "")
-
-
-def test_sizes(data: str) -> tuple[int, int]:
-    """Return the test rows of the two groups, sorted, on the published test rows."""
-    first, second = provenance(data)["parameters"]["test_groups"]
-    return first, second
 
 
 @cache
 def _lines(fresh: bool) -> dict[tuple[Any, ...], list[dict[Hashable, Any]]]:
     found: dict[tuple[Any, ...], list[dict[Hashable, Any]]] = {}
     for data in DATA:
-        for row in read_record(_name(data, fresh))[0].to_dict("records"):
+        for row in read_record(record_name(data, fresh))[0].to_dict("records"):
             named = (row["target"], row["strength"])
             key = (
                 data,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.support_vectors import (
     POSITIONS,
@@ -20,13 +20,13 @@ from dpfair_lib.claims.shared.support_vectors import (
     all_inside,
     nearest_opposites,
     neighbours,
-    spread_inside_margin,
 )
 from dpfair_lib.claims.sk.alg_1_privacy_attribute import judge_relaxed, raised_rate
 from dpfair_lib.claims.sk.alg_1_privacy_draws import noise_cancels, real_machine
 from dpfair_lib.svm.leaks import noisy_list_epsilon, scale_delta
 from dpfair_lib.svm.line import LineSVM, hard_margin, soft_margin
 from dpfair_lib.svm.perturbation import SupportVectorPerturbation, joint_counts, noisy_support_vectors
+from dpfair_lib.svm.small_machines import spread_inside_margin
 
 ODDS = 2  # e^ε in all exact parts: every event then has a rational probability
 LARGEST = 4
@@ -78,6 +78,8 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
         search.against(slack, case, verify=number_slack)
         counts = [(len(each[0]), len(each[1])) for each in lists]
         if slack < 0:
+            if counted == 0:
+                search.broken("δ of the release, at every ε", measured=-slack, stated=0, case=case)
             counted += 1
         elif counts[0] != counts[1]:
             labelled += 1
@@ -93,11 +95,11 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
         "hard margin, both separable",
         cases=2 * 28 * sum(math.comb(size + len(RECORDS) - 1, size) for size in range(1, LARGEST)),
     )
-    search.fact("pairs of neighbours with a separating threshold each", defined)
-    search.fact("of these, another number of support vectors", counted)
-    search.fact("the same number, other labels", labelled)
-    search.fact("same number and labels, more than the printed ε", over)
-    search.fact("largest real ε there, in units of the printed", float(largest))
+    search.fact("separable", defined, "pairs of neighbours with a separating threshold each")
+    search.fact("other_number", counted, "of these, another number of support vectors")
+    search.fact("other_labels", labelled, "the same number, other labels")
+    search.fact("over", over, "same number and labels, more than the printed ε")
+    search.fact("largest", float(largest), "largest real ε there, in units of the printed")
 
 
 _sides = cache(nearest_opposites)
@@ -135,7 +137,9 @@ def _everybody_inside(soft: Any, real_epsilon: Any, search: Search) -> None:
             search.sanity(len(soft(features, y, C).support) - 2 * half, case)
         search.sanity(-abs(real_epsilon(x, other, 1) - half), {"x": x})
         search.against(inside_slack(half), {"half": half}, verify=inside_slack)
-        search.fact(f"m = {2 * half} records, all support vectors: real ε over printed", half)
+        search.fact(
+            f"inside_{2 * half}", half, f"m = {2 * half} records, all support vectors: real ε over printed"
+        )
 
 
 def inside_slack(half: int) -> Fraction:
@@ -162,7 +166,11 @@ def _scale_alone(real_delta: Any, search: Search) -> None:
         search.sanity(-abs(float(real_delta(odds, k, fewer)) - max(excess)), case, tolerance=1e-5)
         search.sanity(-abs(real_delta(odds, k, fewer) - real_delta(odds, fewer, k)), case)
     search.sanity(-abs(real_delta(ODDS, 3, 2) - Fraction(1, 27)), {"k": 3})
-    search.fact("k = 3 against 2, vectors the same, k hidden: real δ at e^ε = 2", str(real_delta(ODDS, 3, 2)))
+    search.fact(
+        "hidden_number",
+        str(real_delta(ODDS, 3, 2)),
+        "k = 3 against 2, vectors the same, k hidden: real δ at e^ε = 2",
+    )
 
 
 def _attribute_alone(search: Search) -> None:
@@ -171,7 +179,11 @@ def _attribute_alone(search: Search) -> None:
     for m in (80, 160, 320):
         slack = attribute_slack(m)
         search.against(slack, {"m": m}, verify=attribute_slack)
-        search.fact(f"one A changed, Ŷ without A, e^ε = 2, m = {m}: δ at every ε′ is at least", float(-slack))
+        search.fact(
+            f"attribute_{m}",
+            float(-slack),
+            f"one A changed, Ŷ without A, e^ε = 2, m = {m}: δ at every ε′ is at least",
+        )
 
 
 def attribute_slack(m: int) -> Fraction:
@@ -323,6 +335,15 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+NUMBER_SHOWN = """import itertools
+def support(records):  # of a hard margin on a line: the nearest records of the two labels
+    gap = min(abs(a - b) for a, s in records for b, t in records if s != t)
+    return sorted((a, s) for a, s in records if any(s != t and abs(a - b) == gap for b, t in records))
+one = support([(0, 0), (1, 1), (0, 0)])
+two = support([(0, 0), (1, 1), (2, 1)])
+# as many noisy vectors are released as there are support vectors: the two data sets show another number
+assert len(one) != len(two)"""
+
 CLAIM = Claim(
     id="sk.alg-1-privacy",
     where="Algorithm 1, § 4",
@@ -334,7 +355,23 @@ CLAIM = Claim(
     "1. At the same k, ε is (k/2)·‖change‖₁ times the printed one. For A alone, if q̃'s rates are the "
     "records', e^ε = 2: with limits γ = 0, δ ≥ 0.996 at m = 160 and every ε′; with the lemma's slack, δ ≥ ½ at "
     "38ε, m = 4000. Noise on all cells of q̂ is ε-DP for A: the generic algorithm.",
+    headline="The release is not private: one replaced record changes the number of support vectors, which goes out "
+    "without noise, so δ = 1.",
+    kind="guarantee-broken",
+    impact="conclusion",
+    because="The paper offers Algorithm 1 as an ε-DP method; it is none at any ε.",
+    shown_by="other_number",
     chapter="sk-alg-1",
+    errata=(
+        Erratum(
+            where="Algorithm 1, § 4",
+            printed="the output is ε-DP",
+            correct="no privacy: the number of support vectors and their labels go out as they are",
+            band="result",
+            why="One replaced record changes the number of support vectors, and the list shows it with certainty.",
+            shown=NUMBER_SHOWN,
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

@@ -20,6 +20,7 @@ from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, 
 
 ODDS = 2  # e^ε of the noise
 SCALES = {"the generic one, 4ℓ/(μ̃mε)": 28, "part 4's, 4L/μ̃, k = m": 44}
+KEYS = {28: "generic", 44: "lemma"}
 """The slack times m·μ̃ for |A| = 2, β = 1/16: 4 log₂(4|A|/β), and 4 log₂(2|A|/β) + 4 log₂(2/β), whole numbers."""
 WRONG = Fraction(1, 10)
 BOX = Fraction(1, 8)
@@ -127,8 +128,9 @@ def judge_relaxed(raised: Callable[..., Any], search: Search) -> None:
             search.against(
                 relaxed_slack(size, scale), {"m": size, "scale": scale}, verify=relaxed_slack.__wrapped__
             )
-        search.fact(f"slack {name}, m = 4000, e^ε = 2: δ at ε at least", float(-relaxed_slack(4000, scale)))
-        search.fact(f"slack {name}, m = 4000: δ at least ½ up to so many ε", multiples_shown(4000, scale))
+        leak, times = float(-relaxed_slack(4000, scale)), multiples_shown(4000, scale)
+        search.fact(f"slack_{KEYS[scale]}", leak, f"slack {name}, m = 4000, e^ε = 2: δ at ε at least")
+        search.fact(f"times_{KEYS[scale]}", times, f"slack {name}, m = 4000: δ at least ½ up to so many ε")
 
 
 def _draws(m: int, search: Search) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.support_vectors import (
-    iris_pair,
-)
 from dpfair_lib.privacy.auditing import audit
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss
 from dpfair_lib.svm.perturbation import SupportVectorPerturbation
+from dpfair_lib.svm.small_machines import iris_pair
 
 
 def noise_cancels(joint: Any, search: Search) -> None:
@@ -67,11 +65,14 @@ def real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
     found = audit(score, [(one, two)], 4000, 0.001, search.rng)
     search.sanity(found.epsilon_lower - 1.0, {"audit": "more than asked"})
     search.sanity(exact - found.epsilon_lower, {"audit": "no more than the exact one"})
-    search.fact("irises, 42 support vectors, ε = 1 asked: Clopper–Pearson lower bound", found.epsilon_lower)
-    search.fact("the same, exact", exact)
+    says = "irises, 42 support vectors, ε = 1 asked: Clopper–Pearson lower bound"
+    search.fact("iris_audit", found.epsilon_lower, says)
+    search.fact("iris_exact", exact, "the same, exact")
     numbers = [int(svc.n_support_.sum()) for svc in iris_pair("counted")]
     search.sanity(abs(numbers[0] - numbers[1]) - 1, {"numbers": numbers})
-    search.fact("irises, another record replaced: support vectors before and after", str(numbers))
+    search.fact(
+        "iris_numbers", str(numbers), "irises, another record replaced: support vectors before and after"
+    )
 
 
 def _either_reading(release: Any, svc: Any, epsilon: float, search: Search) -> None:

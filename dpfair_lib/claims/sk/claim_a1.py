@@ -65,7 +65,9 @@ def check(
             for cell in cells:
                 laws = [law(*zip(*table, strict=True), groups) for table in (rows, (cell, *rows[1:]))]
                 search.observe(Fraction(2, m) - abs(laws[1] - laws[0]).sum(), {"rows": rows, "other": cell})
-    search.fact("largest ℓ₁ change, m = 3, if the classifier was trained on A", _trained_on_groups())
+    search.fact(
+        "trained", _trained_on_groups(), "largest ℓ₁ change, m = 3, if the classifier was trained on A"
+    )
     return search.evidence()
 
 
@@ -104,6 +106,10 @@ CLAIM = Claim(
     finding="For |A| ≥ 2, m = 1 included (with one group nothing can change). So it is when a whole "
     "record is replaced; counts move by 1 when one is added. All of it needs predictions that "
     "stay: a classifier trained on A can move all of them, and q̂ by 2.",
+    headline="The sensitivity 2/m is right and attained, as long as the predictions do not depend on the attribute.",
+    kind="as-printed",
+    impact="none",
+    because="The generic algorithm, which uses it, changes labels after training and keeps the predictions.",
     chapter="sk-equalized-odds",
     check=check,
     faults=FAULTS,

@@ -69,8 +69,9 @@ def check(
     slack = betas - failure((betas / (2 * many)) ** int(power), many)
     search.observe(slack, {"groups": many, "beta": betas}, tolerance=1e-14)
     search.fact(
-        "chance of failure at the condition, |A| = 2, β = 1/20",
+        "failure",
         float(failure(Fraction(1, 80) ** int(power), 2)),
+        "chance of failure at the condition, |A| = 2, β = 1/20",
     )
     return search.evidence()
 
@@ -94,6 +95,10 @@ CLAIM = Claim(
     finding="It fails with probability at most β²/(4|A|), so that half of the condition is enough, as "
     "q̃_ay has noise of its own. The proof's chain over q̃_1ay + q̃_0ay, for noise on 4|A| "
     "cells, holds at the same condition.",
+    headline="Every noisy cell is positive but for probability β²/(4|A|), so half of the condition is enough.",
+    kind="as-printed",
+    impact="none",
+    because="The noise on the cells is drawn apart from that on the support vectors, so the statement stands.",
     chapter="sk-guarantees",
     check=check,
     faults=FAULTS,

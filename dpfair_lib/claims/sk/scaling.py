@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.support_vectors import POSITIONS, nearest_opposites, neighbours
 from dpfair_lib.svm.leaks import gap_noise_tail, list_change, noisy_list_epsilon
 from dpfair_lib.svm.line import LineSVM, hard_margin, soft_margin
 
 LARGEST = 4
-RANGES = (Fraction(1, 10**6), Fraction(1), Fraction(10**6))
+UNITS = {Fraction(1, 10**6): "millionths", Fraction(1): "ones", Fraction(10**6): "millions"}
+RANGES = tuple(UNITS)
 
 
 def check(
@@ -54,14 +55,16 @@ def _sensitivity(line: Any, change: Any, search: Search) -> None:
             case = here | {"size": size}
             search.observe(k * size - moved, case)
             search.equal(moved, sum(abs(a - b) for a, b in zip(first, second, strict=True)), case)
-            search.against(list_slack(rest, one, two, size), case, verify=list_slack)
+            search.against(
+                list_slack(rest, one, two, size), case, verify=list_slack, reading="sensitivity of the list"
+            )
             largest = max(largest, moved / size / k)
     search.exhausts(
         "all pairs of data sets of two to four records that differ in one and keep the number and the labels of their "
         "support vectors: four positions, three units",
         cases=10 * sum(1 for pair in neighbours(LARGEST) if _comparable(*pair)),
     )
-    search.fact("largest change over kR, four positions", str(largest))
+    search.fact("largest_change", str(largest), "largest change over kR, four positions")
     for positions in (10, 1000):
         # one negative on either side of two positives: nobody's label changes
         last = positions - 1
@@ -69,7 +72,7 @@ def _sensitivity(line: Any, change: Any, search: Search) -> None:
         search.agree([end.support for end in ends] == [(0, 1), (0, 2)], True, {"positions": positions})
         moved = Fraction(change([0, 1], [last, last - 1]), 2 * last)
         search.equal(moved, 1 - Fraction(1, last), {"positions": positions})
-        search.fact(f"on {positions} positions at least", str(moved))
+        search.fact(f"change_{positions}", str(moved), f"on {positions} positions at least")
 
 
 def _list(line: Any, records: Any) -> list[int]:
@@ -128,10 +131,12 @@ def _predictions(tail: Any, search: Search) -> None:
         found = tail(t, scale)
         if epsilon == 100:
             slack = flip_slack(m, size, epsilon)
-            search.against(slack, {"m": m, "size": size, "epsilon": epsilon}, verify=flip_slack)
+            search.against(slack, {"m": m, "size": size, "epsilon": epsilon}, verify=flip_slack,
+                           reading="move of the joint law")  # fmt: skip
             search.fact(
-                f"features in [0, {float(size):g}], ε = {epsilon}, k = 2: P(all positives at 7R/8 flip)",
+                f"flip_{UNITS[size]}",
                 found,
+                f"features in [0, {float(size):g}], ε = {epsilon}, k = 2: P(all positives at 7R/8 flip)",
             )
         search.observe(found - max(0.5 - t / (4 * scale), 0), {"t": t, "scale": scale}, tolerance=1e-15)
     for t, scale in itertools.product((0.0, 1e-6, 0.3, 1.0, 2.0), (0.01, 0.5, 1.0, 3.0)):
@@ -187,6 +192,15 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+UNIT_SHOWN = """import numpy as np
+rng, R, epsilon, beta = np.random.default_rng(0), 1e-6, 100, 1 / 16  # features in [0, R], k = 2
+low, high = R / 4, 3 * R / 4  # the support vectors; 997 of 1000 records lie at 7R/8 and are positive
+V, W = rng.laplace(scale=1 / epsilon, size=(2, 100_000))  # 2/(kε)
+w, alpha, b, x = 4 / R, 8 / R**2, -2, 7 * R / 8
+score = alpha * (high + V - low - W) * x + b
+flips = (score < 0).mean()
+assert flips > beta and 0.997 > 2 * np.log(2 / beta) / (2 * epsilon)  # the law moves by 0.997"""
+
 CLAIM = Claim(
     id="sk.scaling",
     where="Algorithm 1, § 4; § 5, on the output data",
@@ -199,7 +213,23 @@ CLAIM = Claim(
     finding="At the same number and labels the list moves by up to kR per feature of range R, nearly attained; "
     "2/k has no unit. Features in millionths: 997 of 1000 records flip with probability near ½; in "
     "millions nothing flips, and ε is 10⁶ times larger. Noise has to be in the unit of the features.",
+    headline="The sensitivity 2/k has no unit: with features in millionths, 997 of 1000 records flip with probability "
+    "near ½.",
+    kind="replaced",
+    impact="conclusion",
+    because="The scale of the noise and the second tail of § 5 rest on 2/k, and a change of unit breaks both.",
+    shown_by="flip_millionths",
     chapter="sk-alg-1",
+    errata=(
+        Erratum(
+            where="§ 4, Algorithm 1; § 5, on the output data",
+            printed="the support vectors have sensitivity 2/k, and moving them moves the law by at most 2 ln(2/β)/(kε)",
+            correct="features of range R move the list by up to kR each; the noise has to be in the features' unit",
+            band="result",
+            why="Noise of scale 2/(kε) is huge beside features in millionths and nothing beside features in millions.",
+            shown=UNIT_SHOWN,
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

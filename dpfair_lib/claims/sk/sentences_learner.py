@@ -49,7 +49,9 @@ def private_learner(learner: Callable[..., Any], search: Search) -> None:
     )
     search.agree(constant_error(law) > Fraction(1, 4), True, {"law": "skewed"})
     search.fact(
-        "gap of true positive rates of the best Γ + err, a fair h of error ¼ being there", Fraction(1, 10)
+        "left",
+        Fraction(1, 10),
+        "gap of true positive rates of the best Γ + err, a fair h of error ¼ being there",
     )
 
 

@@ -197,8 +197,9 @@ def _compare(of: Callable[..., Contrast], search: Search) -> None:
         search.compare(ours, printed, spread=spread, case=case, differs=False)
         met.append(abs(ours - printed) <= spread)
         what = "OPT less half of no LDP" if setting == "lsac-gender" else "OPT less no LDP"
-        search.fact(f"{setting}, {measure}: {what}", f"{found.mean:+.4f} ± {spread:.4f}")
-    search.fact("numbers that are said, within our spread", f"{sum(met)} of {len(met)}")
+        key = f"{setting}_{measure}".replace("-gender", "")
+        search.fact(key, f"{found.mean:+.4f} ± {spread:.4f}", f"{setting}, {measure}: {what}")
+    search.fact("met", f"{sum(met)} of {len(met)}", "numbers that are said, within our spread")
     lower = [
         bool(of(collected(), measure, _terms(setting, epsilon, "GRR", 1.0)).mean < 0)
         for setting, measure, epsilon in itertools.product(LARGER, GAPS, LEVELS)
@@ -208,8 +209,11 @@ def _compare(of: Callable[..., Contrast], search: Search) -> None:
     search.equal(sum(lower), 0, case)
     search.compare(sum(lower) / len(lower), 1.0, spread=0.0, case=case, differs=True)
     search.fact(
-        "for k > 2 and ε ≥ 8, comparisons with OPT's gap below GRR's", f"{sum(lower)} of {len(lower)}"
+        "below_grr",
+        f"{sum(lower)} of {len(lower)}",
+        "for k > 2 and ε ≥ 8, comparisons with OPT's gap below GRR's",
     )
+    search.fact("same_from", EQUAL_FROM, "ε from which on OPT at the least error is GRR in these data, k > 2")
 
 
 @cache  # the same channels with one of them exchanged, for every fault
@@ -293,8 +297,15 @@ CLAIM = Claim(
     ),
     verdict="not-reproduced",
     finding="Accuracy and F1 hardly move. On Adult with two groups OPT's gaps are smaller, at large ε by 0.017 "
-    "and 0.027. Half on LSAC comes out with a tuned classifier and signed differences, not with absolute ones. For "
+    "and 0.028. Half on LSAC comes out with a tuned classifier and signed differences, not with absolute ones. For "
     "k = 5 and 10 OPT at ζ_min is GRR, to the digit, from ε = 8 on. Nowhere is OPT seen below leaving A out.",
+    kind="digits",
+    impact="conclusion",
+    because="The thesis concludes that OPT is fairer than GRR at large ε for more than two groups. There "
+    "the two are one mechanism, and the gap is lower in 0 of 18 comparisons.",
+    headline="For five and ten groups OPT is GRR from ε = 8 on: lower gaps in 0 of 18 comparisons. For "
+    "two, Adult's gaps fall by 0.017 and 0.028.",
+    shown_by="below_grr",
     chapter="thesis-figures",
     check=check,
     faults=FAULTS,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.labelled_data_sets import World, persons_apart, shared_cells, world
 from dpfair_lib.local.trade_off import da_optimal, trade_off_excess
@@ -30,7 +30,8 @@ def check(
         case = {"cells": found.cells}
         # the original's discrimination has a sign: a classifier may favour the other group for its accuracy
         value = excess(found.accuracies, found.signed, found.difference, found.share_0)
-        search.agree(value == 0, optimal(found.accuracies, found.signed), case)
+        slack = np.where((value == 0) == optimal(found.accuracies, found.signed), 0, -1)
+        search.under(np.ones(len(slack), dtype=bool), slack, case, verify=printed_slack_person_by_person)
         # without a sign a DA-optimal classifier is off the equation where it favours the other group
         value = excess(found.accuracies, found.gaps, found.difference, found.share_0)
         best = optimal(found.accuracies, found.gaps)
@@ -52,9 +53,11 @@ def check(
         "two groups of up to four people, all labels, all classifiers of single people with P(Ŷ=1) = P(Y=1)",
         cases=3 * choices,
     )
-    search.fact("populations of people who can all be told apart", len(apart))
+    search.fact("apart", len(apart), "populations of people who can all be told apart")
     search.fact(
-        "of these, with a DA-optimal classifier off the equation, as it favours the other group", overshooting
+        "overshooting",
+        overshooting,
+        "of these, with a DA-optimal classifier off the equation, as it favours the other group",
     )
     unlike = 0
     for name, worlds in (
@@ -63,7 +66,9 @@ def check(
     ):
         search.part(name)
         unlike += _one_way(worlds, excess, optimal, search)
-    search.fact("populations of shared features with a DA-optimal classifier off the equation", unlike)
+    search.fact(
+        "unlike", unlike, "populations of shared features with a DA-optimal classifier off the equation"
+    )
     return search.evidence()
 
 
@@ -100,7 +105,7 @@ def _one_way(worlds: Iterable[World], excess: Any, optimal: Any, search: Search)
         )
         search.observe(np.where((value == 0) & ~optimal(found.accuracies, found.gaps), -1, 0), case)
         slack = printed_slack(found.cells)
-        search.against(slack, case, verify=printed_slack_person_by_person)
+        search.under(False, slack, case, verify=printed_slack_person_by_person)
         unlike += slack < 0
     return unlike
 
@@ -189,7 +194,24 @@ CLAIM = Claim(
     finding="With ≥ for = it holds for every such classifier and law of labels, and equality always makes h "
     "DA-optimal. The converse holds if any person can be given any label and Δ_SP has a sign, as where it is taken "
     "from, or h is randomised. For classifiers of features it can fail: with noisy labels, or the group unseen.",
+    kind="condition",
+    impact="condition",
+    because="The proof of Theorem 15 needs the equation. It holds where people can all be told apart and "
+    "the difference has a sign, and fails with noisy labels.",
+    headline="The equation of Kamiran and Calders holds where people can all be told apart and differences "
+    "have a sign. With shared features 278 small populations break it.",
     chapter="thesis-thm-15",
+    errata=(
+        Erratum(
+            where="thesis App. B, proof of Theorem 15, the quoted Theorem 1 of Kamiran and Calders",
+            printed="a classifier with P(Ŷ = 1) = P(Y = 1) is DA-optimal iff 1 − acc(h) = c·(Δ_SP(perfect) − Δ_SP(h))",
+            correct="so for people who can all be told apart and Δ_SP with a sign, or randomised; in general only "
+            "≥, and equality is sufficient",
+            band="condition",
+            why="With noisy labels, or the group unseen, no classifier of the features need reach the equation; "
+            "without a sign one that favours the other group misses it.",
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

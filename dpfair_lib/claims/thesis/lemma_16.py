@@ -41,7 +41,11 @@ def check(
             # never attained with all of c₁, as no share is 0
             search.agree(c1 * difference == ratio, difference == 0, case)
             if k == 2:
+                room = c1 * difference - ratio
                 search.observe(-abs(tight * difference - ratio), case)
+                for at in np.flatnonzero(difference > 0):
+                    one = {"p": p, "p1": laws[at]}
+                    search.sharper((tight * difference - ratio)[at], room[at], one)
     # 5 and 10 ways to share six sixths, all rates but all 0
     judged = 6 * 5 * (len(RATES) ** 2 - 1) + 5 * 10 * (len(RATES) ** 3 - 1)
     search.exhausts("all laws of two or three groups, shares in sixths, rates in quarters", cases=judged)
@@ -108,12 +112,21 @@ CLAIM = Claim(
     finding="Both hold for P(Y = 1) > 0. c₂ is attained for every P(Y = 1) < 1 and every k ≥ 2. c₁ is the least "
     "constant that knows only P(Y = 1), but never attained (Δ′ > 0): with m the smallest share, "
     "Δ ≤ (1 − m)Δ′/P(Y = 1), with equality for two groups.",
+    kind="sharper",
+    impact="none",
+    because="Both constants are right as printed; the sharper first one takes the smallest share into "
+    "account.",
+    headline="Both constants are right. With m the smallest share, Δ ≤ (1 − m)Δ′/P(Y = 1), an equality for "
+    "two groups; the second constant is attained.",
     chapter="thesis-thm-15",
     errata=(
         Erratum(
             where="thesis App. B, Lemma 16, first part",
             printed="the step to Δ′ follows from min P(Y=1|A=a) ≤ P(Y=1)",
             correct="it needs min P(Y=1|A=a) ≤ P(Y=1) ≤ max P(Y=1|A=a)",
+            band="slip",
+            why="The distance of a rate above P(Y = 1) is bounded through the least rate, that of one below through "
+            "the largest; an overall rate is between the two.",
         ),
     ),
     check=check,

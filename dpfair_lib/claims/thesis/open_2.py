@@ -194,8 +194,12 @@ def _irrational(ratio: Any, bound: Any, search: Search) -> None:
     search.equal((-program.violation(channel)).sign if program.violation(channel) > 0 else 0, 0, case)
     for error in (program.error, program.error + Fraction(1, 20)):  # they prove something of any program
         judge_bound(bound, replace(program, error=error), proof, search)
-    search.fact("irrational optimum", "(√13 − 1)/12")
-    search.fact("irrational optimum in digits", round(float(t), 6))
+    search.fact("optimum", "(√13 − 1)/12", "irrational optimum")
+    search.fact("optimum_in_digits", round(float(t), 6), "irrational optimum in digits")
+    search.answers(
+        "each level Δ ≤ t is a system of linear inequalities, and no formula rational in the data exists",
+        left="whether a formula with roots exists, of which degree, and how the degree grows with k",
+    )
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -234,6 +238,12 @@ CLAIM = Claim(
     finding="Answered. Δ ≤ t is linear in the channel, as |N_a| ≤ t·D_a with D_a > 0: a quasi-convex program, "
     "solved by linear programs in polynomial time. No formula rational in the data exists: p = (1/2, 1/3, 1/6), "
     "rates 0, 1/2, 1, e^ε = 2, ζ = 1/2 give (√13 − 1)/12.",
+    kind="answered",
+    impact="none",
+    because="The thesis leaves the question open and solves the program by branch and bound, which finds "
+    "the same optimum with more effort.",
+    headline="No formula rational in the data exists: one optimum is (√13 − 1)/12. Every level is a "
+    "polytope, so linear programs solve it in polynomial time.",
     chapter="thesis-optimum",
     check=check,
     faults=FAULTS,

@@ -63,7 +63,7 @@ def check(
                 met = truthful_rows(rare) & truthful_columns(rare) & by_definition(rare[None], x)[0]
                 search.agree(bool(met), True, {"channel": rare, "x": x})
                 search.equal(p @ rare[:, j], least[j], {"p": p, "x": x})  # and it is attained
-    search.fact("channels not truthful by columns that keep (5.5.7) and break (5.5.1)", needed)
+    search.fact("needed", needed, "channels not truthful by columns that keep (5.5.7) and break (5.5.1)")
     return search.evidence()
 
 
@@ -116,6 +116,11 @@ CLAIM = Claim(
     verdict="holds",
     finding="True, and q_jj ≥ q_ij is what it needs: without it the short list does not imply privacy. "
     "P(Z = j) is at least (e^(−ε) + (1 − e^(−ε))p_j)/k, so that no denominator of Δ is 0 if P(Y = 1) > 0.",
+    kind="as-printed",
+    impact="none",
+    because="The hypothesis that it needs, q_jj ≥ q_ij, is stated, and the program keeps it.",
+    headline="Where every report is likeliest from those whose value it is, k² privacy constraints are "
+    "enough. Without that condition they are not.",
     chapter="thesis-optimum",
     check=check,
     faults=FAULTS,

@@ -92,7 +92,9 @@ def no_bound_at_fixed_strength(information: Callable[..., Any], search: Search) 
         )
         if strength in (1.0, 2.5):
             search.fact(
-                f"gap that λ = {strength:g} leaves without any noise", round(abs(float(gaps[best])), 2)
+                f"gap_at_{strength:g}".replace(".", "_"),
+                round(abs(float(gaps[best])), 2),
+                f"gap that λ = {strength:g} leaves without any noise",
             )
 
 

@@ -187,7 +187,7 @@ def _opt(change: Callable[..., Beside], lines: Any, search: Search) -> None:
             search.compare(found.ours, found.printed, spread=found.reach, case=case, differs=False)
             met.append(abs(found.ours - found.printed) <= found.reach)
     search.exhausts("every printed row of OPT", cases=8 * len(chosen))
-    search.fact("printed changes by OPT within our spread", f"{sum(met)} of {len(met)}")
+    search.fact("met_opt", f"{sum(met)} of {len(met)}", "printed changes by OPT within our spread")
 
 
 def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> None:
@@ -216,10 +216,10 @@ def _projections(loss: Callable[..., Beside], lines: Any, search: Search) -> Non
         met.append(abs(found.ours - found.printed) <= found.reach)
         excess[data].append(found.ours - found.printed)
     search.exhausts("every printed row of Fair Projection", cases=3 * len(chosen))
-    search.fact("printed losses of Fair Projection on our curve", f"{sum(met)} of {len(met)}")
+    search.fact("met_fair", f"{sum(met)} of {len(met)}", "printed losses of Fair Projection on our curve")
     for name, values in excess.items():
         text = f"{min(values):+.4f} to {max(values):+.4f}"
-        search.fact(f"our curve above the printed points, {name}", text)
+        search.fact(f"above_{name}", text, f"our curve above the printed points, {name}")
 
 
 def _leads(matched: Callable[..., Matched], lines: Any, search: Search) -> None:
@@ -246,9 +246,10 @@ def _leads(matched: Callable[..., Matched], lines: Any, search: Search) -> None:
         ahead, behind = (sum(sign * lead > reach for lead, reach in pairs) for sign in (1, -1))
         least, most = min(pairs)[0], max(pairs)[0]
         search.fact(
-            f"OPT against Fair Projection at equal gaps, {data}",
+            f"leads_{data}",
             f"ahead in {ahead}, behind in {behind} of {len(pairs)}; lead {least:+.4f} to {most:+.4f}, "
             f"half-widths up to {max(reach for _, reach in pairs):.4f}",
+            f"OPT against Fair Projection at equal gaps, {data}",
         )
 
 
@@ -336,6 +337,13 @@ CLAIM = Claim(
     "solved exactly, mostly loses less accuracy than printed. At equal gaps OPT is nowhere seen ahead in a "
     "hundred trials; on COMPAS it is behind by about 0.001 in 2 of 12 comparisons. OPT takes less time, but a "
     "projection takes milliseconds.",
+    kind="digits",
+    impact="conclusion",
+    because="The thesis concludes that OPT matches or surpasses Fair Projection. At equal gaps it is ahead "
+    "in 0 of 24 comparisons, and behind in 2 of 12 on COMPAS.",
+    headline="OPT's 24 printed changes come out again; 9 of 20 printed losses of Fair Projection do. At "
+    "equal gaps OPT is never ahead and, on COMPAS, twice behind.",
+    shown_by="leads_compas",
     chapter="thesis-fair-projection",
     check=check,
     faults=FAULTS,

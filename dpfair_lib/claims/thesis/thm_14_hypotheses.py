@@ -8,9 +8,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.binary_levels import HALF, LEVELS, SHARES, TRUTHS, level
+from dpfair_lib.claims.shared.binary_levels import AT_ONE, HALF, LEVELS, SHARES, TRUTHS, adult_women, level
 from dpfair_lib.local.binary import (
     binary_matrix,
     least_ratio_anywhere,
@@ -34,6 +34,7 @@ def check(
 ) -> Evidence:
     """Judge the printed excuse for p, q ≥ ½; the infimum without it; and the minimisers of Δ."""
     _fairer_below_half(search)
+    _on_adult(search)
     _infimum(anywhere, closed, ratio, search)
     _minimisers_of_delta(closed, ratio, search)
     _most_truthful(closed, truthful, ratio, search)
@@ -51,19 +52,56 @@ def _fairer_below_half(search: Search) -> None:
             found += 1
             case = {"share_0": share, "x": x, "p": p, "q": q}
             search.against(useful_slack(**case), case, verify=useful_slack)
-    search.fact("channels found that are fairer, more truthful and of level ε, with p below one half", found)
+            search.against(guess_slack(**case), case, verify=guess_slack, reading="better than a guess")
+    search.fact(
+        "outside",
+        found,
+        "channels found that are fairer, more truthful and of level ε, with p below one half",
+    )
+
+
+def _on_adult(search: Search) -> None:
+    """The thesis's own setting: Adult with gender at ε = 1, and a channel with p = 0.14."""
+    search.part("Adult, gender, ε = 1")
+    case = {"share_0": adult_women(), "x": AT_ONE, "p": Fraction(1, 20) / AT_ONE, "q": Fraction(19, 20)}
+    slack = useful_slack(**case)
+    search.against(slack, case, verify=useful_slack)
+    search.agree(slack < 0, True, case)
+    least = optimal_ratio(case["share_0"], AT_ONE)
+    search.fact(
+        "adult_opt", round(float(least), 3), "Adult, gender, ε = 1: part of Δ′ that Theorem 14 leaves"
+    )
+    search.fact(
+        "adult_outside",
+        round(float(least + slack), 3),
+        "the same for a more truthful channel of level 1 with p below one half",
+    )
 
 
 def useful_slack(share_0: Fraction, x: Fraction, p: Fraction, q: Fraction) -> Fraction:
     """Return Δ′ left by (p, q) less that of Theorem 14, or 0 if (p, q) is too private or not truthful enough."""
+    shares = [share_0, 1 - share_0]
+    truths = [
+        Randomizer(binary_matrix(*of)).truth_probability(shares)
+        for of in ((p, q), optimal_truths(share_0, x))
+    ]
+    return _left_less_than_printed(share_0, x, p, q) if truths[0] > max(truths[1], *shares) else Fraction(0)
+
+
+def guess_slack(share_0: Fraction, x: Fraction, p: Fraction, q: Fraction) -> Fraction:
+    """Return the same where utility means to be right more often than a guess, both groups counted alike."""
+    return _left_less_than_printed(share_0, x, p, q) if p + q > 1 else Fraction(0)
+
+
+def _left_less_than_printed(share_0: Fraction, x: Fraction, p: Fraction, q: Fraction) -> Fraction:
+    """Return Δ′ left by (p, q) less that of Theorem 14, or 0 if (p, q) is too private."""
     shares, rates = [share_0, 1 - share_0], [Fraction(0), Fraction(1)]
     one = Randomizer(binary_matrix(p, q))
     other = Randomizer(binary_matrix(*optimal_truths(share_0, x)))
-    needed = max(other.truth_probability(shares), *shares)
-    if one.likelihood_ratio < 1 / x or one.truth_probability(shares) <= needed:
+    if one.likelihood_ratio < 1 / x:
         return Fraction(0)
     left = [channel.pushforward(shares, rates)[1] for channel in (one, other)]
-    return abs(left[0][1] - left[0][0]) - abs(left[1][1] - left[1][0])
+    return Fraction(abs(left[0][1] - left[0][0]) - abs(left[1][1] - left[1][0]))
 
 
 def _infimum(anywhere: Any, closed: Any, ratio: Any, search: Search) -> None:
@@ -152,7 +190,35 @@ CLAIM = Claim(
     finding="Channels with p < ½ can be fairer at level ε and more truthful than Theorem 14's. Without p, q ≥ ½ "
     "the infimum of Δ′ falls by the factor (1 + mu)/2, m the smaller share, u = 1 − e^(−ε), and none attains it. "
     "For Δ nothing is lost, but a whole edge of channels is optimal: the printed is the least truthful of them.",
+    kind="replaced",
+    impact="conclusion",
+    because="Theorem 14 calls its channel optimal given utility. On Adult at ε = 1 a more truthful channel "
+    "with p < ½ leaves less Δ′.",
+    headline="Utility does not require p, q ≥ ½: channels below ½ can be more truthful than Theorem 14's, "
+    "of level ε, and fairer. For Δ nothing is lost.",
+    shown_by="adult_outside",
     chapter="thesis-thm-14",
+    errata=(
+        Erratum(
+            where="thesis App. B, proof of Theorem 14, step 1",
+            printed="non-trivial utility requires p, q ≥ ½",
+            correct="p, q ≥ ½ is an assumption; without it the infimum of Δ′ falls by the factor (1 + mu)/2 and no "
+            "channel attains it",
+            band="result",
+            why="A channel that often hides the smaller group and rarely the larger one can be more truthful than "
+            "Theorem 14's and than any constant answer, and leave less Δ′.",
+            shown="""from fractions import Fraction as F
+
+def left(share, p, q):  # part of Δ′ that is left: rates 0 and 1
+    z = share * p + (1 - share) * (1 - q)
+    return abs((1 - share) * q / (1 - z) - (1 - share) * (1 - q) / z)
+
+share, x, p, q = F(5, 12), F(3, 5), F(1, 24), F(39, 40)  # p < 1/2; e^(-ε) = x = (1 - q)/p
+opt = 1 - x / 2, F(1, 2)  # Theorem 14
+truth = [share * a + (1 - share) * b for a, b in ((p, q), opt)]
+assert (1 - q) / p == x and truth[0] > max(truth[1], 1 - share) and left(share, p, q) < left(share, *opt)""",
+        ),
+    ),
     check=check,
     faults=FAULTS,
 )

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.binary_levels import AT_ONE, adult_women
 from dpfair_lib.claims.shared.exchange_fronts import front
 from dpfair_lib.claims.shared.labelled_data_sets import World, persons_apart, shared_cells, world
 from dpfair_lib.claims.thesis.thm_15_people import judge_people_apart
@@ -43,6 +44,7 @@ def check(
     judge_randomised(characterised, gap, search)
     _interval(interval, search)
     _own_channels(printed_channel, search)
+    _on_adult(printed_channel, search)
     _predictions_of_features(search)
     return search.evidence()
 
@@ -126,6 +128,17 @@ def _own_channels(printed_channel: Callable[..., Any], search: Search) -> None:
         truth = 1 / (1 + x)
         response = share * truth + (1 - share) * (1 - truth)
         search.agree(response == share, share == Fraction(1, 2) or x == 0, case)
+
+
+def _on_adult(printed_channel: Callable[..., Any], search: Search) -> None:
+    """The thesis's own setting: Adult with gender at ε = 1."""
+    search.part("Adult, gender, ε = 1")
+    share = adult_women()
+    p, q = printed_channel(share, AT_ONE)
+    reported = share * p + (1 - share) * (1 - q)
+    search.agree(reported == share, False, {"share_0": share, "x": AT_ONE})
+    search.fact("women_on_adult", round(float(share), 3), "Adult: share of women")
+    search.fact("reported_on_adult", round(float(reported), 3), "the same in the reports of OPT at ε = 1")
 
 
 def _predictions_of_features(search: Search) -> None:
@@ -234,17 +247,36 @@ CLAIM = Claim(
     "Δ′(Q) or their mean is at least (1 − acc)/(2w₀w₁). Randomised: all optima are exchanges up to parity iff one "
     "errs least and one closes the gap, as where (X, A) is seen and tells Y. No equally accurate classifier of X "
     "and a report is fairer to people than DA-optimal ones of (X, A); Theorem 14's channel changes the law of A.",
+    kind="condition",
+    impact="conclusion",
+    because="The thesis uses the theorem to promise fairer classifiers after its own channel. On Adult at "
+    "ε = 1 that channel reports 60 % women, not 32 %, so the theorem does not apply.",
+    headline="Fairer data need not give a fairer classifier: five people suffice, or noisy labels. The "
+    "order holds if the mean difference is at least (1 − acc)/(2w₀w₁).",
+    shown_by="reported_on_adult",
     chapter="thesis-thm-15",
     errata=(
         Erratum(
             where="thesis Theorem 15, § 5.6",
             printed="one class H*, of the classifiers with P(Ŷ = 1) = P(Y = 1), for P and for Q",
             correct="a class of its own for either, as P(Y = 1) may differ",
+            band="condition",
+            why="If P(Y = 1) differs, no classifier that both laws give one share of 1s is in both classes.",
         ),
         Erratum(
             where="thesis App. B, proof of Theorem 15, the two equations for 1 − acc",
             printed="they hold for h_P and h_Q since both are DA-optimal",
             correct="the equation is for a discrimination with a sign; beyond parity Δ_SP = (1 − acc)/c − Δ′",
+            band="condition",
+            why="A DA-optimal classifier may favour the other group for its accuracy; five people suffice for it.",
+        ),
+        Erratum(
+            where="thesis Theorem 15, § 5.6",
+            printed="any law of the labels",
+            correct="labels that what is seen determines, and a mean of Δ′(P) and Δ′(Q) of at least (1 − acc)/(2w₀w₁)",
+            band="condition",
+            why="With noisy labels the same features, groups and P(Y = 1) give the less fair classifier on the fairer "
+            "data.",
         ),
     ),
     check=check,

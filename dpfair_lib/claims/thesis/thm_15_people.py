@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.labelled_data_sets import persons_apart, world
 from dpfair_lib.local.exchange import exchange_optima
@@ -103,7 +105,8 @@ def _every_optimum(optima: Callable[..., Any], search: Search) -> None:
 def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Search) -> None:
     """Every pair of DA-optimal classifiers of data sets of the same group sizes, whichever group they favour."""
     search.part("people apart: every pair")
-    compared, equal, turned = 0, 0, 0
+    compared, turned = 0, 0
+    alike: list[tuple[bool, Fraction, dict[str, Any]]] = []
     said = {
         (data.sizes, data.positives): [gap(data.difference, acc, data.share_0) for acc, _ in data.points]
         for data in _gone_through()
@@ -116,9 +119,9 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
             search.equal(gap_p - gap_q, said_p - said_q, case)
             compared += 1
             if acc_p == acc_q and p.difference <= q.difference:
-                ordered = order(p.difference, q.difference, acc_p, p.share_0)
-                search.agree(gap_p <= gap_q, ordered, case)
-                equal += 1
+                kept = bool(order(p.difference, q.difference, acc_p, p.share_0))
+                search.agree(gap_p <= gap_q, kept, case)
+                alike.append((kept, gap_q - gap_p, {**case, "accuracy": acc_p}))
                 turned += gap_p > gap_q
         slack = printed_slack_of(p, q)
         search.against(slack, case, verify=printed_slack_by_comparison)
@@ -126,9 +129,22 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
         "all pairs of these data sets of the same group sizes, with all pairs of their DA-optimal classifiers",
         cases=sum(_optima_of(*sizes) ** 2 for sizes in itertools.product(range(1, LARGEST + 1), repeat=2)),
     )
-    search.fact("pairs of DA-optimal classifiers of people who can be told apart, none left out", compared)
-    search.fact("of these, equally accurate and Δ′(P) ≤ Δ′(Q)", equal)
-    search.fact("of these, where the fairer data have the larger gap", turned)
+    _under_the_mean(alike, search)
+    search.fact(
+        "compared", compared, "pairs of DA-optimal classifiers of people who can be told apart, none left out"
+    )
+    search.fact("equal", len(alike), "of these, equally accurate and Δ′(P) ≤ Δ′(Q)")
+    search.fact("turned", turned, "of these, where the fairer data have the larger gap")
+
+
+def _under_the_mean(alike: list[tuple[bool, Fraction, dict[str, Any]]], search: Search) -> None:
+    """Judge the theorem where the mean of both Δ′ is large enough for the accuracy, and where it is not."""
+    columns = {}
+    for name in alike[0][2]:
+        columns[name] = np.empty(len(alike), dtype=object)
+        columns[name][:] = [case[name] for *_, case in alike]
+    kept, slack = (np.array([row[at] for row in alike]) for at in (0, 1))
+    search.under(kept, slack, columns, verify=printed_slack_at_the_accuracy)
 
 
 def _of_the_same_sizes() -> Iterator[tuple[DataSet, DataSet]]:
@@ -160,6 +176,15 @@ def printed_slack_by_comparison(
     return printed_slack_of(by_comparison(sizes, p_positives), by_comparison(sizes, q_positives))
 
 
+def printed_slack_at_the_accuracy(
+    sizes: tuple[int, int], p_positives: tuple[int, int], q_positives: tuple[int, int], accuracy: Fraction
+) -> Fraction:
+    """Return the same for the classifiers of one accuracy, with the optima of both data sets found anew."""
+    p, q = by_comparison(sizes, p_positives), by_comparison(sizes, q_positives)
+    (gap_p,), (gap_q,) = ([gap for acc, gap in data.points if acc == accuracy] for data in (p, q))
+    return gap_q - gap_p
+
+
 def _which_data_sets(optima: Callable[..., Any], search: Search) -> None:
     """At equal sizes the order turns iff D_P is above its half and D_P < D_Q < 2⌈D_P⌉ − D_P; never at equal P(Y=1)."""
     search.part("people apart: which data sets")
@@ -180,9 +205,11 @@ def _which_data_sets(optima: Callable[..., Any], search: Search) -> None:
                 turned += fails
                 smallest = smallest or (fails and n) or None
     search.fact(
-        f"pairs of data sets of equal group sizes, up to {FOLLOWED} people each, that turn the order", turned
+        "data_sets",
+        turned,
+        f"pairs of data sets of equal group sizes, up to {FOLLOWED} people each, that turn the order",
     )
-    search.fact("people in the smallest data set that turns it", smallest)
+    search.fact("smallest", smallest, "people in the smallest data set that turns it")
 
 
 def _other_sizes(optima: Callable[..., Any], search: Search) -> None:
@@ -199,7 +226,9 @@ def _other_sizes(optima: Callable[..., Any], search: Search) -> None:
             again = sorted(optima(data.sizes, data.positives), reverse=True)
             search.agree(again == list(data.points), True, case)
     search.fact(
-        "people in the smallest two with the same P(Y = 1) that turn it", SAME_SHARE if found else None
+        "same_share",
+        SAME_SHARE if found else None,
+        "people in the smallest two with the same P(Y = 1) that turn it",
     )
 
 

@@ -68,8 +68,10 @@ def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any]
             function = all(0 in (sum(row[0] for row in cell), sum(row[1] for row in cell)) for cell in cells)
             determined += function
             off += function and len(line) < len(found.optima())
-    search.fact("populations whose labels are a function of what is seen, classifiers randomised", determined)
-    search.fact("of these, with a DA-optimal classifier off the equation", off)
+    search.fact(
+        "told", determined, "populations whose labels are a function of what is seen, classifiers randomised"
+    )
+    search.fact("off", off, "of these, with a DA-optimal classifier off the equation")
     for cells, found in _random_fronts(int(search.rng.integers(2**32)), 150 * search.effort):
         every = all(found.on_the_equation(point) for point in found.optima())
         search.agree(characterised(cells), every, {"cells": cells})

@@ -293,6 +293,12 @@ CLAIM = Claim(
     finding="ζ_min has a closed form and does not depend on Y. If every p_i > 1/(e^ε + k − 1), one channel attains "
     "it, GRR: OPT is GRR, and at large ε can differ only by a rounded ζ. For k = 2 it is GRR or tells the "
     "larger group truly with probability 1 − e^(−ε)/2; for ε > 0 it is never Theorem 14's channel.",
+    kind="as-printed",
+    impact="none",
+    because="The program behaves as said. What the closed form means for the figures is judged at Figures "
+    "5.1–5.10.",
+    headline="The least error has a closed form. At that error OPT is plain randomised response as soon as "
+    "every group's share exceeds 1/(e^ε + k − 1).",
     chapter="thesis-front",
     check=check,
     faults=FAULTS,

@@ -1,0 +1,263 @@
+"""The ledger as pages: what was found, how each statement fares, every claim, every witness."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from dpfair_lib.claims.display import Html, mark, verdict
+from dpfair_lib.claims.kinds import IMPACTS, WORDS
+from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.papers import AUTHORS, NAMES, STATEMENTS
+from dpfair_lib.claims.typeset import case_in_words, number, typeset
+
+FOLDER = "../notebooks/"
+"""Where the chapters are, from any page of the book."""
+
+GROUPS = {
+    "hold as printed": ("as-printed", "sharper"),
+    "hold after a repair": ("slip", "condition", "constant"),
+    "are false": ("replaced", "refuted"),
+    "break a privacy guarantee": ("guarantee-broken",),
+    "are tables or figures run again": ("digits",),
+    "are open questions answered": ("answered",),
+}
+"""What happened to the entries, and the kinds that it covers."""
+
+COLORS = ("#00664b", "#e69f00", "#a33c00", "#6b1d00", "#005a8f", "#5b7f95")
+
+
+def counts(outcomes: Iterable[Outcome]) -> str:
+    """Return the sentence that counts the entries by what happened to them."""
+    outcomes = list(outcomes)
+    kinds = Counter(outcome.claim.kind for outcome in outcomes if outcome.sound)
+    parts = [
+        f"{total} {words}"
+        for words, group in GROUPS.items()
+        if (total := sum(kinds[kind] for kind in group))  # type: ignore[index]
+    ]
+    changed = sum(outcome.claim.impact == "conclusion" for outcome in outcomes)
+    listed = f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return f"Of {len(outcomes)} examined entries {listed}; {changed} change a conclusion of their paper."
+
+
+def paragraphs(sentences: Iterable[str]) -> Html:
+    """Return sentences as paragraphs of a page."""
+    sentences = list(sentences)
+    return Html("\n".join(sentences), "".join(f"<p>{html.escape(said)}</p>" for said in sentences))
+
+
+def bars(outcomes: Iterable[Outcome]) -> Html:
+    """Return a bar for each paper: how many of its entries hold, are repaired, are false."""
+    outcomes = list(outcomes)
+    rows, text = [], []
+    largest = max(Counter(outcome.claim.source for outcome in outcomes).values())
+    for row, source in enumerate(dict.fromkeys(outcome.claim.source for outcome in outcomes)):
+        kinds = Counter(outcome.claim.kind for outcome in outcomes if outcome.claim.source == source)
+        left, y = 76.0, 6 + 34 * row
+        rows.append(f'<text x="0" y="{y + 18}">{NAMES[source]}</text>')
+        for (words, group), color in zip(GROUPS.items(), COLORS, strict=True):
+            total = sum(kinds[kind] for kind in group)  # type: ignore[index]
+            if not total:
+                continue
+            width = 580 * total / largest
+            middle, ink = left + width / 2, "#1a1a1a" if color == "#e69f00" else "#fff"
+            rows.append(
+                f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="26" fill="{color}" stroke="#fff">'
+                f"<title>{NAMES[source]}: {total} {words}</title></rect>"
+                f'<text x="{middle:.1f}" y="{y + 18}" text-anchor="middle" fill="{ink}">{total}</text>'
+            )
+            text.append(f"{NAMES[source]}: {total} {words}")
+            left += width
+    key = "".join(
+        f'<li><span style="background:{color}"></span>{words}</li>'
+        for words, color in zip(GROUPS, COLORS, strict=True)
+    )
+    height = 34 * len({outcome.claim.source for outcome in outcomes}) + 8
+    drawing = (
+        f'<svg class="figure paper-bars" viewBox="0 0 688 {height}" role="img" aria-label="{"; ".join(text)}">'
+        f"{''.join(rows)}</svg>"
+    )
+    return Html("\n".join(text), f'<div class="bars">{drawing}<ul class="key">{key}</ul></div>')
+
+
+def findings(outcomes: Iterable[Outcome]) -> Html:
+    """Return what each entry found in a sentence, a list for each impact, worst first."""
+    items = [_finding(outcome) for outcome in sorted(outcomes, key=_rank)]
+    text = "\n".join(said for said, _ in items)
+    return Html(text, f'<ul class="findings">{"".join(shown for _, shown in items)}</ul>')
+
+
+def _rank(outcome: Outcome) -> int:
+    order = ["guarantee-broken", "refuted", "replaced", "digits", "constant", "condition", "slip", "answered"]
+    kind = outcome.claim.kind or ""
+    return order.index(kind) if kind in order else len(order) + (kind == "as-printed")
+
+
+def _finding(outcome: Outcome) -> tuple[str, str]:
+    claim = outcome.claim
+    said = claim.headline or claim.finding
+    place = f"{NAMES[claim.source]}, {_place(outcome)}"
+    shown = ""
+    if claim.shown_by in outcome.facts and outcome.evidence is not None:
+        fact = f"{outcome.evidence.says[claim.shown_by]}: {number(outcome.facts[claim.shown_by])}"
+        shown = f"<br><small>{typeset(fact[0].upper() + fact[1:])}.</small>"
+    link = f'<a href="{FOLDER}{claim.chapter}.html#{claim.id}">why</a>'
+    row = f'<a href="{FOLDER}ledger.html#{claim.id}"><code>{claim.id}</code></a>'
+    markup = f"<li>{mark(outcome)} {typeset(said)} <small>({html.escape(place)}; {link}, {row})</small>{shown}</li>"
+    return f"{verdict(outcome)}: {said} ({place})", markup
+
+
+def _place(outcome: Outcome) -> str:
+    """Return the place without the paper's name, which stands before it."""
+    name = NAMES[outcome.claim.source]
+    return outcome.claim.where.removeprefix(f"{name.lower()} ").removeprefix(f"{name} ")
+
+
+def statements(outcomes: Iterable[Outcome]) -> Html:
+    """Return, for each paper, how its numbered statements fare, and the sentence that counts those that hold."""
+    by_id = {outcome.claim.id: outcome for outcome in outcomes}
+    parts, text = [], []
+    for source, named in STATEMENTS.items():
+        judged = {name: [by_id[claim_id] for claim_id in ids] for name, ids in named.items()}
+        holding = [name for name, parts_of in judged.items() if all(_holds(part) for part in parts_of)]
+        said = _how_many(NAMES[source], list(judged), holding)
+        text.append(said)
+        rows = [
+            [
+                html.escape(name),
+                "<br>".join(f"{_link(part)} {mark(part)}" for part in parts_of),
+                "<br>".join(typeset(part.claim.headline or part.claim.finding) for part in parts_of[:1]),
+            ]
+            for name, parts_of in judged.items()
+        ]
+        parts.append(
+            f'<h3 id="statements-{source}">{NAMES[source]}</h3><p>{html.escape(AUTHORS[source])}.</p>'
+        )
+        parts.append(f"<p><strong>{html.escape(said)}</strong></p>")
+        parts.append(table(("statement", "its parts", "what a reader should know"), rows))
+    return Html("\n".join(text), "".join(parts))
+
+
+def fares(source: str, outcomes: Iterable[Outcome]) -> str:
+    """Return the sentence that counts the numbered statements of a paper that hold as printed."""
+    by_id = {outcome.claim.id: outcome for outcome in outcomes}
+    named = STATEMENTS[source]
+    holding = [name for name, ids in named.items() if all(_holds(by_id[claim_id]) for claim_id in ids)]
+    return _how_many(NAMES[source], list(named), holding)
+
+
+def _holds(outcome: Outcome) -> bool:
+    return outcome.sound and outcome.claim.kind in ("as-printed", "sharper")
+
+
+def _how_many(paper: str, named: Sequence[str], holding: Sequence[str]) -> str:
+    of = f"{paper}'s {_listed(named)}"
+    if not holding:
+        return f"None of {of} holds as printed."
+    if len(holding) == len(named):
+        return f"{of} hold as printed."
+    verb = "holds" if len(holding) == 1 else "hold"
+    return f"Of {of}, only {_listed(holding)} {verb} as printed."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _link(outcome: Outcome) -> str:
+    claim = outcome.claim
+    return f'<a href="{FOLDER}{claim.chapter}.html#{claim.id}"><code>{claim.id}</code></a>'
+
+
+FILTER = """<script>
+(() => {
+  const form = document.currentScript.previousElementSibling;
+  const rows = () => document.querySelectorAll("tr[data-paper]");
+  form.addEventListener("change", () => {
+    let shown = 0;
+    for (const row of rows()) {
+      const fits = ["paper", "kind", "impact"].every(
+        (name) => !form.elements[name].value || row.dataset[name] === form.elements[name].value);
+      row.hidden = !fits;
+      shown += fits;
+    }
+    form.querySelector("output").textContent = `${shown} shown`;
+  });
+})();
+</script>"""
+
+
+def ledger_table(outcomes: Iterable[Outcome]) -> Html:
+    """Return every claim: what is claimed, what survived, how it fares and what that changes; with filters."""
+    outcomes = list(outcomes)
+    chosen = {
+        "paper": {outcome.claim.source: NAMES[outcome.claim.source] for outcome in outcomes},
+        "kind": {kind: words for kind, words in WORDS.items() if _any(outcomes, "kind", kind)},
+        "impact": {impact: words for impact, words in IMPACTS.items() if _any(outcomes, "impact", impact)},
+    }
+    selects = "".join(
+        f'<label>{name} <select name="{name}"><option value="">all</option>'
+        + "".join(f'<option value="{value}">{words}</option>' for value, words in options.items())
+        + "</select></label> "
+        for name, options in chosen.items()
+    )
+    form = f'<form class="ledger-filter">{selects}<output>{len(outcomes)} shown</output></form>{FILTER}'
+    header = ("claim and place", "what is claimed", "what survived", "verdict and impact")
+    head = "".join(f"<th scope='col'>{name}</th>" for name in header)
+    body = "".join(_row(outcome) for outcome in outcomes)
+    markup = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    text = "\n".join(f"{outcome.claim.id}: {verdict(outcome)}" for outcome in outcomes)
+    return Html(text, f'{form}<div class="wide-table claims">{markup}</div>')
+
+
+def _any(outcomes: Iterable[Outcome], name: str, value: str) -> bool:
+    return any(getattr(outcome.claim, name) == value for outcome in outcomes)
+
+
+def _row(outcome: Outcome) -> str:
+    claim, evidence = outcome.claim, outcome.evidence
+    said = typeset(claim.headline or claim.finding)
+    more = [claim.finding] if claim.headline and claim.finding else []
+    if evidence is not None and evidence.counterexample is not None:
+        more.append(f"Fails as printed at {case_in_words(evidence.counterexample)}.")
+    fold = "".join(f"<p>{typeset(line)}</p>" for line in more)
+    fold = f"<details><summary>more</summary>{fold}</details>" if fold else ""
+    impact = f"<br><small>{IMPACTS[claim.impact]}</small>" if claim.impact else ""
+    cases = f"<br><small>{evidence.cases:,} cases</small>" if evidence is not None else ""
+    cells = (
+        f"{_link(outcome)}<br><small>{html.escape(claim.where)}</small>",
+        typeset(claim.statement),
+        said + fold,
+        mark(outcome) + impact + cases,
+    )
+    data = f'data-paper="{claim.source}" data-kind="{claim.kind or ""}" data-impact="{claim.impact or ""}"'
+    return f'<tr id="{claim.id}" {data}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def witnesses(outcomes: Iterable[Outcome]) -> Html:
+    """Return the case at which each printed statement fails, and by how much."""
+    failing = [outcome for outcome in outcomes if outcome.evidence and outcome.evidence.counterexample]
+    rows, text = [], []
+    for outcome in failing:
+        evidence = outcome.evidence
+        assert evidence is not None
+        assert evidence.counterexample is not None
+        words = case_in_words(evidence.counterexample)
+        rows.append(
+            [
+                f"{_link(outcome)}<br><small>{html.escape(outcome.claim.where)}</small><br>{mark(outcome)}",
+                typeset(outcome.claim.statement),
+                f"{typeset(words)}<br><small>slack there {number(evidence.printed_slack)}</small>",
+            ]
+        )
+        text.append(f"{outcome.claim.id}: {words}")
+    return Html("\n".join(text), table(("claim", "as printed", "fails at"), rows))
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose cells are HTML."""
+    head = "".join(f"<th scope='col'>{name}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide-table prose"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -1,0 +1,58 @@
+"""Statements and numbers as a page shows them: indices below, exponents above, symbols for the names of arguments."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpfair_lib.claims.report import plain
+
+_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
+)
+_GREEK = dict(zip(_NAMES.split(), "αβγδεζηθκλμνξπρστφχψω", strict=True))
+# an index or exponent: one word, or what stands in brackets
+_RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+[*′]*|[*′+−]+))")
+
+
+def typeset(text: str) -> str:
+    """Return a line as HTML: ``x_i^2`` with its index below and its exponent above the line."""
+
+    def place(match: re.Match[str]) -> str:
+        tag = "sub" if match[1] == "_" else "sup"
+        return f"<{tag}>{match[2] or match[3] or match[4]}</{tag}>"
+
+    return _RAISED.sub(place, html.escape(text))
+
+
+def symbol(name: str) -> str:
+    """Return the name of an argument as text: ``epsilon_0`` as ε₀, ``group_size`` as group size."""
+    words = [_GREEK.get(word, word) for word in name.split("_")]
+    if len(words) == 2 and len(words[0]) == 1 and len(words[1]) <= 2:
+        return f"{words[0]}_{words[1]}"
+    return " ".join(words)
+
+
+def number(value: Any) -> str:
+    """Return a result as text: thousands apart, four digits of a float, a list in words."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}"
+    if isinstance(value, float):
+        return f"{value:.4g}".replace("-", "−")
+    if isinstance(value, Mapping):
+        return "; ".join(f"{symbol(str(name))} {number(entry)}" for name, entry in value.items())
+    if isinstance(value, list | tuple):
+        return f"({', '.join(number(entry) for entry in value)})"
+    return str(value)
+
+
+def case_in_words(case: Mapping[str, Any]) -> str:
+    """Return a witness as text: the symbol and the value of each of its arguments."""
+    return ", ".join(f"{symbol(name)} = {number(value)}" for name, value in plain(dict(case)).items())

@@ -1,0 +1,40 @@
+"""The recorded trials behind Tables II–XIII, each record read once."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from dpfair_lib.experiments.isit.twelve_tables_summary import with_measures
+from dpfair_lib.experiments.recorded_results import read_record
+
+DATA = ("adult", "credit")
+
+
+@cache
+def provenance(data: str, *, fresh: bool = False) -> dict[str, Any]:
+    """Return what is recorded beside the trials of one data set."""
+    return read_record(record_name(data, fresh))[1]
+
+
+@cache
+def trials(*, fresh: bool = False) -> pd.DataFrame:
+    """Return all recorded trials, with the column ``data``; test rows as published, or redrawn."""
+    return with_measures(
+        pd.concat(
+            [read_record(record_name(data, fresh))[0].assign(data=data) for data in DATA], ignore_index=True
+        )
+    )
+
+
+def record_name(data: str, fresh: bool) -> str:
+    """Return the name of the record of one data set."""
+    return f"isit-tables-{data}" + ("-fresh-test" if fresh else "")
+
+
+def test_sizes(data: str) -> tuple[int, int]:
+    """Return the test rows of the two groups, sorted, on the published test rows."""
+    first, second = provenance(data)["parameters"]["test_groups"]
+    return first, second

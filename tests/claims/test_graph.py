@@ -1,0 +1,29 @@
+"""The graph: every claim is a link to its row, with words for those who do not see it."""
+
+import re
+
+import pytest
+
+from dpfair_lib.claims import CLAIMS, Claim
+from dpfair_lib.claims.graph import claim_graph
+from dpfair_lib.claims.ledger import Outcome
+
+
+def test_every_claim_is_a_link_with_words_and_a_place_of_its_own():
+    shown = claim_graph(Outcome(claim, None) for claim in CLAIMS.values())._repr_html_()
+    assert re.findall(r'<a href="#([^"]+)" aria-label="([^":]+):', shown) == [(name, name) for name in CLAIMS]
+    places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', shown)
+    assert len(set(places)) == len(CLAIMS)
+
+
+def test_proofs_are_dotted_and_statements_solid():
+    claims = [
+        Claim("isit.a", "here", "a"),
+        Claim("isit.b", "here", "b", statement_uses=("isit.a",)),
+        Claim("isit.c", "here", "c", statement_uses=("isit.b",), proof_uses=("isit.a",)),
+    ]
+    shown = claim_graph(Outcome(claim, None) for claim in claims)._repr_html_()
+    assert shown.count("<path") == 3
+    assert shown.count("stroke-dasharray") == 1
+    with pytest.raises(ValueError, match="expected an id of the ledger"):
+        claim_graph([Outcome(claims[1], None)])

@@ -1,0 +1,41 @@
+"""Lines, numbers and witnesses as pages show them."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfair_lib.claims.typeset import case_in_words, number, symbol, typeset
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x_i < y^2", "x<sub>i</sub> &lt; y<sup>2</sup>"),
+        ("e^(−ε)p_{ab}", "e<sup>−ε</sup>p<sub>ab</sub>"),
+        ("C_k^k′", "C<sub>k</sub><sup>k′</sup>"),
+        ("h*_a(1)", "h*<sub>a</sub>(1)"),
+        ("no index", "no index"),
+        ("<b>", "&lt;b&gt;"),
+    ],
+)
+def test_indices_stand_below_and_exponents_above(text, shown):
+    assert typeset(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (12345, "12,345"), (0.123456, "0.1235"), (-0.5, "−0.5"), (Fraction(1, 3), "1/3"), (True, "yes"),
+        (None, "none"), ((1, 0.5), "(1, 0.5)"), ({"epsilon": 1}, "ε 1"), (10**30, "1e+30"), ("text", "text"),
+    ],
+)  # fmt: skip
+def test_numbers_have_the_digits_that_one_reads(value, shown):
+    assert number(value) == shown
+
+
+def test_arguments_become_symbols():
+    assert symbol("epsilon") == "ε"
+    assert symbol("epsilon_0") == "ε_0"
+    assert symbol("group_size") == "group size"
+    assert case_in_words({"alpha": Fraction(1, 2), "rows": np.array([1, 2])}) == "α = 1/2, rows = (1, 2)"
