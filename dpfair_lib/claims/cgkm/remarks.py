@@ -293,14 +293,14 @@ def _chains_with_delta(ladder: Callable[..., Any], least: Callable[..., Any], se
 def _nearest_unfair() -> np.ndarray:
     """Return the distance of each law in fifths to the nearest with Γ(h) > ½, where Γ(h) ≤ ½; else 2."""
     gaps = reference(5)[0]
-    rows = np.array([law.table.reshape(-1) for law in laws(5)])
-    apart = abs(rows[:, None] - rows[None]).sum(axis=-1) / 2
-    nearest = np.full(gaps.shape, Fraction(2), dtype=object)
+    rows = np.array([[int(5 * value) for value in law.table.flat] for law in laws(5)])
+    apart = abs(rows[:, None] - rows[None]).sum(axis=-1)  # in tenths
+    nearest = np.full(gaps.shape, 20)
     for column in range(gaps.shape[1]):
         unfair = gaps[:, column] > Fraction(1, 2)
         if unfair.any():
             nearest[~unfair, column] = apart[~unfair][:, unfair].min(axis=1)
-    return nearest
+    return np.asarray(np.vectorize(Fraction, otypes=[object])(nearest, 10))
 
 
 @once
