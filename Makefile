@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS := 1
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help check chapter lint test book notebooks pages record bench bench-solver bench-gpu mutants verify serve clean lock
+.PHONY: help check chapter lint test book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -28,7 +28,8 @@ book: $(READY)  ## run what changed and build the book into _build/html (PARAMET
 	$(BIN)/python -m dpfair_lib claims --faults --stored
 	$(BIN)/python tools/execute.py --into _build/executed $(if $(PARAMETERS),--parameters $(PARAMETERS))
 	$(BIN)/python tools/render.py --executed _build/executed --into _build
-	@echo "The book: _build/html/index.html"
+	$(BIN)/python tools/publish.py --html _build/html --zip _build/book.zip
+	@echo "The book: _build/html/index.html; all of it in one file: _build/book.zip"
 
 check: $(READY)  ## judge one claim with its faults and its entry (CLAIM=isit.prop-1)
 	$(BIN)/python -m dpfair_lib claims --only '$(CLAIM)' --faults --times
@@ -57,6 +58,9 @@ notebooks: $(READY)  ## run every chapter without data and refresh the stored .i
 
 pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)
 	$(BIN)/python -m pytest tests/pages --override-ini addopts= --numprocesses 2 -rs
+
+pdf: $(READY)  ## print the built book into _build/book.pdf with Chromium (after make book)
+	$(BIN)/python tools/publish.py --html _build/html --pdf _build/book.pdf
 
 record: $(READY)  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
 	$(BIN)/python -m dpfair_lib.experiments $(if $(FORCE),--force) $(ONLY)

@@ -108,13 +108,21 @@ def machines(sections: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def versions(sections: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the versions that each benchmark ran with: one row per package."""
-    used = {
-        name: {"Python": section["python"], **section["versions"]}
-        for name, section in sections.items()
-        if section["measured"]
-    }
-    return pd.DataFrame(used).fillna("–")
+    """Return the versions that the benchmarks ran with: a row for each, with the benchmarks that had it."""
+    used: dict[tuple[str, str], list[str]] = {}
+    measured = {name: section for name, section in sections.items() if section["measured"]}
+    for name, section in measured.items():
+        for package, version in {"Python": section["python"], **section["versions"]}.items():
+            used.setdefault((package, version), []).append(name)
+    rows = [
+        {
+            "package": package,
+            "version": version,
+            "benchmarks": "all" if len(names) == len(measured) else ", ".join(names),
+        }
+        for (package, version), names in sorted(used.items())
+    ]
+    return pd.DataFrame(rows).set_index(["package", "version"])
 
 
 def comparison(section: Mapping[str, Any]) -> pd.DataFrame:

@@ -39,7 +39,10 @@ def test_tables_show_what_the_record_holds(record, tmp_path):
     assert found[""].tolist() == ["missed", "met", "not measured"]
     assert found["asked"].tolist() == ["at least 20 ×", "at most 1e-12", "–"]
     assert timings.machines(sections).loc["sums", "commit"] == "0000000000 with changes"
-    assert timings.versions(sections)["sums"].tolist() == ["3.11", "2"]
+    assert timings.versions(sections)["benchmarks"].to_dict() == {
+        ("Python", "3.11"): "all",
+        ("numpy", "2"): "all",
+    }
     assert timings.growth(sections["sums"], "rows").loc[10].tolist() == [0.002, 0.006]
     assert timings.parts(sections["sums"])["share"].tolist() == ["100%", "50%"]
     assert timings.gpu(sections["gpu"])["why"].tolist() == ["there is none"]

@@ -1,31 +1,10 @@
 """Say what each figure shows to readers who cannot see it: what its axes, panels and lines are called."""
 
 import ast
-import json
 from collections.abc import Iterator
 from typing import Any
 
 UNNAMED = "Figure, described in the text around it"
-
-
-def describe_figures(text: str) -> str:
-    """Give every cell of a notebook that shows a picture an alternative text, made from its source.
-
-    Parameters
-    ----------
-    text : str
-        The notebook as JSON.
-    """
-    notebook = json.loads(text)
-    known: dict[str, ast.AST] = {}
-    for cell in notebook.get("cells", []):
-        if cell["cell_type"] != "code":
-            continue
-        tree = ast.parse("".join(cell["source"]))
-        known |= {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        if any("image/png" in output.get("data", {}) for output in cell["outputs"]):
-            cell["metadata"].setdefault("mystnb", {})["image"] = {"alt": alternative(tree, known)}
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def alternative(tree: ast.AST, known: dict[str, ast.AST]) -> str:

@@ -9,8 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from alternatives import describe_figures
+from captions import caption_outputs, number_captions
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
+from search_index import write_index
 
 from dpfair_lib._files import held, write_whole
 from dpfair_lib.claims.errata import errata_text
@@ -26,6 +27,15 @@ UNWANTED = re.compile(
     | <script\ type="text/x-thebe-config">.*?</script>\s*
     | <script>kernelName\ =.*?</script>\s*""",
     re.DOTALL | re.VERBOSE,
+)
+# The theme leaves these without a name or with the wrong role, which a screen reader cannot make sense of.
+NAMELESS = (
+    (
+        '<summary><span class="toctree-toggle"',
+        '<summary aria-label="Pages below this one"><span class="toctree-toggle"',
+    ),
+    # its children have roles of their own
+    ('<div role="list" class="citation-list">', '<div class="citation-list">'),
 )
 
 
@@ -59,7 +69,7 @@ def wanted_files(root: Path, executed: Path, page: str | None = None) -> dict[st
         if name.endswith((".md", ".ipynb")):
             try:
                 text = link_to_notebooks(files[name].decode(), posixpath.dirname(name), known)
-                files[name] = (describe_figures(text) if name.endswith(".ipynb") else text).encode()
+                files[name] = (caption_outputs(text) if name.endswith(".ipynb") else text).encode()
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(damaged(paths[name], f"cannot be read ({error})", executed)) from None
     for source in NAMES:  # beside each page of errata the same as text, which its authors can be sent
@@ -153,15 +163,18 @@ def forget(into: Path) -> None:
 
 
 def finish(html: Path) -> None:
-    """Take out of the built pages what cannot work offline, and the theme's templates, which are no pages."""
+    """Number captions, name what a screen reader cannot, and take out what cannot work offline or is no page."""
     for path in html.rglob("*.html"):
         if path.is_relative_to(html / "_static"):
             path.unlink()
             continue
         text = path.read_text(encoding="utf-8")
-        kept = UNWANTED.sub("", text)
+        kept = number_captions(UNWANTED.sub("", text))
+        for found, better in NAMELESS:
+            kept = kept.replace(found, better)
         if kept != text:
             write_whole(path, kept)
+    write_index(html)
 
 
 def main(arguments: list[str] | None = None) -> int:

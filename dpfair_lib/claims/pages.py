@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dpfair_lib.claims.display import Html, mark, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
@@ -31,15 +31,15 @@ COLORS = ("#00664b", "#e69f00", "#a33c00", "#6b1d00", "#005a8f", "#5b7f95")
 def counts(outcomes: Iterable[Outcome]) -> str:
     """Return the sentence that counts the entries by what happened to them."""
     outcomes = list(outcomes)
-    kinds = Counter(outcome.claim.kind for outcome in outcomes if outcome.sound)
-    parts = [
-        f"{total} {words}"
-        for words, group in GROUPS.items()
-        if (total := sum(kinds[kind] for kind in group))  # type: ignore[index]
-    ]
+    kinds: Counter[str | None] = Counter(outcome.claim.kind for outcome in outcomes if outcome.sound)
+    parts = [f"{total} {words}" for words, group in GROUPS.items() if (total := _total(kinds, group))]
     changed = sum(outcome.claim.impact == "conclusion" for outcome in outcomes)
     listed = f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
     return f"Of {len(outcomes)} examined entries {listed}; {changed} change a conclusion of their paper."
+
+
+def _total(kinds: Mapping[str | None, int], group: Iterable[str]) -> int:
+    return sum(kinds[kind] for kind in group)
 
 
 def paragraphs(sentences: Iterable[str]) -> Html:
@@ -54,11 +54,13 @@ def bars(outcomes: Iterable[Outcome]) -> Html:
     rows, text = [], []
     largest = max(Counter(outcome.claim.source for outcome in outcomes).values())
     for row, source in enumerate(dict.fromkeys(outcome.claim.source for outcome in outcomes)):
-        kinds = Counter(outcome.claim.kind for outcome in outcomes if outcome.claim.source == source)
+        kinds: Counter[str | None] = Counter(
+            outcome.claim.kind for outcome in outcomes if outcome.claim.source == source
+        )
         left, y = 76.0, 6 + 34 * row
         rows.append(f'<text x="0" y="{y + 18}">{NAMES[source]}</text>')
         for (words, group), color in zip(GROUPS.items(), COLORS, strict=True):
-            total = sum(kinds[kind] for kind in group)  # type: ignore[index]
+            total = _total(kinds, group)
             if not total:
                 continue
             width = 580 * total / largest

@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -180,7 +180,7 @@ class Search:
     def under(
         self,
         kept: bool | np.ndarray,
-        slack: Number | np.ndarray,
+        slack: Number | Sequence[Number] | np.ndarray,
         case: Case,
         *,
         verify: Callable[..., Number],

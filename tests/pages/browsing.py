@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
+
+import legibility
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 SWITCHES = [
@@ -31,6 +33,11 @@ ANCHOR = re.compile(r'\b(?:id|name)="([^"]+)"')
 TYPESET = """async () => {
   if (window.MathJax?.startup?.promise) await window.MathJax.startup.promise;
   await document.fonts.ready;
+  // book.js fits formulas and tables once they are set
+  for (let tries = 0; document.querySelector('script[src*="book.js"]') && tries < 50; tries++) {
+    if (document.documentElement.dataset.settled || !document.querySelector('article')) break;
+    await new Promise(done => setTimeout(done, 20));
+  }
 }"""
 
 MATH = r"""() => {
@@ -130,6 +137,10 @@ COLOURS = """() => {
   return {ground: luminance(ground(article)), texts: measured};
 }"""
 
+ANSWERED = "() => /pages found|did not match/i.test(document.getElementById('search-results').innerText)"
+FOUND = """() => [...document.querySelectorAll('#search-results li')].map(item => (
+  {address: item.querySelector('a').href, excerpt: item.querySelector('p').innerText}))"""
+
 LINKS = """() => [...document.querySelectorAll('a[href]')].map(link => link.href)"""
 
 
@@ -190,6 +201,8 @@ def examine(browser: Any, path: Path) -> list[str]:
             problems += page.evaluate(script)
         problems += faint(page.evaluate(COLOURS), "light")
         problems += broken_links(page.evaluate(LINKS))
+        problems += legibility.read_at_desk(page)
+        problems += legibility.shut_out(page)
     with opened(browser, path.as_uri(), PHONE, "dark", problems) as page:
         for script in (PLOTS, WIDTH):
             problems += page.evaluate(script)
@@ -197,6 +210,7 @@ def examine(browser: Any, path: Path) -> list[str]:
         if colours["ground"] > DARK:
             problems.append(f"dark mode: the ground is light (luminance {colours['ground']:.2f})")
         problems += faint(colours, "dark")
+        problems += legibility.read_on_phone(page)
     return list(dict.fromkeys(problems))
 
 
@@ -245,7 +259,18 @@ def search(browser: Any, folder: Path, word: str) -> list[str]:
     problems: list[str] = []
     address = f"{(folder / 'search.html').as_uri()}?q={word}"
     with opened(browser, address, DESK, "light", problems) as page:
-        page.wait_for_function("() => /finished|found|did not match/i.test(document.body.innerText)")
+        page.wait_for_function(ANSWERED)
         if not page.locator("#search-results li a").count():
             problems.append(f"search finds nothing for {word!r}")
     return problems
+
+
+def answers(browser: Any, folder: Path, question: str, first: int = 3) -> list[tuple[str, str]]:
+    """Search the built book, and return the first pages found, without suffix, each with its excerpt."""
+    problems: list[str] = []
+    address = f"{(folder / 'search.html').as_uri()}?q={quote(question)}"
+    with opened(browser, address, DESK, "light", problems) as page:
+        page.wait_for_function(ANSWERED)
+        found = page.evaluate(FOUND)[:first]
+    base = folder.as_uri() + "/"
+    return [(one["address"].removeprefix(base).partition(".html")[0], one["excerpt"]) for one in found]

@@ -4,6 +4,7 @@ import ast
 import json
 
 import alternatives
+import captions
 import pytest
 
 
@@ -14,7 +15,7 @@ def described(*sources, picture=True):
         for source in sources
     ]
     notebook = {"cells": [{"cell_type": "markdown", "source": "δ", "metadata": {}}, *cells]}
-    return json.loads(alternatives.describe_figures(json.dumps(notebook)))["cells"][1:]
+    return json.loads(captions.caption_outputs(json.dumps(notebook)))["cells"][1:]
 
 
 @pytest.mark.parametrize(

@@ -285,7 +285,7 @@ def _at_equal_accuracy(equal: Callable[..., Any], search: Search) -> None:
                 mean, half = found
                 if data == "credit":  # the mixture's gap is the smaller, or neither is seen to be
                     search.observe(half - abs(mean) if epsilon == 9 else -mean - half, case)
-                place = {"data": data, "epsilon": epsilon, "accountant": accountant}
+                place: dict[str, Any] = {"data": data, "epsilon": epsilon, "accountant": accountant}
                 search.under(
                     np.array([data == "adult"]),
                     [lead_slack(**place)],

@@ -86,11 +86,11 @@ def _intervals(sensitivity: Callable[..., float], search: Search) -> None:
     search.observe(attained - 1, {"attained": attained})
     search.fact("attained", attained, "replacements that attain 2Λ/(μ(n + 1))")
     # two losses with μ = 1, one of them with g = 0; the g of the other goes from 1 to −1
-    edge = Fraction(1, 2)
-    ends = [min(max(Fraction(g, 2), -edge), edge) for g in (1, -1)]
-    lipschitz, moved = edge + 1, abs(ends[0] - ends[1])
+    radius = Fraction(1, 2)
+    ends = [min(max(Fraction(g, 2), -radius), radius) for g in (1, -1)]
+    lipschitz, moved = radius + 1, abs(ends[0] - ends[1])
     printed = Fraction(sensitivity(lipschitz=float(lipschitz), strong_convexity=1.0, n=2)) - moved
-    case = {"n": 2, "mu": 1, "R": edge, "g of the others": [0], "one": 1, "two": -1}
+    case = {"n": 2, "mu": 1, "R": radius, "g of the others": [0], "one": 1, "two": -1}
     search.sharper(2 * lipschitz / 3 - moved, printed, case)
 
 

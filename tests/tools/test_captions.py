@@ -1,0 +1,50 @@
+"""Figures and tables get their captions, numbers and alternative texts; too many captions are an error."""
+
+import json
+
+import captions
+import pytest
+
+PICTURE = {"output_type": "display_data", "data": {"image/svg+xml": "<svg/>"}, "metadata": {}}
+TABLE = {"output_type": "execute_result", "data": {"text/html": "<table></table>"}, "metadata": {}}
+CARD = {"output_type": "display_data", "data": {"text/html": "<div class='claim-card'><table></table></div>"}}
+
+
+def captioned(*outputs, caption=None):
+    metadata = {} if caption is None else {"caption": caption}
+    cell = {"cell_type": "code", "source": "", "metadata": metadata, "outputs": list(outputs)}
+    return json.loads(captions.caption_outputs(json.dumps({"cells": [cell]})))["cells"][0]
+
+
+def said(cell):
+    return [
+        output["data"].get("text/markdown", "").partition("\n")[0] or "shown" for output in cell["outputs"]
+    ]
+
+
+def test_a_caption_stands_above_a_table_and_below_a_figure():
+    cell = captioned(TABLE, PICTURE, CARD, caption=["How many.", "How it *falls* with $n$."])
+    assert said(cell) == [":::{div} table-caption", "shown", "shown", ":::{div} figure-caption", "shown"]
+    assert cell["metadata"]["mystnb"]["image"]["alt"] == "How it falls with n."
+
+
+def test_without_a_caption_the_labels_are_the_alternative_text():
+    cell = captioned(PICTURE)
+    assert cell["metadata"]["mystnb"]["image"]["alt"] == captions.alternative.__globals__["UNNAMED"]
+    assert said(cell) == ["shown"]
+
+
+def test_a_card_is_no_table():
+    with pytest.raises(ValueError, match="1 captions for 0 figures"):
+        captioned(CARD, caption="A card.")
+
+
+def test_captions_are_numbered_by_kind_and_chapter():
+    page = '<div class="table-caption docutils">\n<p>A.</p></div><div class="figure-caption docutils"><p>B.</p></div>'
+    twice = captions.number_captions(page + page)
+    assert [place in twice for place in ('id="table-1"', 'id="table-2"', 'id="figure-2"', 'id="figure-3"')] == [
+        True, True, True, False,
+    ]  # fmt: skip
+    chapter = captions.number_captions('<h1><span class="section-number">12. </span>T</h1>' + page)
+    assert '<div class="table-caption docutils" id="table-12-1">' in chapter
+    assert '<span class="caption-number">Figure 12.1.</span> B.' in chapter
