@@ -4,7 +4,7 @@ import dataclasses
 import re
 from fractions import Fraction
 
-from dpfair_lib.claims import CLAIMS, Claim
+from dpfair_lib.claims import Claim
 from dpfair_lib.claims.evidence import Evidence
 from dpfair_lib.claims.kinds import WORDS
 from dpfair_lib.claims.ledger import KINDS, Outcome
@@ -15,10 +15,9 @@ from dpfair_lib.claims.pages import (
     fares,
     findings,
     ledger_table,
-    statements,
     witnesses,
 )
-from dpfair_lib.claims.papers import AUTHORS, MATTER_MOST, NAMES, STATEMENTS
+from dpfair_lib.claims.papers import STATEMENTS
 
 
 def outcome(claim_id, kind, impact="none", **evidence):
@@ -85,13 +84,3 @@ def test_a_theorem_holds_only_if_all_its_parts_do():
     assert one == "Of CGKM's Theorem 1, Theorem 2 and Theorem 3, only Theorem 3 holds as printed."
     none = {"cgkm.thm-1.statement": "replaced", "cgkm.thm-2.accuracy": "constant", "cgkm.thm-3": "condition"}
     assert fares("cgkm", of(none)) == "None of CGKM's Theorem 1, Theorem 2 and Theorem 3 holds as printed."
-
-
-def test_the_named_entries_exist():
-    assert set(NAMES) == set(AUTHORS) == set(STATEMENTS) == {claim.source for claim in CLAIMS.values()}
-    named = {claim_id for of in STATEMENTS.values() for ids in of.values() for claim_id in ids}
-    assert named <= set(CLAIMS)
-    assert len(MATTER_MOST) == len(set(MATTER_MOST)) == 10
-    assert set(MATTER_MOST) <= set(CLAIMS)
-    every = [Outcome(claim, None) for claim in CLAIMS.values()]
-    assert all(name in repr(statements(every)) for name in NAMES.values())
