@@ -17,6 +17,7 @@ from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearCla
 from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
+from dpfair_lib.privacy.sampling import Noise
 
 PUBLIC = (
     "the sample rate and the expected batch size, so the number of rows",
@@ -125,7 +126,7 @@ class DPFermiClassifier(LinearClassifier):
         learning_rate: float = 0.005, w_learning_rate: float = 0.01, max_grad_norm: float = AS_RUN_CLIP,
         w_max_grad_norm: float | None = None, w_radius: float | None = None,
         group_frequencies: Mapping[Any, float] | None = None, frequency_epsilon: float | None = None,
-        penalised_group: Any = None, replicates: int = 1, noise: str = "study", random_state: Any = None,
+        penalised_group: Any = None, replicates: int = 1, noise: Noise = "study", random_state: Any = None,
     ) -> None:  # fmt: skip
         self.penalty = penalty
         self.epsilon = epsilon
