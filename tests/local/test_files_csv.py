@@ -87,7 +87,7 @@ def test_csv_of_one_column_and_sets_of_labels(tmp_path):
         ("x,race\n1,Black\n2\n", "row 2: found 1 fields, expected 2"),
         ('x,race\n1,Black\n2" inch,Black\n3,Black\n4" inch,Other\n', "row 2: found a quote inside"),
         ('x,race\n1,Black\n"2"x,Black\n', "row 2: found a quote inside"),
-        ('x,race\n1,Black\n"2,Black\n', "row 2: found no end; a quote is left open"),
+        ('x,race\n1,Black\n"2,Black\n', "row 2: found an unterminated quoted field"),
         ("x,race\r1,Black\r2,Other\r", "found 4 fields, expected 2"),
         ("race\rBlack\rOther\r", "a line end without a newline"),
         ("race,x\n1,Black\r2,Other\n", "found"),
@@ -112,7 +112,7 @@ def test_an_endless_row_is_refused_before_it_fills_the_memory(tmp_path, monkeypa
     monkeypatch.setattr(files_csv, "BLOCK", 100)
     monkeypatch.setattr(files_csv, "LONGEST_ROW", 1000)
     (tmp_path / "in.csv").write_text('x,race\n"' + "a" * 5000 + '",Black\n')
-    with pytest.raises(ValueError, match="row 1: found no end within 1,000 bytes"):
+    with pytest.raises(ValueError, match="row 1: found no end of the row within 1,000 bytes"):
         randomize_file(tmp_path / "in.csv", tmp_path / "out.csv", "race", GRR, labels=LABELS)
 
 
