@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib.privacy.calibration import calibrated
 from dpfair_lib.privacy.gaussian import gaussian_epsilon, gaussian_sigma
 from dpfair_lib.privacy.rounding import convolution_error, raised
 from dpfair_lib.privacy.statements import PrivacyStatement
@@ -335,41 +336,8 @@ def dp_sgd_noise(
     guess = 1 / math.sqrt(math.log1p(max(ratio**2 / count, 1e-300)))
     slope = -1.2
     if accountant == "pld":  # a coarse grid is ten times as fast, and finds the neighbourhood
-        guess, slope = _calibrate(epsilon_of(10.0), epsilon, guess, slope, slack=2e-3)
-    return _calibrate(epsilon_of(1.0), epsilon, guess, slope, slack=1e-4)[0]
-
-
-def _calibrate(
-    epsilon_of: Callable[[float], float], target: float, guess: float, slope: float, slack: float
-) -> tuple[float, float]:
-    """Return a σ with ε(σ) in [(1 − slack) target, target], and the slope of ln ε over ln σ there.
-
-    Bisection on the logarithms, which are nearly linear in one another: the line through the last two points
-    is followed where it stays inside the bracket.
-    """
-    aim = math.log(target * (1 - slack / 2))
-    ends = math.log(1e-2), math.log(1e4)  # ε is too large at the one, small enough at the other
-    low, high = ends
-    x = min(max(math.log(guess), low), high)
-    previous: tuple[float, float] | None = None
-    tries = 0
-    while high - low > 1e-9:
-        tries += 1
-        value = epsilon_of(math.exp(x))
-        y = math.log(max(value, 1e-300))
-        if previous is not None:
-            slope = min(max((y - previous[1]) / (x - previous[0]), -4.0), -0.25)
-        if target * (1 - slack) <= value <= target:
-            return math.exp(x), slope
-        low, high = (x, high) if value > target else (low, x)
-        previous = (x, y)
-        step = min(max((aim - y) / slope, -1.0), 1.0)
-        x = x + step if low < x + step < high and tries < 15 else (low + high) / 2
-    if low == ends[0] or high == ends[1]:
-        raise ValueError(
-            f"epsilon: found {target}, expected a value that a noise multiplier between 1e-2 and 1e4 reaches"
-        )
-    return math.exp(high), slope
+        guess, slope = calibrated(epsilon_of(10.0), epsilon, guess, slope, slack=2e-3)
+    return calibrated(epsilon_of(1.0), epsilon, guess, slope, slack=1e-4)[0]
 
 
 def dp_sgd_statement(
