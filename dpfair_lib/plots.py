@@ -59,7 +59,7 @@ def _draw_in_lines() -> None:
     except ImportError:
         return
     if get_ipython() is not None:
-        set_matplotlib_formats("svg", metadata={"Date": None})
+        set_matplotlib_formats("svg", metadata={"Date": None})  # type: ignore[no-untyped-call]
 
 
 def legend_below(figure: Figure, ax: Axes, columns: int = 3) -> None:

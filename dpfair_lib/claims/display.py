@@ -91,7 +91,7 @@ def _rest(outcome: Outcome) -> list[tuple[str, str]]:
     lines = [("what it changes", claim.because)] if claim.because else []
     if evidence.universe:
         lines.append(("enumerated", evidence.universe))
-    lines += [(evidence.says.get(key) or key, number(value)) for key, value in evidence.facts.items()]
+    lines += [(evidence.says[key], number(value)) for key, value in evidence.facts.items()]
     if evidence.slack is not None:
         exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {evidence.tolerance:g}"
         lines.append(("smallest slack", f"{float(evidence.slack):.3g} ({exact})"))

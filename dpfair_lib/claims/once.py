@@ -10,22 +10,32 @@ REPORTS = ("part", "fact", "exhausts", "observe", "equal", "agree", "sanity", "a
            "constant", "broken", "answers")  # fmt: skip
 
 
-class _Noted:
-    """Takes down what a part of a check reports, in the place of a `Search`; there is nothing to draw from."""
+Reports = list[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
-    def __init__(self) -> None:
-        self.reports: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+class _Noting:
+    """Passes on to a `Search` what a part of a check reports, and takes it down; there is nothing to draw from."""
+
+    def __init__(self, search: Any) -> None:
+        self.reports: Reports = []
+        self._search = search
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         if name not in REPORTS:
             raise AttributeError(f"{name}: a part that is run once must not use it")
-        return lambda *given, **named: self.reports.append((name, given, named))
+
+        def report(*given: Any, **named: Any) -> None:
+            self.reports.append((name, given, named))
+            getattr(self._search, name)(*given, **named)
+
+        return report
 
 
 def once(part: Callable[..., None]) -> Callable[..., None]:
     """Run a part of a check once for what it examines, and report to every later search what it reported then.
 
-    For parts that draw nothing: a planted fault in another part leaves them as they are.
+    For parts that draw nothing: a planted fault in another part leaves them as they are. A part that does not come to
+    its end, as one in which a fault was caught, is not kept.
 
     Parameters
     ----------
@@ -37,17 +47,17 @@ def once(part: Callable[..., None]) -> Callable[..., None]:
     callable
         Does the same.
     """
-
-    @functools.cache
-    def reports(*examined: Any) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
-        noted = _Noted()
-        part(*examined, noted)
-        return noted.reports
+    known: dict[tuple[Any, ...], Reports] = {}
 
     @functools.wraps(part)
     def again(*arguments: Any) -> None:
         *examined, search = arguments
-        for name, given, named in reports(*examined):
+        if tuple(examined) not in known:
+            noting = _Noting(search)
+            part(*examined, noting)
+            known[tuple(examined)] = noting.reports
+            return
+        for name, given, named in known[tuple(examined)]:
             getattr(search, name)(*given, **named)
 
     return again

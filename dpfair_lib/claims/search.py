@@ -71,7 +71,7 @@ class Search:
         """Name the part of the check that begins, so that a violation says who saw it."""
         self._part = name
 
-    def fact(self, key: str, value: Any, says: str = "") -> None:
+    def fact(self, key: str, value: Any, says: str) -> None:
         """Keep a result for the chapter.
 
         Parameters
@@ -88,9 +88,9 @@ class Search:
         ValueError
             If the key is not of this form, or is taken.
         """
-        if says and not re.fullmatch("[a-z][a-z0-9_]*", key):
+        if not re.fullmatch("[a-z][a-z0-9_]*", key):
             raise ValueError(f"key: found {key!r}, expected lower case letters, digits and underscores")
-        if says and key in self._facts:
+        if key in self._facts:
             raise ValueError(f"key: found {key!r} twice, expected a key for each fact")
         self._facts[key] = value, says
 

@@ -1,7 +1,7 @@
 import pytest
 
-from dpfair_lib.claims import Search
 from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Search, Violated
 
 
 def test_a_part_runs_once_for_what_it_examines_and_reports_to_every_search():
@@ -34,3 +34,22 @@ def test_a_part_that_draws_cannot_be_kept():
 
     with pytest.raises(AttributeError, match="rng"):
         part(Search())
+
+
+def test_a_part_that_a_fault_ends_is_not_kept():
+    runs = []
+
+    @once
+    def part(value, search):
+        runs.append(value)
+        search.observe(value, {})
+        search.observe(0, {})
+
+    for _ in range(2):
+        with pytest.raises(Violated):
+            part(-1, Search(ends_at_a_violation=True))
+    search = Search()
+    part(-1, search)
+    part(-1, search)
+    assert runs == [-1, -1, -1]
+    assert search.evidence().cases == 4

@@ -148,3 +148,10 @@ def test_no_room_decides_about_noise_by_hand():
 )
 def test_a_decision_by_hand_is_found(fault):
     assert by_hand(fault) != []
+
+
+def test_a_generator_gives_as_many_words_as_a_seed_can_hold():
+    for source in (np.random.default_rng(0), np.random.RandomState(0)):
+        (first,), (second,) = replicate_seeds(source, 1), replicate_seeds(source, 1)
+        assert len(first.entropy) == len(second.entropy) == 4
+        assert first.entropy != second.entropy

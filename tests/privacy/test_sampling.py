@@ -3,14 +3,10 @@ import pytest
 from scipy.stats import binom
 
 from dpfair_lib.privacy import (
-    STUDY_NOTE,
-    PrivacyStatement,
     add_discrete_laplace_noise,
     add_gaussian_noise,
     add_laplace_noise,
-    mark_noise,
 )
-from dpfair_lib.privacy.sampling import study_generator
 
 DRAWS = 40_000
 FAILURE = 1e-9  # of each of the tests below, secure noise being drawn afresh at every run
@@ -59,26 +55,6 @@ def test_bad_values_are_named():
         add_laplace_noise([1.0], 0)
     with pytest.raises(ValueError, match="expected at most 1e12"):
         add_discrete_laplace_noise([1], 1e13, noise="study", rng=np.random.default_rng(0))
-
-
-def test_study_noise_marks_its_statement():
-    ideal = PrivacyStatement(1.0, 0, "replace-one")
-    assert mark_noise(ideal, "secure") is ideal
-    marked = mark_noise(ideal, "study")
-    assert not marked.guarantee
-    assert marked.note == STUDY_NOTE
-
-
-def test_an_estimators_seed_goes_with_study_noise_only():
-    assert study_generator("secure", None) is None
-    with pytest.raises(ValueError, match="random_state: found 3 beside noise='secure'"):
-        study_generator("secure", 3)
-    one, two = (study_generator("study", 3).random() for _ in range(2))
-    assert one == two
-    given = np.random.default_rng(0)
-    assert study_generator("study", given) is given
-    with pytest.raises(ValueError, match="noise: found 'none'"):
-        study_generator("none", None)
 
 
 @pytest.mark.parametrize("scale", [1e19, 1e100, 1.7e308])

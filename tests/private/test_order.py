@@ -100,18 +100,9 @@ def test_rows_in_another_order_make_the_same_release(case):
 
 
 def test_what_follows_an_order_is_caught(monkeypatch):
-    usual = dpf.PrivateFairPostprocessor._divisors
-
-    def unsorted(self, found, counted):
-        groups, divisors = usual(self, found, counted)
-        return (
-            (groups, divisors)
-            if list(self.group_sizes or groups) == groups
-            else (groups[::-1], divisors[::-1])
-        )
-
     with monkeypatch.context() as planted:
-        planted.setattr(dpf.PrivateFairPostprocessor, "_divisors", unsorted)
+        # the groups in the order in which they are declared, not sorted
+        planted.setattr(dpf.PrivateFairPostprocessor, "_declared_groups", staticmethod(list))
         assert caught(check_parameter, CASES["rates add-remove laplace (0.4, 0.9)"], "group_sizes")
 
     fit = dpf.EqualizedOddsPostprocessor.fit
