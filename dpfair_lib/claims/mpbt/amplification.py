@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.privacy.amplification import amplified, amplified_odds
 
@@ -55,6 +56,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _mechanisms(odds_of: Callable[..., Any], search: Search) -> None:
     """All mechanisms that see how many of m records are 1 and answer yes with a probability in eighths.
 
@@ -96,6 +98,7 @@ def _worst(answers: np.ndarray, unit: int, odds: Fraction) -> np.ndarray:
     return worst.astype(object) * Fraction(1, unit * bottom)
 
 
+@once
 def _poisson(search: Search) -> None:
     """One record, kept with probability q; the mechanism says whether it saw one, and asks it by randomised response.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.margins.descent import full_batch_descent_bound, stochastic_descent_bound
 from dpfair_lib.margins.printed_descent import last_iterate_delta, printed_noise, proof_steps
@@ -38,6 +39,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _privacy(search: Search) -> None:
     search.part("the printed noise as privacy")
     for exponent in range(4, 10):
@@ -69,6 +71,7 @@ def printed_step_slack(p: int, step: Fraction, variance: Fraction) -> Fraction:
     return 2 * step**2 * (variance + 1) - step**2 * (variance + p)
 
 
+@once
 def _printed_step(search: Search) -> None:
     """(30) holds up to p = 2 and loses the factor p beyond; σ*² ≤ σ² as assumed."""
     search.part("(30) as printed, one step from the minimiser")
@@ -184,6 +187,7 @@ def _full_batch(full_batch: Callable[..., tuple[float, float]], search: Search) 
             search.observe(1 - exact / bound, case | {"curvature": curvature}, tolerance=1e-12)
 
 
+@once
 def _assumption(search: Search) -> None:
     """σ*² ≤ σ²: with records of fixed disagreement σ*² is constant, while the printed σ² falls like (ln n)⁴/n²."""
     search.part("the assumption on σ*")

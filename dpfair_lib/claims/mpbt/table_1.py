@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -97,9 +98,9 @@ def _whole(data: str, search: Search) -> None:
 def _columns(data: str, columns: Any, interval: Any, search: Search) -> None:
     """Bounds and intervals from the counts, a second time in fractions and from binomial tails."""
     search.part("columns")
-    for (fit, n), rows in recorded("table", data).groupby(["fit", "n"], sort=False):
+    for fit, n in _fits(data):
         for which, grouping in itertools.product(LIPSCHITZ, GROUPINGS):
-            size, within = cell_table(rows, "rows"), cell_table(rows, f"within {which}")
+            size, within = _counts(data, fit, n, "rows"), _counts(data, fit, n, f"within {which}")
             exact = exact_table(data, fit, n, which, grouping)
             found = columns(size, within / size, grouping=grouping)
             case = {"data": data, "fit": fit, "n": n, "L": which, "grouping": grouping}
@@ -117,6 +118,19 @@ def _columns(data: str, columns: Any, interval: Any, search: Search) -> None:
                 search.equal(found[name], expected[name], {"of": name, "end": end}, tolerance=1e-7)
 
 
+@functools.cache  # nothing examined enters it
+def _fits(data: str) -> list[tuple[str, int]]:
+    rows = recorded("table", data)
+    return [(str(fit), int(n)) for fit, n in rows[["fit", "n"]].drop_duplicates().itertuples(index=False)]
+
+
+@functools.cache
+def _counts(data: str, fit: str, n: int, column: str) -> np.ndarray:
+    """Return a column of counts of one fit, by label and group."""
+    return cell_table(table_of(data, fit, n), column)
+
+
+@functools.cache
 def _ends(k: float, m: float) -> tuple[float, float]:
     """Clopper–Pearson for one of four cells at 95 % together: by bisection on the binomial tails."""
 
@@ -140,9 +154,9 @@ def _digits(data: str, columns: Any, printed: Any, search: Search) -> None:
         return
     cut = cut_n(data)
     search.agree(cut, n_printed - 1, {"data": data, "what": "training rows"})
-    for (fit, n), rows in recorded("table", data).groupby(["fit", "n"], sort=False):
-        size = cell_table(rows, "rows")
-        found = columns(size, cell_table(rows, "within as run") / size, grouping="as run")
+    for fit, n in _fits(data):
+        size = _counts(data, fit, n, "rows")
+        found = columns(size, _counts(data, fit, n, "within as run") / size, grouping="as run")
         met = sum(rounded(found[name]) == digits[name] for name in COLUMNS)
         search.fact(
             key_of(data, fit, n, "digits"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -69,9 +70,19 @@ def _made(
     shape: tuple[int, int], notion: str, radius: float, desirable: np.ndarray, counted: bool,
 ) -> dict[str, FairnessCertificate]:  # fmt: skip
     """Return the certificates by all four bounds, from the rows, or with their counts handed over."""
+    rows = tuple(relative.tolist()), tuple(codes.tolist())
+    return _made_once(certificate, *rows, shape, notion, radius, tuple(desirable.tolist()), counted)
+
+
+@functools.cache
+def _made_once(
+    certificate: Callable[..., FairnessCertificate], margins: tuple[float, ...], cells: tuple[int, ...],
+    shape: tuple[int, int], notion: str, radius: float, desirable: tuple[int, ...], counted: bool,
+) -> dict[str, FairnessCertificate]:  # fmt: skip
+    relative, codes = np.array(margins), np.array(cells)
     given: dict[str, Any] = {
         "labels": np.arange(shape[0]), "levels": np.arange(shape[1]), "notion": notion, "radius": radius,
-        "desirable": desirable,
+        "desirable": np.array(desirable),
     }  # fmt: skip
     if counted:
         given["counts"] = cell_counts(relative, codes, shape[0] * shape[1], radius * (1 + ROUNDING))
@@ -142,6 +153,16 @@ def _towards(k: int, sign: int, codes: np.ndarray, shape: Any, notion: str, desi
 
 def levels_of(right: np.ndarray, codes: np.ndarray, shape: Any, notion: str, desirable: Any) -> np.ndarray:
     """Return F_k from the definition for many models, given who is judged right; wrong ones get the next label."""
+    given = right.shape, np.packbits(right.astype(np.uint8)).tobytes(), tuple(codes.tolist())
+    return _levels_once(*given, shape, notion, tuple(np.asarray(desirable).tolist()))
+
+
+@functools.cache
+def _levels_once(
+    models: tuple[int, int], packed: bytes, given: tuple[int, ...], shape: Any, notion: str, desirable: Any
+) -> np.ndarray:
+    codes, size = np.array(given), models[0] * models[1]
+    right = np.unpackbits(np.frombuffer(packed, dtype=np.uint8))[:size].reshape(models).astype(np.int64)
     labels, groups = shape
     cells = labels * groups
     people = np.bincount(codes, minlength=cells)
