@@ -19,7 +19,7 @@ def test_each_erratum_stands_on_its_page_and_in_its_text_worst_first(source):
     order = list(BANDS)
     assert [order.index(band) for band, _, _ in found] == sorted(order.index(band) for band, _, _ in found)
     text, page = errata_text(source), errata_page(source)._repr_html_()
-    assert page.count('class="erratum"') == len(found) == text.count("Place: ")
+    assert page.count('class="erratum findings"') == len(found) == text.count("Place: ")
     assert max(len(line) for line in text.splitlines()) <= 130
     for _, claim, _ in found:
         assert f'href="../notebooks/{claim.chapter}.html#{claim.id}"' in page

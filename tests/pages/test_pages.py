@@ -112,14 +112,14 @@ PLANTED = {
 }
 
 # what readers ask → the pages that answer it; one of them is among the first three.
-# "which method" and "install" have no page of their own: today's best ones are named
+# "install" has no page of its own: today's best one is named
 QUESTIONS = {
-    "true epsilon of Adult": {"notebooks/isit-alg-2-runs", "notebooks/isit-noise"},
-    "which CGKM theorem holds": {"notebooks/cgkm-thm-1", "notebooks/cgkm-thm-2"},
+    "true epsilon of Adult": {"notebooks/isit-alg-2-runs", "notebooks/isit-noise", "notebooks/findings"},
+    "which CGKM theorem holds": {"notebooks/findings", "notebooks/cgkm-thm-1", "notebooks/cgkm-thm-2"},
     "Table 1 MPBT": {"notebooks/mpbt-table-1"},
-    "which method": {"notebooks/sk-private-svms"},
+    "which method": {"notebooks/which-method"},
     "install": {"book/how-to-read"},
-    "refuted": {"notebooks/ledger", "book/how-to-read"},
+    "refuted": {"notebooks/findings", "notebooks/ledger", "notebooks/witnesses", "book/how-to-read"},
     "support vectors privacy": {"notebooks/sk-alg-1"},
     "equalized odds private": {"notebooks/sk-equalized-odds"},
     "randomised response optimal": {"notebooks/local-randomisers", "notebooks/thesis-thm-14"},
