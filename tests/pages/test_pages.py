@@ -112,12 +112,11 @@ PLANTED = {
 }
 
 # what readers ask → the pages that answer it; one of them is among the first three.
-# "which method" and "install" have no page of their own: today's best ones are named
 QUESTIONS = {
     "true epsilon of Adult": {"notebooks/isit-alg-2-runs", "notebooks/isit-noise"},
     "which CGKM theorem holds": {"notebooks/cgkm-thm-1", "notebooks/cgkm-thm-2"},
     "Table 1 MPBT": {"notebooks/mpbt-table-1"},
-    "which method": {"notebooks/sk-private-svms"},
+    "which method": {"notebooks/which-method"},
     "install": {"book/how-to-read"},
     "refuted": {"notebooks/ledger", "book/how-to-read"},
     "support vectors privacy": {"notebooks/sk-alg-1"},
