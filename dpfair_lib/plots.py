@@ -109,7 +109,8 @@ class Interactive:
         )
         return (
             '<div style="overflow-x: auto">'  # a figure of fixed width scrolls inside itself
-            f'<div id="{self.name}" class="plotly-figure" role="img" aria-label="{html.escape(self.text)}"></div></div>'
+            f'<div id="{self.name}" class="plotly-figure" role="figure"'
+            f' aria-label="{html.escape(self.text)}"></div></div>'
             f"<script>(function () {{ const draw = () => {draw};"
             f" if (window.Plotly) return draw(); const places = {json.dumps(self.SCRIPTS)};"
             " const next = () => { const script = document.createElement('script');"

@@ -74,7 +74,9 @@ def print_book(html: Path, root: Path, target: Path) -> int:
             first = len(writer.pages)
             writer.append(PdfReader(io.BytesIO(sheet)), import_outline=False)
             for level, words in [*waiting, (depth, title)]:
-                above[level] = writer.add_outline_item(words, first, parent=above.get(level - 1))
+                above[level] = writer.add_outline_item(
+                    title=words, page_number=first, parent=above.get(level - 1)
+                )
             waiting = []
         browser.close()
     writer.add_metadata({"/Title": "Privacy and Fairness, Checked"})

@@ -2,6 +2,8 @@
 (() => {
   const SMALLEST_FORMULA = 0.75; // of its own size; smaller than that, it scrolls
 
+  const LONG = 30; // characters of a cell, from which on its words may break anywhere
+
   // cells of the first column: where a cell spans rows, a row begins with a cell of the second
   const markFirstColumn = table => {
     let covered = 0;
@@ -22,6 +24,7 @@
     around.append(box);
     box.append(table);
     markFirstColumn(table);
+    for (const cell of table.querySelectorAll("td, th")) cell.classList.toggle("long", cell.textContent.length > LONG);
     const look = () => {
       const wide = box.scrollWidth > box.clientWidth + 1;
       around.classList.toggle("wide", wide);

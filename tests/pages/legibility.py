@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 SMALLEST = 9.0  # pixels; of any text in a figure, at the width at which the figure is shown
 LEAST_SCALE = (
-    0.75  # of a picture in pixels, whose text cannot be measured; ours have 8 points at 110 per inch
+    0.736  # of a picture in pixels, whose text cannot be measured; ours have 8 points at 110 per inch
 )
 FEWEST_WORDS = 5  # of a caption: it says what to see, not only what the thing is called
 

@@ -112,7 +112,6 @@ PLANTED = {
 }
 
 # what readers ask → the pages that answer it; one of them is among the first three.
-# "install" has no page of its own: today's best one is named
 QUESTIONS = {
     "true epsilon of Adult": {"notebooks/isit-alg-2-runs", "notebooks/isit-noise", "notebooks/findings"},
     "which CGKM theorem holds": {"notebooks/findings", "notebooks/cgkm-thm-1", "notebooks/cgkm-thm-2"},
