@@ -46,7 +46,9 @@ def errata_page(source: str) -> Html:
             ("why", f"{typeset(erratum.why)} ({link})"),
         ]
         rows = "".join(f"<tr><th scope='row'>{name}</th><td>{said}</td></tr>" for name, said in lines)
-        parts.append(f'<div class="erratum findings"><h4>{html.escape(erratum.where)}</h4><table>{rows}</table>')
+        parts.append(
+            f'<div class="erratum findings"><h4>{html.escape(erratum.where)}</h4><table>{rows}</table>'
+        )
         if erratum.shown:
             parts.append(
                 "<details><summary>See for yourself (Python, NumPy alone)</summary>"

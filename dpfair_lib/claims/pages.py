@@ -68,7 +68,7 @@ def bars(outcomes: Iterable[Outcome]) -> Html:
             rows.append(
                 f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="26" fill="{color}" stroke="#fff">'
                 f"<title>{NAMES[source]}: {total} {words}</title></rect>"
-                f'<text x="{middle:.1f}" y="{y + 18}" text-anchor="middle" fill="{ink}">{total}</text>'
+                f'<text x="{middle:.1f}" y="{y + 18}" text-anchor="middle" style="fill:{ink}">{total}</text>'
             )
             text.append(f"{NAMES[source]}: {total} {words}")
             left += width
@@ -104,7 +104,7 @@ def _finding(outcome: Outcome) -> tuple[str, str]:
     shown = ""
     if claim.shown_by in outcome.facts and outcome.evidence is not None:
         fact = f"{outcome.evidence.says[claim.shown_by]}: {number(outcome.facts[claim.shown_by])}"
-        shown = f"<br><small>{typeset(fact[0].upper() + fact[1:])}.</small>"
+        shown = f"<br><small>{typeset(fact[0].upper() + fact[1:] if fact[0].isascii() else fact)}.</small>"
     link = f'<a href="{FOLDER}{claim.chapter}.html#{claim.id}">why</a>'
     row = f'<a href="{FOLDER}ledger.html#{claim.id}"><code>{claim.id}</code></a>'
     markup = f"<li>{mark(outcome)} {typeset(said)} <small>({html.escape(place)}; {link}, {row})</small>{shown}</li>"

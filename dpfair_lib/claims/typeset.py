@@ -44,6 +44,8 @@ def number(value: Any) -> str:
         return str(value)
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}"
+    if isinstance(value, float) and value.is_integer() and 1e4 <= abs(value) < 1e15:
+        return number(int(value))
     if isinstance(value, float):
         return f"{value:.4g}".replace("-", "−")
     if isinstance(value, Mapping):

@@ -96,7 +96,9 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
         cases=2 * 28 * sum(math.comb(size + len(RECORDS) - 1, size) for size in range(1, LARGEST)),
     )
     search.fact("separable", defined, "pairs of neighbours with a separating threshold each")
-    search.fact("other_number", counted, "of these, another number of support vectors")
+    search.fact(
+        "other_number", counted, "pairs of these neighbours that show another number of support vectors"
+    )
     search.fact("other_labels", labelled, "the same number, other labels")
     search.fact("over", over, "same number and labels, more than the printed ε")
     search.fact("largest", float(largest), "largest real ε there, in units of the printed")
