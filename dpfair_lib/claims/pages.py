@@ -262,4 +262,5 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose cells are HTML."""
     head = "".join(f"<th scope='col'>{name}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide-table prose findings"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    rows_shown = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="wide-table prose findings"><table>{rows_shown}</table></div>'

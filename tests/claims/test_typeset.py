@@ -26,7 +26,8 @@ def test_indices_stand_below_and_exponents_above(text, shown):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (12345, "12,345"), (1e7, "10,000,000"), (2.0, "2"), (0.123456, "0.1235"), (-0.5, "−0.5"), (Fraction(1, 3), "1/3"), (True, "yes"),
+        (12345, "12,345"), (1e7, "10,000,000"), (2.0, "2"), (0.123456, "0.1235"), (-0.5, "−0.5"),
+        (Fraction(1, 3), "1/3"), (True, "yes"),
         (None, "none"), ((1, 0.5), "(1, 0.5)"), ({"epsilon": 1}, "ε 1"), (10**30, "1e+30"), ("text", "text"),
     ],
 )  # fmt: skip
