@@ -141,7 +141,9 @@ ANSWERED = "() => /pages found|did not match/i.test(document.getElementById('sea
 FOUND = """() => [...document.querySelectorAll('#search-results li')].map(item => (
   {address: item.querySelector('a').href, excerpt: item.querySelector('p').innerText}))"""
 
-LINKS = """() => [...document.querySelectorAll('a[href]')].map(link => link.href)"""
+# a link in a drawing has no address of its own but an object that animates one
+LINKS = """() => [...document.querySelectorAll('a[href]')]
+  .map(link => new URL(link.getAttribute('href'), document.baseURI).href)"""
 
 
 def find_browser() -> str | None:
