@@ -11,7 +11,7 @@ from typing import Any
 
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.typeset import case_in_words, number, typeset
+from dpfair_lib.claims.typeset import anchor, case_in_words, number, typeset
 
 LEDGER = "../notebooks/ledger.html"
 
@@ -48,7 +48,7 @@ def badge(outcome: Outcome) -> Html:
     claim = outcome.claim
     impact = f" · {IMPACTS[claim.impact]}" if claim.impact else ""
     text = f"{claim.id}: {verdict(outcome)}{impact}"
-    link = f'<a href="{LEDGER}#{claim.id}"><code>{html.escape(claim.id)}</code></a>'
+    link = f'<a href="{LEDGER}#{anchor(claim.id)}"><code>{html.escape(claim.id)}</code></a>'
     return Html(text, f'<p class="claim-badge">{link} {mark(outcome)}{html.escape(impact)}</p>')
 
 
@@ -58,8 +58,8 @@ def card(outcome: Outcome) -> Html:
     text = "\n".join(f"{name}: {said}" for name, said in [("status", outcome.status), *head, *rest])
     fold = f"<details><summary>How it was checked</summary>{_rows(rest)}</details>" if rest else ""
     claim_id = html.escape(outcome.claim.id)
-    top = f'<p>{mark(outcome)} <a href="{LEDGER}#{claim_id}"><code>{claim_id}</code></a></p>'
-    return Html(text, f'<div class="claim-card" id="{claim_id}">{top}{_rows(head)}{fold}</div>')
+    top = f'<p>{mark(outcome)} <a href="{LEDGER}#{anchor(claim_id)}"><code>{claim_id}</code></a></p>'
+    return Html(text, f'<div class="claim-card" id="{anchor(claim_id)}">{top}{_rows(head)}{fold}</div>')
 
 
 def _rows(lines: Iterable[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.pages import FOLDER
 from dpfair_lib.claims.papers import AUTHORS
 from dpfair_lib.claims.rooms import CLAIMS
-from dpfair_lib.claims.typeset import typeset
+from dpfair_lib.claims.typeset import anchor, typeset
 
 BANDS = {
     "result": "What changes a result",
@@ -39,7 +39,7 @@ def errata_page(source: str) -> Html:
         if band != last:
             parts.append(f'<h3 id="{source}-{band}">{BANDS[band]}</h3>')
             last = band
-        link = f'<a href="{FOLDER}{claim.chapter}.html#{claim.id}">why, in full</a>'
+        link = f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}">why, in full</a>'
         lines = [
             ("printed", typeset(erratum.printed)),
             ("should be", typeset(erratum.correct)),

@@ -10,6 +10,7 @@ from dpfair_lib.claims.ledger import SOURCES, Outcome
 from dpfair_lib.claims.pages import COLORS, GROUPS
 from dpfair_lib.claims.papers import NAMES
 from dpfair_lib.claims.report import layers
+from dpfair_lib.claims.typeset import anchor
 
 COLUMN, ROW = 132, 24  # pixels
 
@@ -66,7 +67,7 @@ def _node(outcome: Outcome, x: float, y: float) -> str:
     colors = {kind: color for group, color in zip(GROUPS.values(), COLORS, strict=True) for kind in group}
     name = html.escape(claim.id.partition(".")[2])
     return (
-        f'<a href="#{claim.id}" aria-label="{said}"><title>{said}</title>'
+        f'<a href="#{anchor(claim.id)}" aria-label="{said}"><title>{said}</title>'
         f'<circle cx="{x}" cy="{y}" r="6" fill="{colors.get(claim.kind or "", "#bbbbbb")}"/>'
         f'<text x="{x + 10}" y="{y + 4}">{name}</text></a>'
     )

@@ -10,7 +10,7 @@ from dpfair_lib.claims.display import Html, mark, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Outcome
 from dpfair_lib.claims.papers import AUTHORS, NAMES, STATEMENTS
-from dpfair_lib.claims.typeset import case_in_words, number, typeset
+from dpfair_lib.claims.typeset import anchor, case_in_words, number, typeset
 
 FOLDER = "../notebooks/"
 """Where the chapters are, from any page of the book."""
@@ -105,8 +105,8 @@ def _finding(outcome: Outcome) -> tuple[str, str]:
     if claim.shown_by in outcome.facts and outcome.evidence is not None:
         fact = f"{outcome.evidence.says[claim.shown_by]}: {number(outcome.facts[claim.shown_by])}"
         shown = f"<br><small>{typeset(fact[0].upper() + fact[1:] if fact[0].isascii() else fact)}.</small>"
-    link = f'<a href="{FOLDER}{claim.chapter}.html#{claim.id}">why</a>'
-    row = f'<a href="{FOLDER}ledger.html#{claim.id}"><code>{claim.id}</code></a>'
+    link = f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}">why</a>'
+    row = f'<a href="{FOLDER}ledger.html#{anchor(claim.id)}"><code>{claim.id}</code></a>'
     markup = f"<li>{mark(outcome)} {typeset(said)} <small>({html.escape(place)}; {link}, {row})</small>{shown}</li>"
     return f"{verdict(outcome)}: {said} ({place})", markup
 
@@ -170,7 +170,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _link(outcome: Outcome) -> str:
     claim = outcome.claim
-    return f'<a href="{FOLDER}{claim.chapter}.html#{claim.id}"><code>{claim.id}</code></a>'
+    return f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}"><code>{claim.id}</code></a>'
 
 
 FILTER = """<script>
@@ -235,7 +235,7 @@ def _row(outcome: Outcome) -> str:
         mark(outcome) + impact + cases,
     )
     data = f'data-paper="{claim.source}" data-kind="{claim.kind or ""}" data-impact="{claim.impact or ""}"'
-    return f'<tr id="{claim.id}" {data}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return f'<tr id="{anchor(claim.id)}" {data}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def witnesses(outcomes: Iterable[Outcome]) -> Html:

@@ -36,6 +36,11 @@ def symbol(name: str) -> str:
     return " ".join(words)
 
 
+def anchor(claim_id: str) -> str:
+    """Return the place of a claim on a page, free of dots, which scripts take for something else."""
+    return claim_id.replace(".", "-")
+
+
 def number(value: Any) -> str:
     """Return a result as text: thousands apart, four digits of a float, a list in words."""
     if isinstance(value, bool) or value is None:

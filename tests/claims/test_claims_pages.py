@@ -47,14 +47,14 @@ def test_a_finding_is_shown_with_its_place_its_number_and_its_reason():
     assert repr(shown).splitlines()[0] == "false; replaced: It <fails>. (ISIT, Thm 1)"
     assert "It &lt;fails&gt;." in shown._repr_html_()
     assert "The size: 12,345." in shown._repr_html_()
-    assert 'href="../notebooks/isit-prop-1.html#isit.b"' in shown._repr_html_()
+    assert 'href="../notebooks/isit-prop-1.html#isit-b"' in shown._repr_html_()
 
 
 def test_the_ledger_has_a_row_for_each_claim_and_filters():
     shown = ledger_table([HOLDS, FAILS])._repr_html_()
     assert re.findall(r'<tr id="([^"]+)" data-paper="isit" data-kind="([^"]+)"', shown) == [
-        ("isit.a", "as-printed"),
-        ("isit.b", "replaced"),
+        ("isit-a", "as-printed"),
+        ("isit-b", "replaced"),
     ]
     assert "x<sub>i</sub> ≤ y" in shown
     assert "ε = 1/2" in shown

@@ -24,8 +24,8 @@ def test_a_card_has_at_most_four_rows_before_its_fold():
 
 
 def test_a_badge_leads_to_its_row_and_a_card_can_be_led_to():
-    assert 'href="../notebooks/ledger.html#isit.alg-1"' in badge(ALG_1)._repr_html_()
-    assert 'id="isit.alg-1"' in card(ALG_1)._repr_html_()
+    assert 'href="../notebooks/ledger.html#isit-alg-1"' in badge(ALG_1)._repr_html_()
+    assert 'id="isit-alg-1"' in card(ALG_1)._repr_html_()
 
 
 def test_a_kind_is_shown_only_if_the_run_bears_it_out():

@@ -22,4 +22,4 @@ def test_each_erratum_stands_on_its_page_and_in_its_text_worst_first(source):
     assert page.count('class="erratum findings"') == len(found) == text.count("Place: ")
     assert max(len(line) for line in text.splitlines()) <= 130
     for _, claim, _ in found:
-        assert f'href="../notebooks/{claim.chapter}.html#{claim.id}"' in page
+        assert f'href="../notebooks/{claim.chapter}.html#{claim.id.replace(".", "-")}"' in page

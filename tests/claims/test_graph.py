@@ -11,7 +11,9 @@ from dpfair_lib.claims.ledger import Outcome
 
 def test_every_claim_is_a_link_with_words_and_a_place_of_its_own():
     shown = claim_graph(Outcome(claim, None) for claim in CLAIMS.values())._repr_html_()
-    assert re.findall(r'<a href="#([^"]+)" aria-label="([^":]+):', shown) == [(name, name) for name in CLAIMS]
+    assert re.findall(r'<a href="#([^"]+)" aria-label="([^":]+):', shown) == [
+        (name.replace(".", "-"), name) for name in CLAIMS
+    ]
     places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', shown)
     assert len(set(places)) == len(CLAIMS), "two claims stand in one place"
     across = {name: float(x) for name, (x, _) in zip(CLAIMS, places, strict=True)}
