@@ -63,7 +63,7 @@ def counted(handle):
 
 os.fsync = counted
 chosen = [CLAIMS[name] for name in ("isit.prop-4.utility", "isit.alg-1")]
-print([bool(outcome.kept) for outcome in judge_all(chosen, faults=True, jobs=1)])
+print([bool(outcome.stored_under) for outcome in judge_all(chosen, faults=True, jobs=1)])
 """
 
 

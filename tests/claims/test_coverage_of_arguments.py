@@ -108,7 +108,6 @@ OWN = {
     ("thesis.program-5.5.9", "interior"): "the library's usual solver, within a limit of time",
     ("thesis.zeta-min", "alone"): "a condition that only the chapter states",
     ("thesis.zeta-min", "binary"): "a closed form that only the chapter states",
-    ("thesis.figs-5.1-5.10", "collect"): "reads the records",
     ("thesis.open-2", "member"): "the inequalities of a level, which only the chapter states",
     ("cgkm.definitions", "consequences"): "what the definitions promise, which only the chapter states",
     ("cgkm.definitions", "weight"): "what the definitions promise, which only the chapter states",

@@ -85,7 +85,7 @@ def test_the_same_model_has_no_deviation_and_zero_margins_make_markov_infinite()
         ({"radius": np.nan}, "radius: found nan"),
         ({"bound": "best"}, "bound: found 'best'"),
         ({"notion": "odds"}, "notion: found 'odds'"),
-        ({"desirable": 1}, "desirable: found 1 with 'accuracy_parity'"),
+        ({"desirable": 1}, "desirable: found 1 with notion='accuracy_parity'"),
         ({"sensitive_features": np.r_[np.full(400, 5)[:399], 6]}, "no row of group 6"),
         ({"X": np.zeros((400, 3))}, "row of zeros"),
         ({"X": np.zeros((3, 3))}, "lengths differ"),
