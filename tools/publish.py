@@ -14,7 +14,7 @@ from chapters import ROOT
 from dpfair_lib._files import write_whole
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-MARGIN = {"top": "15mm", "bottom": "15mm", "left": "15mm", "right": "15mm"}
+MARGIN = "15mm"
 SETTLED = """async () => {
   for (const fold of document.querySelectorAll('article details')) fold.open = true;
   for (const image of document.images) image.loading = 'eager';
@@ -55,7 +55,8 @@ def print_book(html: Path, root: Path, target: Path) -> int:
     program = next((path for path in map(shutil.which, PROGRAMS) if path), None)
     if program is None:
         raise FileNotFoundError(f"no Chromium found (looked for {', '.join(PROGRAMS)})")
-    writer, above = PdfWriter(), {}
+    writer = PdfWriter()
+    above: dict[int, Any] = {}
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_context(offline=True, color_scheme="light").new_page()
@@ -70,7 +71,11 @@ def print_book(html: Path, root: Path, target: Path) -> int:
             page.goto(path.as_uri(), wait_until="load")
             page.evaluate(SETTLED)
             title = page.evaluate("() => document.querySelector('h1').firstChild.textContent.trim()")
-            sheet = page.pdf(format="A4", margin=MARGIN, print_background=True)
+            sheet = page.pdf(
+                format="A4",
+                margin={"top": MARGIN, "bottom": MARGIN, "left": MARGIN, "right": MARGIN},
+                print_background=True,
+            )
             first = len(writer.pages)
             writer.append(PdfReader(io.BytesIO(sheet)), import_outline=False)
             for level, words in [*waiting, (depth, title)]:
