@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from headline_numbers import unshown
 
 from dpfair_lib.claims import CLAIMS, Claim, judge
 from dpfair_lib.claims import claim as entry
@@ -32,7 +33,11 @@ def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fa
         "go through a small universe and say so with search.exhausts, or judge 100,000 cases"
     )
     assert all(run.how for run in outcome.faults.values()), "name the parts of the check: search.part"
-    json.dumps(as_row(outcome), allow_nan=False)
+    row = as_row(outcome)
+    json.dumps(row, allow_nan=False)
+    assert not unshown(CLAIMS[claim_id].headline, row), (
+        "headline: a number that no fact of the check rounds to"
+    )
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
@@ -69,3 +74,14 @@ def test_an_entry_with_a_verdict_needs_a_check():
         Claim("other.x", "here", "x")
     with pytest.raises(ValueError, match=r"claim_id: no entry 'isit\.nothing'.*isit\.prop-1"):
         entry("isit.nothing")
+
+
+def test_a_headline_s_number_must_be_one_that_the_check_found():
+    row = {
+        "facts": {"a": 0.6823, "b": 14637902, "c": ["5/8"]},
+        "says": {},
+        "witness": None,
+        "statement": "§ 1",
+    }
+    assert unshown("It is 0.68, or 62.5 %, in 14.6 million; see Theorem 3.2.", row) == []
+    assert unshown("It is 0.71, or 61.5 %, in 14.9 million.", row) == ["0.71", "61.5", "14.9 million"]

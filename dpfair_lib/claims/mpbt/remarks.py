@@ -94,6 +94,12 @@ def check(
         "two weights",
         cases=cases,
     )
+    shown = (-1,) * 5, 1, (0, 1, 1, 1, 1), Fraction(3), Fraction(1, 2)
+    moved = _moved(*shown)
+    search.fact(
+        "moved", float(moved), "move of the minimiser, one of five records alone in its group, w = 3, μ = ½"
+    )
+    search.fact("allowed", float(printed_slack(*shown) + moved), "what 2Λ/(μn) allows there")
     search.part("no ε < 1 and no σ* with full batches")
     for epsilon in (0.1, 0.9, 1.0, 3.0, 10.0):
         for delta in (1e-9, 1e-5, 1e-2):
