@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dpfair_lib.claims import claim, judge
-from dpfair_lib.claims.isit.sentences import LEADS, LEADS_FOR_NEW, TRAILS
+from dpfair_lib.claims.isit.sentences_equal_accuracy import LEADS, LEADS_FOR_NEW, TRAILS
 from dpfair_lib.experiments.printed import printed_tables
 
 TABLES = {"isit.tables-2-5": "PRV", "isit.tables-6-9": "moments", "isit.tables-10-13": "GDP"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.cgkm.remarks_all_three import FAULTS as ALL_THREE_FAULTS
 from dpfair_lib.claims.cgkm.remarks_all_three import judge_all_three
+from dpfair_lib.claims.cgkm.remarks_with_delta import chains_with_delta, exact_with_delta
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
@@ -31,7 +31,6 @@ from dpfair_lib.compatibility.impossibility.acceptable import (
     neighbor_table,
 )
 from dpfair_lib.compatibility.impossibility.constructions import (
-    curve_family,
     gap_steps,
     levelled_down,
     sign_pair,
@@ -45,9 +44,8 @@ from dpfair_lib.compatibility.impossibility.criteria import (
     opportunity_gap,
     worst_gap,
 )
-from dpfair_lib.compatibility.impossibility.feasibility import decide, keeps_promises
+from dpfair_lib.compatibility.impossibility.feasibility import decide
 from dpfair_lib.compatibility.impossibility.ladder import least_chain_delta, mass_ladder
-from dpfair_lib.compatibility.impossibility.mechanism_programs import largest_mass
 from dpfair_lib.compatibility.impossibility.opposites import (
     nested_laws,
     opposite_coins,
@@ -88,8 +86,8 @@ def check(
     _hard_thresholds(worst, search)
     _softened(soften, search)
     _who_is_constant(search)
-    _exact_with_delta(search)
-    _chains_with_delta(ladder, least_delta, search)
+    exact_with_delta(search)
+    chains_with_delta(ladder, least_delta, search)
     _threshold_with_delta(steps, ladder, search)
     judge_all_three(usable, coins, opposite, nested, serves, ladder, search)
     _weights(level, weight_factor, search)
@@ -209,84 +207,6 @@ def _who_is_constant(search: Search) -> None:
     certain = np.array([set(h.flat) <= {0, 1} for h in grid])
     slacks = np.array([threshold_slack(number) for number in range(len(grid))])
     search.under(certain, slacks, {"number": np.arange(len(grid))}, verify=threshold_slack)
-
-
-@functools.cache
-def _curve() -> tuple[list[Population], np.ndarray, np.ndarray, np.ndarray]:
-    """Return the uniform law and four around it, what is fair on which, who neighbours whom, and the non-constant h."""
-    hypotheses = hypothesis_grid(2)
-    centre = Population.from_table(zero_table(2) + Fraction(1, 8))
-    family = [centre, *curve_family(centre, Fraction(1, 100), 4)]
-    met = acceptable_table(family, hypotheses, fair_within("opportunity"), None)
-    favoured = np.array([0 < h.sum() < 4 for h in hypotheses])
-    return family, met, neighbor_table(family, Fraction(1, 50)), favoured
-
-
-@functools.cache
-def _mass_on_the_curve(epsilon: float, delta: float) -> float | None:
-    _, met, near, favoured = _curve()
-    return largest_mass(met, near, factor=math.exp(epsilon), delta=delta, at=0, favoured=favoured)
-
-
-@once
-def _exact_with_delta(search: Search) -> None:
-    """Exact fairness and (ε, δ): all non-constant hypotheses together get δ, attained, and hardly more on few laws."""
-    search.part("exact fairness with δ")
-    _, met, near, favoured = _curve()
-    fair_elsewhere = met[1:][:, favoured].sum(axis=0).max()
-    search.observe(2 - int(fair_elsewhere), {"laws of the curve on which one hypothesis is fair": "at most"})
-    for epsilon, delta in itertools.product((0.0, 1.0, 3.0), (Fraction(0), Fraction(1, 100), Fraction(1, 4))):
-        case = {"epsilon": epsilon, "delta": delta}
-        found = _mass_on_the_curve(epsilon, float(delta))
-        most = float(4 * delta / (4 - int(fair_elsewhere)))
-        search.sanity(-1.0 if found is None else most - found, case, tolerance=1e-8)
-        search.sanity(-1.0 if found is None else found - float(delta), case, tolerance=1e-8)
-        mechanism = np.full(met.shape, Fraction(0), dtype=object)
-        mechanism[:, 0] = 1  # the constant 0
-        mechanism[0, 0] = 1 - delta
-        mechanism[0, np.flatnonzero(met[0] & favoured)[0]] = delta
-        search.agree(keeps_promises(mechanism, met, near, 1, delta), True, case)
-
-
-def _path(steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a chain of steps + 1 laws, the first rejecting one hypothesis, the last the other."""
-    near = abs(np.subtract.outer(np.arange(steps + 1), np.arange(steps + 1))) == 1
-    met = np.ones((steps + 1, 2), dtype=bool)
-    met[0, 0] = met[-1, 1] = False
-    return met, near
-
-
-@functools.cache
-def _height(factor: Fraction, count: int, delta: Fraction, whole: bool) -> float | None:
-    """Return the first hypothesis' largest probability at the end of the chain, by linear programming.
-
-    With ``whole`` the other one is not acceptable there; None if that cannot be met.
-    """
-    met, near = _path(count)
-    met[-1, 1] = not whole
-    return largest_mass(
-        met, near, factor=float(factor), delta=float(delta), at=count, favoured=np.array([True, False])
-    )
-
-
-@once
-def _chains_with_delta(ladder: Callable[..., Any], least: Callable[..., Any], search: Search) -> None:
-    """Along a chain the first hypothesis' probability may climb, exactly as fast as the ladder says."""
-    search.part("chains with δ")
-    for factor, count in itertools.product((Fraction(1), Fraction(2), Fraction(3)), range(1, 9)):
-        delta = least(count, factor=factor)
-        case = {"factor": factor, "steps": count, "delta": delta}
-        met, near = _path(count)
-        climbing = ladder(count, factor=factor, delta=delta)
-        search.equal(climbing[-1], 1, case)
-        mechanism = np.array([[q, 1 - q] for q in climbing], dtype=object)
-        search.agree(keeps_promises(mechanism, met, near, factor, delta), True, case)
-        if count < 7:
-            search.agree(_height(factor, count, delta * Fraction(999, 1000), True) is None, True, case)
-            half = delta / 2  # how high it can climb with less than that
-            found = _height(factor, count, half, False)
-            expected = float(ladder(count, factor=factor, delta=half)[-1])
-            search.sanity(-1.0 if found is None else -abs(found - expected), case, tolerance=1e-8)
 
 
 @functools.cache

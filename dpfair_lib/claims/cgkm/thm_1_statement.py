@@ -12,6 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.cgkm.thm_1_statement_classes import (
+    ACCURATE,
+    FAIR,
+    every_class_of_two_points,
+    repaired_over_classes,
+)
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
@@ -23,19 +29,14 @@ from dpfair_lib.compatibility.impossibility.acceptable import (
 )
 from dpfair_lib.compatibility.impossibility.chains import connecting_chain
 from dpfair_lib.compatibility.impossibility.constructions import floor_pair, hopeless_law, zero_table
-from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, fair_within, is_usable
+from dpfair_lib.compatibility.impossibility.criteria import Criterion, beats_constants, is_usable
 from dpfair_lib.compatibility.impossibility.feasibility import (
-    decide,
     is_contradiction,
     keeps_promises,
     pure_dp_feasible,
 )
-from dpfair_lib.compatibility.impossibility.mechanism_programs import largest_mass
 from dpfair_lib.populations import Population
 
-FAIR, ACCURATE = fair_within("opportunity"), beats_constants()
-
-ON_ACCEPTABLE_LAWS = "only the laws on which some h in H is fair and better than the constants"
 PERFECT = (0, 1, 0, 1)  # what tells the label on the four atoms of the proof
 HEAVY = [Fraction(4, 9), Fraction(1, 9), Fraction(3, 9), Fraction(1, 9)]
 
@@ -55,8 +56,8 @@ def check(
     _universes(fair, accurate, hopeless, search)
     _usable(fair, accurate, usable, search)
     _chains(fair, accurate, usable, chain, search)
-    _classes(fair, accurate, feasible, search)
-    _every_class(search)
+    repaired_over_classes(fair, accurate, feasible, search)
+    every_class_of_two_points(search)
     _partly_determined(fair, accurate, usable, feasible, search)
     _floor(fair, accurate, feasible, search)
     return search.evidence()
@@ -72,17 +73,6 @@ def printed_slack(values: tuple[int, ...], denominator: int) -> int:
         if not acceptable_by_definition(table, [[value, value] for value in values]):
             return 0
     return -1
-
-
-def alone_slack(member: int) -> int:
-    """Return −1 if this usable hypothesis is acceptable on some law in sixths, by definition; else 0.
-
-    Where the laws are those on which a class of one hypothesis has an acceptable one, to output it always is private,
-    fair and better than the constants.
-    """
-    hypotheses = hypothesis_grid(2)
-    h = hypotheses[is_usable(hypotheses)][member].tolist()
-    return -int(any(acceptable_by_definition(law.table.tolist(), h) for law in laws(6)))
 
 
 @functools.cache
@@ -215,85 +205,6 @@ def _chains(
     search.exhausts("all 28 pairs of usable hypotheses on two points at ζ = ¼, some at 1/10", cases=28 * 6)
     search.agree(int(usable(hypotheses).sum()), 8, {"usable": "of the 16"})
     search.fact("longest_chain", longest, "laws in the longest chain at ζ = 1/10")
-
-
-@functools.cache
-def _chain_family(members: tuple[int, ...], zeta: Fraction) -> tuple[np.ndarray, tuple[Population, ...]]:
-    """Return a class of usable hypotheses and the laws of chains between them on which one is acceptable."""
-    hypotheses = hypothesis_grid(2)
-    usable = hypotheses[is_usable(hypotheses)]
-    chosen = usable[list(members)]
-    pairs = list(itertools.combinations(chosen, 2))[:3] or [(chosen[0], usable[members[0] - 1])]
-    family = [law for h, g in pairs for law in connecting_chain(h, g, zeta)[0]]
-    met = acceptable_table(family, chosen, FAIR, ACCURATE)
-    return chosen, tuple(law for law, row in zip(family, met, strict=True) if row.any())
-
-
-@once
-def _classes(fair: Criterion, accurate: Criterion, feasible: Callable[..., Any], search: Search) -> None:
-    """The program over mechanisms, for classes of usable hypotheses on the chains between them."""
-    search.part("linear program over mechanisms")
-    zeta = Fraction(1, 4)
-    for size, epsilon in ((1, 2.0), (2, 2.0), (2, 0.0), (8, 1.0)):
-        for members in itertools.islice(itertools.combinations(range(8), size), 0, 28, 6):
-            chosen, family = _chain_family(members, zeta)
-            answer = feasible(family, chosen, zeta=zeta, epsilon=epsilon, fair=fair, accurate=accurate)
-            case = {"class": chosen.tolist(), "epsilon": epsilon}
-            search.agree(answer.feasible, size == 1, case)
-            tables = answer.acceptable, answer.neighbors
-            proved = (
-                keeps_promises(answer.mechanism, *tables, 1)
-                if answer.feasible
-                else is_contradiction(answer.infeasible, *tables, answer.factor)
-            )
-            search.agree(proved, True, case)
-            solved = largest_mass(
-                *tables, factor=answer.factor, delta=0, at=0, favoured=np.ones(len(chosen), dtype=bool)
-            )
-            search.agree(solved is not None, answer.feasible, case)
-
-
-@functools.cache
-def _proved_answers(zeta: Fraction) -> tuple[tuple[int, bool, bool], ...]:
-    """Return each class of usable hypotheses, on the laws in sixths that have an acceptable one in it.
-
-    Returns
-    -------
-    tuple of (size of the class, whether a private algorithm exists, whether that is proved)
-    """
-    hypotheses = hypothesis_grid(2)
-    met = acceptable_table(laws(6), hypotheses[is_usable(hypotheses)], FAIR, ACCURATE)
-    near = neighbor_table(laws(6), zeta)
-    found = []
-    for size in range(1, 9):
-        for members in itertools.combinations(range(8), size):
-            rows = np.flatnonzero(met[:, members].any(axis=1))
-            tables = met[np.ix_(rows, np.array(members))], near[np.ix_(rows, rows)]
-            answer = decide(*tables, 3)
-            proved = (
-                is_contradiction(answer.infeasible, *tables, 3)
-                if answer.infeasible
-                else answer.mechanism is not None and keeps_promises(answer.mechanism, *tables, 1)
-            )
-            found.append((size, answer.feasible, proved))
-    return tuple(found)
-
-
-@once
-def _every_class(search: Search) -> None:
-    """All classes at once, without the chains: on the laws in sixths with long steps, one hypothesis is the limit."""
-    search.part("every class of usable hypotheses")
-    for number, (size, feasible, proved) in enumerate(_proved_answers(Fraction(1, 2))):
-        search.agree(feasible, size == 1, {"size": size})
-        search.agree(proved, True, {"size": size})
-        if size == 1:  # the first eight classes: usable hypothesis number so and so, and no other
-            search.against(-int(feasible), {"member": number}, verify=alone_slack, reading=ON_ACCEPTABLE_LAWS)
-    search.exhausts(
-        "all 255 classes of usable hypotheses on all laws in sixths at ζ = ½", cases=2 * (2**8 - 1)
-    )
-    # shorter steps of so coarse a lattice miss the coin between two complementary hypotheses
-    short = [size for size, feasible, _ in _proved_answers(Fraction(1, 6)) if feasible]
-    search.agree(short, [1] * 8 + [2] * 2, {"zeta": Fraction(1, 6)})
 
 
 @once
