@@ -1,0 +1,152 @@
+"""Measure the prose of the chapters: their form, sentences, proofs, and how many formulas are displayed."""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from chapters import FOLDER, ROOT, chapters
+
+WORDS_OF_A_SENTENCE = 40
+WORDS_OF_A_PROOF_PARAGRAPH = 120
+INLINE_TO_DISPLAYED = 12
+EXERCISES = 3
+MARKS = ("Routine", "Harder", "Project")
+# Pages of results, tools and measurements: they state no theorem and teach no method.
+NO_LESSON = {"findings", "ledger", "witnesses", "which-method", "benchmarks", "mutants"}
+
+FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+CODE = re.compile(r"^(```+|~~~+)\{code-cell\}.*?^\1\s*$", re.DOTALL | re.MULTILINE)
+DISPLAYED = re.compile(r"\$\$.*?\$\$", re.DOTALL)
+INLINE = re.compile(r"(?<![\\$])\$[^$\n]+(?:\n[^$\n]+)*?\$(?!\$)")
+FENCE = re.compile(r"^\s*(?:`{3,}|:{3,}|~{3,})")
+ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+ROLE = re.compile(r"\{[a-z:]+\}`([^`]*)`")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+# a full stop that ends a sentence: not of "e.g.", "Thm. 2", "§ 3.1", or an initial
+END = re.compile(
+    r"(?<!\b[A-Z])(?<!\b(?:cf|vs|no|Th|eq))(?<!\b(?:e\.g|i\.e|Thm|Alg|Fig))[.!?](?:[*_)”\"']*)\s+(?=\S)"
+)
+
+
+@dataclass(frozen=True)
+class Prose:
+    """What one chapter's source holds."""
+
+    sentences: list[str]
+    paragraphs_of_proofs: list[str]
+    inline: int
+    displayed: int
+    exercises: list[str]
+    solved: set[str]
+    parts: set[str]
+
+
+def read(text: str) -> Prose:
+    """Take a chapter's source apart."""
+    text = CODE.sub("", FRONT.sub("", text))
+    labels = dict(re.findall(r"\{exercise\}([^\n]*)\n:label: (\S+)", text))
+    solved = set(re.findall(r"\{solution(?:-start)?\} (\S+)", text))
+    parts = {
+        name for name in ("objectives", "summary") if re.search(rf"^:class: {name}$", text, re.MULTILINE)
+    }
+    parts |= {"worked example"} if re.search(r"^#+ .*[Ww]orked example", text, re.MULTILINE) else set()
+    return Prose(
+        [one for paragraph in paragraphs(text) for one in sentences(paragraph)],
+        [one for part in proofs(text) for one in paragraphs(part)],
+        len(INLINE.findall(DISPLAYED.sub("", text))),
+        len(DISPLAYED.findall(text)),
+        [title.strip() for title in labels],
+        {title.strip() for title, label in labels.items() if label in solved},
+        parts,
+    )
+
+
+def proofs(text: str) -> list[str]:
+    """Return the part that derives the claim."""
+    return re.findall(r"^## Derivation$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs and items of running text, formulas as one word; no tables, headings or code."""
+    found: list[str] = []
+    current: list[str] = []
+    for line in [*INLINE.sub("FORMULA", DISPLAYED.sub("\n\n", text)).split("\n"), ""]:
+        other = (
+            not line.strip() or line.lstrip().startswith(("#", "|", ":", "<", "%")) or line.startswith("    ")
+        )
+        if other or FENCE.match(line) or ITEM.match(line):
+            found += [" ".join(current)] if current else []
+            current = []
+        if not other and not FENCE.match(line):
+            current.append(ITEM.sub("", line).strip())
+    return found
+
+
+def sentences(paragraph: str) -> list[str]:
+    """Split a paragraph into sentences."""
+    plain = re.sub(r"[*_`]", "", LINK.sub(r"\1", ROLE.sub(r"\1", paragraph)))
+    return [one for one in re.split(END, plain) if one and one.strip()]
+
+
+def words(sentence: str) -> int:
+    """Count words; a formula is one."""
+    return len(re.findall(r"\S*\w\S*", sentence))
+
+
+def complaints(name: str, prose: Prose) -> list[str]:
+    """Return what one chapter lacks or has too much of, and what to do about it."""
+    found = [
+        f"a sentence of {words(one)} words, at most {WORDS_OF_A_SENTENCE}: {one[:70]} …"
+        for one in prose.sentences if words(one) > WORDS_OF_A_SENTENCE
+    ]  # fmt: skip
+    found += [
+        f"a paragraph of {words(one)} words in a proof, at most {WORDS_OF_A_PROOF_PARAGRAPH}: {one[:60]} …"
+        for one in prose.paragraphs_of_proofs if words(one) > WORDS_OF_A_PROOF_PARAGRAPH
+    ]  # fmt: skip
+    if name in NO_LESSON:
+        return found
+    found += [f"no {part}" for part in sorted({"objectives", "summary", "worked example"} - prose.parts)]
+    if len(prose.exercises) < EXERCISES:
+        found.append(f"{len(prose.exercises)} exercises, expected at least {EXERCISES}")
+    for title in prose.exercises:
+        mark = title.partition(":")[0]
+        if mark not in MARKS:
+            found.append(
+                f"exercise {title!r}: expected a title that begins with one of {', '.join(MARKS)} and a colon"
+            )
+        elif mark != "Project" and title not in prose.solved:
+            found.append(f"exercise {title!r} has no solution")
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print every complaint and the figures; return how the check ended."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="chapters, without folder and suffix (default: all)")
+    parser.add_argument("--root", type=Path, default=ROOT)
+    said = parser.parse_args(arguments)
+    known = [name.removeprefix(f"{FOLDER}/") for name in chapters(said.root)]
+    found = {
+        name: read((said.root / FOLDER / f"{name}.md").read_text("utf-8")) for name in said.names or known
+    }
+    wrong = [f"{name}: {one}" for name, prose in found.items() for one in complaints(name, prose)]
+    inline, displayed = (
+        sum(getattr(prose, part) for prose in found.values()) for part in ("inline", "displayed")
+    )
+    if inline > INLINE_TO_DISPLAYED * displayed:
+        wrong.append(
+            f"{inline} inline formulas, {displayed} displayed: expected at most {INLINE_TO_DISPLAYED} for one"
+        )
+    exercises = [title for prose in found.values() for title in prose.exercises]
+    print(*wrong, sep="\n")
+    print(
+        f"{len(found)} chapters: {inline} inline and {displayed} displayed formulas ({inline / max(displayed, 1):.1f}), "
+        f"{len(exercises)} exercises, {sum(len(prose.solved) for prose in found.values())} solved, {len(wrong)} complaints"
+    )
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
