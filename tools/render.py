@@ -11,6 +11,7 @@ from pathlib import Path
 
 from captions import caption_outputs, number_captions
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
+from numbering import number_results
 from search_index import write_index
 
 from dpfair_lib._files import held, write_whole
@@ -163,17 +164,19 @@ def forget(into: Path) -> None:
 
 
 def finish(html: Path) -> None:
-    """Number captions, name what a screen reader cannot, and take out what cannot work offline or is no page."""
+    """Number captions and results, name what a screen reader cannot, and take out what cannot work offline."""
+    before: dict[str, str] = {}
     for path in html.rglob("*.html"):
         if path.is_relative_to(html / "_static"):
             path.unlink()
-            continue
-        text = path.read_text(encoding="utf-8")
-        kept = number_captions(UNWANTED.sub("", text))
+        else:
+            before[path.relative_to(html).as_posix()] = path.read_text(encoding="utf-8")
+    kept = {name: number_captions(UNWANTED.sub("", text)) for name, text in before.items()}
+    for name, text in number_results(kept).items():
         for found, better in NAMELESS:
-            kept = kept.replace(found, better)
-        if kept != text:
-            write_whole(path, kept)
+            text = text.replace(found, better)
+        if text != before[name]:
+            write_whole(html / name, text)
     write_index(html)
 
 
