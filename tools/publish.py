@@ -93,16 +93,22 @@ def print_book(html: Path, root: Path, target: Path) -> int:
 
 
 def pack(html: Path, target: Path) -> int:
-    """Put the built pages into a zip file, the same bytes for the same pages, and return how many files it has."""
+    """Put the built pages into a zip file, and return how many files it has."""
     paths = sorted(path for path in html.rglob("*") if path.is_file())
+    files = {f"{html.name}/{path.relative_to(html).as_posix()}": path.read_bytes() for path in paths}
+    write_whole(target, zipped(files))
+    return len(files)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Return a zip file with these files, the same bytes for the same content."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in paths:
-            name = zipfile.ZipInfo(f"{html.name}/{path.relative_to(html).as_posix()}", ZIPPED)
-            name.external_attr = 0o644 << 16
-            archive.writestr(name, path.read_bytes(), zipfile.ZIP_DEFLATED)
-    write_whole(target, content.getvalue())
-    return len(paths)
+        for name, data in files.items():
+            about = zipfile.ZipInfo(name, ZIPPED)
+            about.external_attr = 0o644 << 16
+            archive.writestr(about, data, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from captions import caption_outputs, number_captions
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
+from figures import write_figures
 from numbering import number_results
 from search_index import write_index
 
@@ -164,7 +165,7 @@ def forget(into: Path) -> None:
 
 
 def finish(html: Path) -> None:
-    """Number captions and results, name what a screen reader cannot, and take out what cannot work offline."""
+    """Number captions and results, name what a screen reader cannot, take out what is not offline; pack the figures."""
     before: dict[str, str] = {}
     for path in html.rglob("*.html"):
         if path.is_relative_to(html / "_static"):
@@ -172,11 +173,13 @@ def finish(html: Path) -> None:
         else:
             before[path.relative_to(html).as_posix()] = path.read_text(encoding="utf-8")
     kept = {name: number_captions(UNWANTED.sub("", text)) for name, text in before.items()}
-    for name, text in number_results(kept).items():
+    numbered = number_results(kept)
+    for name, text in numbered.items():
         for found, better in NAMELESS:
             text = text.replace(found, better)
         if text != before[name]:
             write_whole(html / name, text)
+    write_figures(numbered, html)
     write_index(html)
 
 
