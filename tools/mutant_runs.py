@@ -129,12 +129,20 @@ class Chosen:
 
 
 def trace(path: str) -> dict[str, Any]:
-    """Find which lines of the library each test of a file runs, and how long it takes."""
+    """Find which lines of the library each test of a file runs, and how long it takes.
+
+    Raises
+    ------
+    RuntimeError
+        If the tests cannot be collected; without them no change would be noticed.
+    """
     watch = coverage.Coverage(data_file=None, include=[f"{LIBRARY}/*"], config_file=False)
     watch.start()
     tracer = Tracer(watch)
-    pytest.main([*OPTIONS, path], plugins=[tracer])
+    code = pytest.main([*OPTIONS, path], plugins=[tracer])
     watch.stop()
+    if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}:
+        raise RuntimeError(f"the tests of {path} cannot be collected")
     data = watch.get_data()
     lines = {str(Path(f).relative_to(LIBRARY)): data.contexts_by_lineno(f) for f in data.measured_files()}
     return {"lines": lines, "tests": tracer.passed}

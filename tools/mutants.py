@@ -163,8 +163,9 @@ def traced(folders: list[str] | None, jobs: int) -> list[Any]:
         (file, functools.partial(runs.trace, str(path))) for path, file in kept.items() if not file.exists()
     )
     for file, _, found in runs.each(due, jobs):
-        print(f"{file.stem}: {len(found['tests'])} tests" if isinstance(found, dict) else found, flush=True)
-        found = found if isinstance(found, dict) else {"lines": {}, "tests": {}}
+        if not isinstance(found, dict):
+            raise RuntimeError(f"{file.stem} cannot be traced:\n{found}")
+        print(f"{file.stem}: {len(found['tests'])} tests", flush=True)
         found["lines"] = {name: (digest(source(name)), lines) for name, lines in found["lines"].items()}
         whole(file, json.dumps(found))
     return [json.loads(file.read_text()) for file in kept.values()]

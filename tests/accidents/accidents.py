@@ -35,13 +35,18 @@ def hear_signals():
 
 @contextmanager
 def full_disk(room):
-    """Let no file grow beyond so many bytes: the write fails that would."""
+    """Let no file grow beyond so many bytes: the write fails that would.
+
+    Python keeps no bytecode meanwhile: it does not notice a short write, and would later load half a module.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = before
 
 
 @contextmanager

@@ -107,6 +107,14 @@ def test_the_sample_has_every_operator_and_otherwise_their_shares():
     assert mutants.drawn(made, seed=4)[:20] != drawn[:20]
 
 
+def test_tests_that_cannot_be_collected_are_no_empty_trace(tmp_path):
+    path = tmp_path / "test_broken.py"
+    path.write_text("import no_such_module\n")
+    ((_, code, found),) = mutant_runs.each(iter([("", functools.partial(mutant_runs.trace, str(path)))]), 1)
+    assert code != 0
+    assert f"RuntimeError: the tests of {path} cannot be collected" in found
+
+
 def test_a_trace_tells_which_lines_each_test_runs():
     path = "tests/privacy/test_finite_laws.py"
     ((_, code, found),) = mutant_runs.each(iter([("", functools.partial(mutant_runs.trace, path))]), 1)
