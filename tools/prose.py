@@ -13,6 +13,7 @@ WORDS_OF_A_PROOF_PARAGRAPH = 120
 INLINE_TO_DISPLAYED = 12
 EXERCISES = 3
 MARKS = ("Routine", "Harder", "Project")
+READ_TOO = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "book/**/*.md")
 # Pages of results, tools and measurements: they state no theorem and teach no method.
 NO_LESSON = {
     "findings",
@@ -27,6 +28,7 @@ NO_LESSON = {
 
 FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 CODE = re.compile(r"^(```+|~~~+)\{code-cell\}.*?^\1\s*$", re.DOTALL | re.MULTILINE)
+LISTING = re.compile(r"^(`{3,}|~{3,})[a-z][^\n]*\n.*?^\1\s*$", re.DOTALL | re.MULTILINE)
 DISPLAYED = re.compile(r"\$\$.*?\$\$", re.DOTALL)
 INLINE = re.compile(r"(?<![\\$])\$[^$\n]+(?:\n[^$\n]+)*?\$(?!\$)")
 FENCE = re.compile(r"^\s*(?:`{3,}|:{3,}|~{3,})")
@@ -54,7 +56,7 @@ class Prose:
 
 def read(text: str) -> Prose:
     """Take a chapter's source apart."""
-    text = CODE.sub("", FRONT.sub("", text))
+    text = LISTING.sub("", CODE.sub("", FRONT.sub("", text)))
     labels = dict(re.findall(r"\{exercise\}([^\n]*)\n:label: (\S+)", text))
     solved = set(re.findall(r"\{solution(?:-start)?\} (\S+)", text))
     parts = {
@@ -106,11 +108,7 @@ def words(sentence: str) -> int:
 
 def complaints(name: str, prose: Prose) -> list[str]:
     """Return what one chapter lacks or has too much of, and what to do about it."""
-    found = [
-        f"a sentence of {words(one)} words, at most {WORDS_OF_A_SENTENCE}: {one[:70]} …"
-        for one in prose.sentences if words(one) > WORDS_OF_A_SENTENCE
-    ]  # fmt: skip
-    found += [
+    found = too_long(prose) + [
         f"a paragraph of {words(one)} words in a proof, at most {WORDS_OF_A_PROOF_PARAGRAPH}: {one[:60]} …"
         for one in prose.paragraphs_of_proofs if words(one) > WORDS_OF_A_PROOF_PARAGRAPH
     ]  # fmt: skip
@@ -130,6 +128,14 @@ def complaints(name: str, prose: Prose) -> list[str]:
     return found
 
 
+def too_long(prose: Prose) -> list[str]:
+    """Return the sentences that are too long."""
+    return [
+        f"a sentence of {words(one)} words, at most {WORDS_OF_A_SENTENCE}: {one[:70]} …"
+        for one in prose.sentences if words(one) > WORDS_OF_A_SENTENCE
+    ]  # fmt: skip
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print every complaint and the figures; return how the check ended."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -141,6 +147,10 @@ def main(arguments: list[str] | None = None) -> int:
         name: read((said.root / FOLDER / f"{name}.md").read_text("utf-8")) for name in said.names or known
     }
     wrong = [f"{name}: {one}" for name, prose in found.items() for one in complaints(name, prose)]
+    for path in (
+        [] if said.names else sorted(path for pattern in READ_TOO for path in said.root.glob(pattern))
+    ):
+        wrong += [f"{path.relative_to(said.root)}: {one}" for one in too_long(read(path.read_text("utf-8")))]
     inline, displayed = (
         sum(getattr(prose, part) for prose in found.values()) for part in ("inline", "displayed")
     )

@@ -113,6 +113,19 @@ def test_sentences_end_where_they_end(text, expected):
     assert len(prose.sentences(prose.paragraphs(text)[0])) == expected
 
 
+def test_listings_are_no_prose_and_other_pages_are_read_too(tmp_path, capsys):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "book" / "data").mkdir(parents=True)
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: notebooks/x\n")
+    (tmp_path / "notebooks" / "x.md").write_text(GOOD)
+    listing = "```sh\n" + "word " * 50 + "\n```\n"
+    (tmp_path / "README.md").write_text(listing)
+    assert prose.main(["--root", str(tmp_path)]) == 0
+    (tmp_path / "book" / "data" / "one.md").write_text(listing + "word " * 50 + ".\n")
+    assert prose.main(["--root", str(tmp_path)]) == 1
+    assert "book/data/one.md: a sentence of 50 words" in capsys.readouterr().out
+
+
 def test_many_inline_formulas_for_few_displayed_ones_are_too_many(tmp_path, capsys):
     folder = tmp_path / "notebooks"
     folder.mkdir()
