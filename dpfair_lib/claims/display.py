@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
-from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.typeset import anchor, case_in_words, number, typeset
+from dpfair_lib.claims.ledger import Claim, Outcome
+from dpfair_lib.claims.typeset import anchor, case_in_words, number, typeset, witness_in_words
 
 LEDGER = "../notebooks/ledger.html"
 
@@ -62,6 +62,11 @@ def card(outcome: Outcome) -> Html:
     return Html(text, f'<div class="claim-card" id="{anchor(claim_id)}">{top}{_rows(head)}{fold}</div>')
 
 
+def said_of(claim: Claim, case: Mapping[str, Any]) -> str:
+    """Return the case at which a printed statement fails, in words."""
+    return witness_in_words(claim.witness, case) if claim.witness else case_in_words(case)
+
+
 def _rows(lines: Iterable[tuple[str, str]]) -> str:
     rows = "".join(
         f"<tr><th scope='row'>{html.escape(name)}</th><td>{typeset(said)}</td></tr>" for name, said in lines
@@ -76,7 +81,7 @@ def _head(outcome: Outcome) -> list[tuple[str, str]]:
         return lines
     lines.append(("what survived", claim.finding))
     if evidence.counterexample is not None:
-        lines.append(("fails as printed at", case_in_words(evidence.counterexample)))
+        lines.append(("fails as printed", said_of(outcome.claim, evidence.counterexample)))
     searched = f"{evidence.cases:,} cases"
     if outcome.faults:
         caught = len(outcome.faults) - len(outcome.missed)

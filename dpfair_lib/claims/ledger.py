@@ -83,6 +83,8 @@ class Claim:
         One sentence that argues the impact.
     shown_by : str
         Of an impact on a conclusion: the key of the fact that shows it.
+    witness : str
+        How the case at which the printed statement fails reads in words; ``{name}`` is the value of an argument.
     statement_uses, proof_uses : tuple of str
         Ids of the claims that the statement, or its proof, rests on.
     chapter : str or None
@@ -106,6 +108,7 @@ class Claim:
     impact: Impact | None = None
     because: str = ""
     shown_by: str = ""
+    witness: str = ""
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
     chapter: str | None = None

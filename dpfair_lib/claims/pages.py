@@ -6,7 +6,7 @@ import html
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from dpfair_lib.claims.display import Html, mark, verdict
+from dpfair_lib.claims.display import Html, mark, said_of, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Outcome
 from dpfair_lib.claims.papers import AUTHORS, NAMES, STATEMENTS
@@ -223,7 +223,7 @@ def _row(outcome: Outcome) -> str:
     said = typeset(claim.headline or claim.finding)
     more = [claim.finding] if claim.headline and claim.finding else []
     if evidence is not None and evidence.counterexample is not None:
-        more.append(f"Fails as printed at {case_in_words(evidence.counterexample)}.")
+        more.append(f"Fails as printed: {said_of(outcome.claim, evidence.counterexample)}")
     fold = "".join(f"<p>{typeset(line)}</p>" for line in more)
     fold = f"<details><summary>more</summary>{fold}</details>" if fold else ""
     impact = f"<br><small>{IMPACTS[claim.impact]}</small>" if claim.impact else ""
@@ -246,12 +246,13 @@ def witnesses(outcomes: Iterable[Outcome]) -> Html:
         evidence = outcome.evidence
         assert evidence is not None
         assert evidence.counterexample is not None
-        words = case_in_words(evidence.counterexample)
+        words = said_of(outcome.claim, evidence.counterexample)
+        values = case_in_words(evidence.counterexample)
         rows.append(
             [
                 f"{_link(outcome)}<br><small>{html.escape(outcome.claim.where)}</small><br>{mark(outcome)}",
                 typeset(outcome.claim.statement),
-                f"{typeset(words)}<br><small>slack there {number(evidence.printed_slack)}</small>",
+                f"{typeset(words)}<br><small>{typeset(values)}; slack there {number(evidence.printed_slack)}</small>",
             ]
         )
         text.append(f"{outcome.claim.id}: {words}")

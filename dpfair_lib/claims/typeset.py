@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import string
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,8 @@ _NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
 )
 _GREEK = dict(zip(_NAMES.split(), "αβγδεζηθκλμνξπρστφχψω", strict=True))
+LONG = 24
+"""Characters of a fraction that is shown as it is; a longer one is shown with four digits."""
 # an index or exponent: one word, or what stands in brackets
 _RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+[*′]*|[*′+−]+))")
 
@@ -46,9 +49,10 @@ def number(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, Fraction):
-        return str(value)
+        exact = str(value).replace("-", "−")
+        return exact if len(exact) <= LONG else f"≈ {number(float(value))}"
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}"
+        return (f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}").replace("-", "−")
     if isinstance(value, float) and value.is_integer() and 1e4 <= abs(value) < 1e15:
         return number(int(value))
     if isinstance(value, float):
@@ -61,5 +65,24 @@ def number(value: Any) -> str:
 
 
 def case_in_words(case: Mapping[str, Any]) -> str:
-    """Return a witness as text: the symbol and the value of each of its arguments."""
+    """Return a case as text: the symbol and the value of each of its arguments."""
     return ", ".join(f"{symbol(name)} = {number(value)}" for name, value in plain(dict(case)).items())
+
+
+class _Filling(string.Formatter):
+    """Writes the values of a case into a sentence, as a page shows them."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ARG002 - as the base class has it
+        """Return one value as text."""
+        return number(value)
+
+
+def witness_in_words(sentence: str, case: Mapping[str, Any]) -> str:
+    """Return a claim's sentence on its witness with the values of the case.
+
+    Raises
+    ------
+    KeyError
+        If the sentence names an argument that the case has not.
+    """
+    return _Filling().vformat(sentence, (), plain(dict(case)))

@@ -1,6 +1,7 @@
 import functools
 import inspect
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from dpfair_lib.claims import CLAIMS, Claim, judge
 from dpfair_lib.claims import claim as entry
 from dpfair_lib.claims.new import UNWRITTEN
 from dpfair_lib.claims.report import as_row
+from dpfair_lib.claims.typeset import witness_in_words
 
 EXAMINED = [claim_id for claim_id, claim in CLAIMS.items() if claim.check]
 ROOT = Path(__file__).parents[2]
@@ -18,6 +20,12 @@ ROOT = Path(__file__).parents[2]
 @functools.cache
 def outcome_of(claim_id):
     return judge(CLAIMS[claim_id], faults=True)
+
+
+def digits_of_its_own(sentence):
+    """What a sentence says besides values of the case, symbols, indices and the numbers 0 and 1."""
+    known = r"\{[^}]*\}|[A-Za-z]\^\S*|\b(?:Theorem|Algorithm|Lemma|Table|Definition|group) \d+|\b2(?=[εΛ/])|\b[01]\b"
+    return re.sub(known, "", sentence)
 
 
 # one test for each claim, so that of several processes only one judges it
@@ -33,6 +41,15 @@ def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fa
         "go through a small universe and say so with search.exhausts, or judge 100,000 cases"
     )
     assert all(run.how for run in outcome.faults.values()), "name the parts of the check: search.part"
+    case = outcome.evidence.counterexample
+    assert bool(case) == bool(CLAIMS[claim_id].witness), (
+        "witness: say in words at which case the printed statement fails, if there is one"
+    )
+    if case:
+        assert "{" not in witness_in_words(CLAIMS[claim_id].witness, case)
+        assert not re.search(r"\d", digits_of_its_own(CLAIMS[claim_id].witness)), (
+            "witness: take each number from the case, as {name}"
+        )
     row = as_row(outcome)
     json.dumps(row, allow_nan=False)
     assert not unshown(CLAIMS[claim_id].headline, row), (

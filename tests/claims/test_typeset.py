@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfair_lib.claims.typeset import case_in_words, number, symbol, typeset
+from dpfair_lib.claims.typeset import case_in_words, number, symbol, typeset, witness_in_words
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,22 @@ def test_indices_stand_below_and_exponents_above(text, shown):
     ("value", "shown"),
     [
         (12345, "12,345"), (1e7, "10,000,000"), (2.0, "2"), (0.123456, "0.1235"), (-0.5, "−0.5"),
-        (Fraction(1, 3), "1/3"), (True, "yes"),
+        (Fraction(1, 3), "1/3"), (Fraction(-22, 7), "−22/7"), (Fraction(-(10**30) - 1, 10**31), "≈ −0.1"),
+        (-10, "−10"), (True, "yes"),
         (None, "none"), ((1, 0.5), "(1, 0.5)"), ({"epsilon": 1}, "ε 1"), (10**30, "1e+30"), ("text", "text"),
     ],
 )  # fmt: skip
 def test_numbers_have_the_digits_that_one_reads(value, shown):
     assert number(value) == shown
+
+
+def test_a_sentence_on_a_witness_has_the_values_of_its_case():
+    case = {"alpha": Fraction(-1, 2), "rows": np.array([1, 20000])}
+    assert witness_in_words("At α = {alpha} with {rows} rows, α is {alpha}.", case) == (
+        "At α = −1/2 with (1, 20,000) rows, α is −1/2."
+    )
+    with pytest.raises(KeyError, match="beta"):
+        witness_in_words("{beta}", case)
 
 
 def test_arguments_become_symbols():

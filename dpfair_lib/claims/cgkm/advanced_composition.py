@@ -173,6 +173,8 @@ CLAIM = Claim(
     chapter="cgkm-tools",
     headline="The formula holds; its 'in particular' needs ε ≤ 8 ln(1/δ), and fails for a single release "
     "at δ = 0.998.",
+    witness="A single release with e^ε₀ = ({odds})^{multiple}. The corollary states a total of e^ε = {odds} "
+    "at a δ close to 1; the exact δ there is larger.",
     kind="condition",
     impact="none",
     because="For ε ≤ 1 the missing condition excludes only δ > 0.88, and the paper uses far smaller δ.",

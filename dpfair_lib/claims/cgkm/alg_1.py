@@ -128,6 +128,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="For a noisy count below 1 the printed scale turns negative, and the hypothesis with the "
     "largest loss becomes the likeliest.",
+    witness="A sample of {n} people whose noisy count is {noisy_count}. The printed scale is not positive, "
+    "so smaller losses do not become likelier.",
     kind="condition",
     impact="condition",
     because="The algorithm is a mechanism where M > 1; Laplace noise gives smaller counts too, and a "

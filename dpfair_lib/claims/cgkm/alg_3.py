@@ -359,6 +359,7 @@ CLAIM = Claim(
     chapter="cgkm-fairnr",
     headline="As printed it counts the error once in all rounds: it errs by 0.49 where 0 is possible; "
     "with all rounds' losses, by 0.004.",
+    witness="{rounds} rounds: the printed sum of {rounds} distributions has mass {rounds}, not 1.",
     kind="replaced",
     impact="conclusion",
     because="The paper concludes that the average of the plays is near the optimum; the printed plays "

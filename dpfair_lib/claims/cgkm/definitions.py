@@ -224,6 +224,8 @@ CLAIM = Claim(
     "group.",
     chapter="cgkm-thm-1",
     headline="Definition 7 bounds Γ + err by OPT + α; that implies neither Γ ≤ α nor accuracy within α.",
+    witness="{printed} at α = {alpha}, with the hypothesis {h} and the competitor {other} on two points and "
+    "two groups. The printed inference fails.",
     kind="replaced",
     impact="conclusion",
     because="Theorem 2 is read as giving α-discrimination and accuracy; what its definition gives is Γ ≤ "

@@ -359,6 +359,9 @@ CLAIM = Claim(
     chapter="cgkm-fairnr",
     headline="Not private: one changed label gives δ = 0.97 at ε = 1 where 10⁻⁶ is promised, after 20 "
     "rounds on 600 records.",
+    witness="There are {classifiers} cells with one classifier each. One person is alone in a cell, and "
+    "lives in another one in the neighbouring data set. The choice reveals this with more than δ = "
+    "{delta} at ε = 1.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The paper concludes that all of Private-FairNR is (ε, δ)-private; its auditor and its oracle "

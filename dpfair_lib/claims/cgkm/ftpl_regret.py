@@ -175,6 +175,8 @@ CLAIM = Claim(
     "2/ε if Aε > 4. Fresh noise makes it hold against adversaries who see all past plays.",
     chapter="cgkm-ftpl",
     headline="Holds for Aε ≤ ln 2 if the first play follows the noise too; fails for one loss A > 4/ε.",
+    witness="One round with one loss of size {norm}, ε = {epsilon}, and a first play from noise alone. The "
+    "expected cost exceeds the printed regret.",
     kind="condition",
     impact="condition",
     because="The bound stands where Aε ≤ ln 2; Lemma 5 applies it without a look at that.",

@@ -129,6 +129,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="The printed sensitivity of Γ turns negative for small groups; exactly it is (m + m′)/(m(m′ "
     "+ 1)) for group counts m ≤ m′.",
+    witness="{n} people, with {counts} positives in the two groups, and ε = {epsilon}. One changed record "
+    "moves Γ by more than the printed sensitivity.",
     kind="constant",
     impact="condition",
     because="The bound that the proof shows, 2/(|Z₁ₐ| − 1), is true and nearly as small, so the algorithm "

@@ -136,6 +136,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="A minus sign is missing: the printed failure probability is at least 16. With it the lemma "
     "holds.",
+    witness="{n} people, ρ = {rho}, and a smallest cell of probability {least}. The printed failure "
+    "probability is above 1.",
     kind="slip",
     impact="none",
     because="The proof of Lemma 1 uses the bound with the minus sign.",

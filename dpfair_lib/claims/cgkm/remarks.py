@@ -333,6 +333,9 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="Hard thresholds exclude privacy and accuracy for deterministic hypotheses only; a softened "
     "one is α-fair on every law and needs no data.",
+    witness="One distribution on two points and two groups, and the hypothesis {g}, softened by the "
+    "tolerance α = {alpha}. It is α-fair on every distribution, private since it uses no data, and "
+    "better than the constants here.",
     kind="condition",
     impact="condition",
     because="Equalized odds, (ε, δ) and the weights stand; the remark on thresholds needs deterministic "

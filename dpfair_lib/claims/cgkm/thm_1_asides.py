@@ -159,6 +159,7 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="x is independent of group and label only if all four features are equal, and then no "
     "hypothesis beats a constant.",
+    witness="Features {pattern} on the four atoms: their distribution depends on the group and the label.",
     kind="slip",
     impact="none",
     because="The proof uses only that group and label are independent, which they are.",

@@ -217,6 +217,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="The printed proof fails: on its second law D′ all 56 hypotheses tried stay exactly as fair "
     "as on D.",
+    witness="The hypothesis with values {values} on the four points, and ζ = {zeta}. On the second "
+    "distribution of the proof it is exactly as fair as on the first.",
     kind="replaced",
     impact="conclusion",
     because="Theorem 1 is derived from this pair of laws alone, and the same hypotheses serve both laws, "

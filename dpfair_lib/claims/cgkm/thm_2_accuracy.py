@@ -155,6 +155,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="The printed bound puts the sensitivity where the larger noisy scale belongs, and fails for "
     "n just above 2/(kε)².",
+    witness="A perfect hypothesis and its opposite, {n} people and ε = {epsilon}. The wrong one is chosen "
+    "more often than the printed bound allows.",
     kind="constant",
     impact="condition",
     because="With the scale that the algorithm uses in the place of the sensitivity the step is right, "

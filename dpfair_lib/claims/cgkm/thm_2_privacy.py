@@ -293,6 +293,9 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="Not private as stated: with two positives in each group, n = 400 and ε = 1, it needs δ = "
     "0.68 at 2ε; stated is 2·10⁻⁹.",
+    witness="{n} people, two positives in each group, and ε = {epsilon}. One positive of group 0 becomes one "
+    "of group 1, and two hypotheses change places. The δ that is needed at 2ε is far above the "
+    "printed one.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The paper concludes that Algorithm 1 is (2ε, δ)-private; that fails between samples with few "

@@ -229,6 +229,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="At the printed n = 28,068 (α = ½, ε = 1) a sample with two positives in each group needs δ = 1.00 "
     "at 2ε, instead of e⁻¹⁶⁷.",
+    witness="The printed sample size is met by {n} people at ε = {epsilon}. A sample with two positives in "
+    "each group needs a δ far above the printed one.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The theorem concludes that its n is enough for privacy and accuracy; at that n a sample with "

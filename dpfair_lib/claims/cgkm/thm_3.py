@@ -276,6 +276,8 @@ CLAIM = Claim(
     chapter="cgkm-fairnr",
     headline="False as printed, already for two people; the condition that its proof adds begins to hold "
     "at n = 10²⁵.",
+    witness="Two people; one label may be 0 or 1. No answer of a private algorithm can be within α = {alpha} "
+    "of the best for both data sets with the promised probability 1 − {beta}, at δ = {delta}.",
     kind="replaced",
     impact="conclusion",
     because="The paper concludes that a polynomial-time private and fair algorithm exists; its own "

@@ -139,6 +139,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-2",
     headline="The printed bound fails with Lemma 2; exactly, Γ + err moves by at most max{(m + m′)/(m(m′ "
     "+ 1)), 1/m + 1/n}.",
+    witness="{n} people, with {counts} positives in the two groups, and ε = {epsilon}. One changed record "
+    "moves the utility by more than the printed bound.",
     kind="constant",
     impact="condition",
     because="With the exact sensitivity the algorithm stands, and needs a slightly smaller scale.",

@@ -314,6 +314,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="Fair and private go together: constants have both. Accurate and private exclude each other "
     "even without fairness.",
+    witness="All distributions with probabilities in steps of 1/{denominator}: a constant is exactly fair on "
+    "each, and it needs no data.",
     kind="condition",
     impact="conclusion",
     because="The paper's title of § 3 is that exact fairness and privacy exclude each other; the "

@@ -289,6 +289,9 @@ CLAIM = Claim(
     "random (the sizes found count), and rows drawn without replacement; n counts the post-processing rows.",
     headline="The bounds need rows that did not train the classifier: an ε-DP classifier that remembers its rows "
     "exceeds them with probability at least 0.99.",
+    witness="A group of {rows} rows is post-processed with the rows that trained the classifier, which "
+    "remembers them, with e^ε = {odds}. The gap exceeds its bound with a probability above η = "
+    "{eta}.",
     kind="condition",
     impact="condition",
     because="The paper's split keeps training rows and post-processing rows apart, so its bounds stand there.",

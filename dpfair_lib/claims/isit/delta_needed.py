@@ -289,6 +289,8 @@ CLAIM = Claim(
     statement_uses=("isit.alg-2", "isit.thm-3.privacy", "cgkm.thm-1.statement"),
     headline="No δ is needed: a purely private Algorithm 2 has gap at most 0.2 and accuracy at least 0.6 with "
     "probability 0.95.",
+    witness="A purely private Algorithm 2, on one population with labels that can be predicted, has a gap of "
+    "at most {gap} and an accuracy of at least {accuracy}, but for a probability below {failure}.",
     kind="replaced",
     impact="conclusion",
     because="The paper concludes that Algorithm 2 needs δ > 0; with geometric noise it is fair and useful at δ = 0.",

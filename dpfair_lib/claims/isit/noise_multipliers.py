@@ -304,6 +304,8 @@ CLAIM = Claim(
     "(its GDP levels not at 1024/15,000). Read as multipliers, all hold. With one record replaced, none does under "
     "any reading.",
     headline="Adult's runs do not have the stated ε′ of 3 and 9: training alone costs at least 3.22 and 10.10.",
+    witness="On {data}, the noise {noise} printed for ε′ = {target} with the accountant {accountant}. The "
+    "training alone already costs more than {target}.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The paper compares its methods at ε′ = 3 and 9, which Adult's printed noise does not give.",

@@ -287,6 +287,9 @@ CLAIM = Claim(
     "private ones cost their own ε.",
     headline="Standardising by the data escapes the account: one record can move a sum of 22,610 clipped gradients "
     "by 18,462 clipping norms instead of 2.",
+    witness="Three equal records; one of them has the value 1 instead of 0 in the other data set. The step "
+    "releases what it computes, and here that is the {step}. One released value is possible for only "
+    "one of the two data sets.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The stated budget counts on clipped sums that one record moves by at most 2C; at Adult's size it can be "

@@ -268,6 +268,9 @@ CLAIM = Claim(
     proof_uses=("cgkm.laplace", "cgkm.post-processing", "cgkm.composition"),
     headline="The budget ε + ε₀ + ε₁ is right, and attained, if the divisors are fixed in advance; counted in the "
     "data, they exceed it.",
+    witness="Group 0 has {size} records, of which {selected} is selected; group 1 has {other_size}. A "
+    "rejected record leaves group 0 for group 1, and each data set is divided by its own group "
+    "sizes. One event is then more than e^(ε + ε₀ + ε₁) times as likely.",
     kind="condition",
     impact="condition",
     because="The paper calls the group sizes public; with these as fixed divisors its budget stands.",

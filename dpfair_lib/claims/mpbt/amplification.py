@@ -141,6 +141,8 @@ CLAIM = Claim(
     "fixed size.",
     headline="O(qε) holds for ε ≤ 1, with 1.72qε; for large ε no multiple of qε is enough. Exact is ln(1 + q(e^ε − "
     "1)).",
+    witness="{records} records, e^ε = {odds}, randomised response on one drawn record: its ε is larger than "
+    "{constant} · q · ε.",
     finding="Exact is ε′ = ln(1 + q(e^ε − 1)), δ′ = qδ, for a subset of fixed size under replace-one: "
     "at most 1.72qε for ε ≤ 1, and no multiple of qε for all ε. With Poisson batches a mechanism that "
     "is private under replace-one only may gain nothing.",

@@ -112,6 +112,8 @@ CLAIM = Claim(
     "predicted is not.",
     headline="A large margin keeps a right prediction right and a wrong one wrong; with three labels a wrong "
     "prediction can move to another wrong label.",
+    witness="Three labels and one row. The first model has the scores {h}, the second {h′}; the true label "
+    "is {y}. The margin is large enough, yet the prediction goes from one wrong label to the other.",
     finding="With > in place of ≥ a right prediction stays and a wrong one stays wrong, but with three labels "
     "another wrong label may win; at equality h′ can tie. The prediction is kept if the lead of the "
     "best over the second score exceeds L‖h − h′‖.",

@@ -211,6 +211,8 @@ CLAIM = Claim(
     "uses it.",
     headline="The error of estimated coefficients is missing: where all others are zero the printed bound is 0. For 38 "
     "parameters it says nothing below n = 107,852.",
+    witness="A fair coin, thrown {n} times, and δ = {delta}. The measure is the rate of label 1, whose other "
+    "coefficients are 0, so the printed bound is 0. The rate is off more often than δ allows.",
     finding="The proof's budget is right, and its step to n p/2 rows too, but its term √(ln(B₃(2K + 1)/δ)/(B₄ "
     "n)) is missing from the statement: where all C^k′ are 0 the printed bound is 0. χ̂ of either "
     "model will do. For all models of dimension 38 it says nothing below n = 107,852 (K = 4).",

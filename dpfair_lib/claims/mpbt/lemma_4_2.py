@@ -259,6 +259,8 @@ CLAIM = Claim(
     "DP-SGD that stays as near as stated.",
     headline="The printed noise of DP-SGD is not private: at the proof's own T, for n = 10⁷ and δ = 1/n², the true "
     "δ is 10⁷ times the stated.",
+    witness="{n} records, {steps} steps, ε = {epsilon} and δ = {delta}. The last model alone needs a larger "
+    "δ under the printed noise.",
     shown_by="true_over_stated",
     finding="With neither T² nor T is the noise private for all T: at the proof's T, n = 10⁷, δ = 1/n², "
     "the true δ is 10⁷ times the stated. (30) has 2γ²σ² where γ²pσ² is due, so fails for p ≥ 3; its "

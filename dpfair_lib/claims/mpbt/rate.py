@@ -183,6 +183,8 @@ CLAIM = Claim(
     "otherwise the rate can be slower.",
     headline="No rate in n holds without a condition on margins: n times the difference can grow like n^(9/10). "
     "With one, the rate is 1/n, without √p.",
+    witness="From {records} to {more} records, on data whose margins are small for many rows. The number of "
+    "records times the difference still grows, faster than the logarithms of the stated rate allow.",
     finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With "
     "distances D to the boundary of finite E[1/D], at most 0.17σE[1/D] of the predictions change on average, and "
     "w.p. 1 − ζ at most P(D ≤ tσ) + s, Φ(−t) = ζs: 1/n without √p. For DP-SGD the proof gives no private noise.",

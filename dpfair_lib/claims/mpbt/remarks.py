@@ -177,6 +177,9 @@ CLAIM = Claim(
     "experiment of the paper uses one.",
     headline="A regulariser of group means couples the records: one of five moves the minimiser by 12.8, where 2Λ/(μn) "
     "allows 11.2. Remark 4.3 holds.",
+    witness="Five records with features {x}, groups {group}; one feature becomes {other}. A fairness term of "
+    "weight {weight} couples the records, and with μ = {mu} the minimiser moves by more than "
+    "2Λ/(μn).",
     finding="Remark 4.3 holds: σ* and ε < 1 can be dispensed with, and Rényi accounting improves σ. Remark 4.5 is "
     "wrong: a regulariser made of group means couples the records, and replacing one in a group of m moves "
     "the minimiser by up to 2Λ/(μn) + 2w/(μm), which 2Λ/(μn) does not cover.",

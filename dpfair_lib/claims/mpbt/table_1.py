@@ -364,6 +364,8 @@ CLAIM = Claim(
     "them so the bounds are up to three times larger.",
     headline="CelebA's five digits come out as run, but one replaced record shows an ε of at least 62.9, not 1; at "
     "ε = 1 the bounds reach 0.317.",
+    witness="{n} equal records, of which one is replaced, and the constant {bound} with which the noise was "
+    "set. The weights move so far that the true δ at ε = 1 exceeds the stated one.",
     shown_by="celeba_as_run_record_epsilon",
     finding="As run, CelebA's five digits come out, on 182,338 rows. But C = n/μ has modulus 1/n²: with one "
     "record of CelebA replaced, ε is at least 62.9, not 1. With μ = 1, L = 2‖x‖ and Corollary 3.3's groups the "

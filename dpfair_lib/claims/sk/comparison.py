@@ -125,6 +125,8 @@ CLAIM = Claim(
     "flip.",
     headline="The comparison of formulas is right but for β = 1, k = m; the method's proved bound can be the smaller "
     "one, 0.00045 against 0.00051.",
+    witness="β = {beta}, m = {m} and k = {k}: the two bounds are equal, and the comparison is printed as "
+    "strict.",
     kind="condition",
     impact="conclusion",
     because="It compares with a formula that bounds nothing; where no record can flip, the proved bound is the "

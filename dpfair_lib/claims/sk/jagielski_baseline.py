@@ -157,6 +157,8 @@ CLAIM = Claim(
     "The excess error is at most 8|A|ℓ/(mε). § 5 compares êrr(p̃*) with itself.",
     headline="The generic bounds hold where min q̂·mε exceeds 4 ln(4|A|/β), which § 5 does not say; the error bound is "
     "three times too large.",
+    witness="{m} records in {groups} groups, a smallest cell of share {share}, ε = {epsilon}, β = {beta}. "
+    "The quoted bound on the difference is negative.",
     kind="condition",
     impact="condition",
     because="With the condition that § 5 leaves out, the quoted bounds hold and may be compared with.",

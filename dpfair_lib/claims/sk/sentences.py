@@ -289,6 +289,8 @@ CLAIM = Claim(
     headline="Constants are private and exactly fair; what privacy excludes is accuracy besides. CGKM's notion "
     "is equal "
     "opportunity, not equalized odds.",
+    witness="All data sets with probabilities in steps of 1/{denominator}: a constant is private, and "
+    "exactly fair on each.",
     kind="condition",
     impact="condition",
     because="Asked to beat every constant as well, no private model is exactly fair, which is what CGKM proves.",

@@ -233,6 +233,8 @@ CLAIM = Claim(
     "unfairness leaves a truth probability above chance.",
     headline="For two groups zero unfairness means chance. For k ≥ 3 every group can be told truly with "
     "probability 1/(2 + (k − 2)e^(−ε)), up to 0.333 above chance.",
+    witness="Six groups of shares {p} with label rates {p1}, and e^(−ε) = {x}. A report without any "
+    "unfairness is right more often than one in {k} times.",
     chapter="thesis-front",
     errata=(
         Erratum(

@@ -200,6 +200,9 @@ CLAIM = Claim(
     "the difference has a sign, and fails with noisy labels.",
     headline="The equation of Kamiran and Calders holds where people can all be told apart and differences "
     "have a sign. With shared features 278 small populations break it.",
+    witness="Two cells of people. The first holds one person of each label from group 0, the second one "
+    "person of each label from group 1. A DA-optimal classifier does not satisfy the printed "
+    "equation.",
     chapter="thesis-thm-15",
     errata=(
         Erratum(

@@ -228,6 +228,8 @@ CLAIM = Claim(
     "the same size, so no experiment changes.",
     headline="Subset selection is exactly ε-LDP. Its printed set size first misses the least variance at k "
     "= 4, e^ε = 1.7; on our grid this costs at most 2.3 %.",
+    witness="With k = {k} values and e^ε = {ratio}, another set size has a smaller variance than the printed "
+    "one.",
     chapter="local-randomisers",
     errata=(
         Erratum(

@@ -196,6 +196,9 @@ CLAIM = Claim(
     "with p < ½ leaves less Δ′.",
     headline="Utility does not require p, q ≥ ½: channels below ½ can be more truthful than Theorem 14's, "
     "of level ε, and fairer. For Δ nothing is lost.",
+    witness="Group 0 has the share {share_0}, and e^(−ε) = {x}. Truth probabilities p = {p} and q = {q} "
+    "leave less Δ′ than Theorem 14, at level ε and with more truthful reports, although p is below "
+    "½.",
     shown_by="adult_outside",
     chapter="thesis-thm-14",
     errata=(

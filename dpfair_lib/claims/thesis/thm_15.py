@@ -259,6 +259,9 @@ CLAIM = Claim(
     "ε = 1 that channel reports 60 % women, not 32 %, so the theorem does not apply.",
     headline="Fairer data need not give a fairer classifier: five people suffice, or noisy labels. The "
     "order holds if the mean difference is at least (1 − acc)/(2w₀w₁).",
+    witness="Labels are noisy. In the first population label 1 has probability {p_eighths} eighths in one group "
+    "and the complement in the other; in the second population it is {q_eighths} eighths. The first has "
+    "the fairer data, and yet a DA-optimal classifier with the larger gap, at equal accuracy.",
     shown_by="reported_on_adult",
     chapter="thesis-thm-15",
     errata=(
