@@ -17,6 +17,7 @@ _NAMES = (
 _GREEK = dict(zip(_NAMES.split(), "αβγδεζηθκλμνξπρστφχψω", strict=True))
 LONG = 24
 """Characters of a fraction that is shown as it is; a longer one is shown with four digits."""
+_FRACTION = re.compile(r"-?\d+/\d+")
 # an index or exponent: one word, or what stands in brackets
 _RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+[*′]*|[*′+−]+))")
 
@@ -48,6 +49,8 @@ def number(value: Any) -> str:
     """Return a result as text: thousands apart, four digits of a float, a list in words."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, str) and _FRACTION.fullmatch(value):
+        return number(Fraction(value))
     if isinstance(value, Fraction):
         exact = str(value).replace("-", "−")
         return exact if len(exact) <= LONG else f"≈ {number(float(value))}"
