@@ -14,7 +14,7 @@ INLINE_TO_DISPLAYED = 12
 EXERCISES = 3
 MARKS = ("Routine", "Harder", "Project")
 # Pages of results, tools and measurements: they state no theorem and teach no method.
-NO_LESSON = {"findings", "ledger", "witnesses", "which-method", "benchmarks", "mutants"}
+NO_LESSON = {"calculators", "findings", "ledger", "witnesses", "which-method", "benchmarks", "mutants"}
 
 FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 CODE = re.compile(r"^(```+|~~~+)\{code-cell\}.*?^\1\s*$", re.DOTALL | re.MULTILINE)
