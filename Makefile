@@ -40,11 +40,12 @@ chapter: $(READY)  ## run one chapter and build its page alone (NAME=isit-prop-1
 	$(BIN)/python tools/render.py --executed _build/executed --into _build/page/_build --page $(NAME)
 	@echo "The page: _build/page/_build/html/notebooks/$(NAME).html"
 
-lint: $(READY)  ## ruff, types, chapter pairs
+lint: $(READY)  ## ruff, types, chapter pairs, prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/pairs.py
+	$(BIN)/python tools/prose.py
 
 test: $(READY) lint  ## lint, types, tests, every ledger check with its faults, stored notebooks
 	$(BIN)/python -m dpfair_lib claims --faults --times
