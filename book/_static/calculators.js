@@ -14,7 +14,7 @@
   const show = x => {
     if (!Number.isFinite(x)) return "∞";
     if (x === 0 || (Math.abs(x) >= 9.995e-4 && Math.abs(x) < 999999.5))
-      return (+x.toPrecision(Math.abs(x) >= 1000 ? 6 : 3)).toLocaleString("en", { maximumFractionDigits: 8 });
+      return (Math.abs(x) >= 1000 ? Math.round(x) : +x.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 8 });
     const [digits, power] = x.toExponential(1).split("e");
     const ten = "10" + [...power.replace("+", "")].map(digit => RAISED[digit]).join("");
     return +digits === 1 ? ten : `${+digits} · ${ten}`;

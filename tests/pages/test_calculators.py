@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import browsing
+import legibility
 import numpy as np
 import pytest
 import subsampled_grid
@@ -29,6 +30,7 @@ PAGE = HTML / "notebooks/calculators.html"
 CALL = "([name, inputs]) => inputs.map(input => window.dpfairCalculators[name](...input))"
 INPUTS = 1000
 AGREEMENT = 1e-9
+AXES = ("sigma", "rate", "steps", "delta")
 Inputs = list[Any]
 
 pytestmark = pytest.mark.skipif(browsing.find_browser() is None, reason="no Chromium found")
@@ -292,19 +294,34 @@ def test_planted_fault_is_noticed(browser, name):
     assert disagreement(browser, name, script.replace(right, wrong), 100) > AGREEMENT
 
 
+def stored_grid() -> dict[tuple[Any, ...], float]:
+    stored = subsampled_grid.read()
+    return dict(zip(product(*(stored[name] for name in AXES)), stored["epsilon"], strict=True))
+
+
+def wrong_points(values: dict[tuple[Any, ...], float]) -> list[tuple[Any, ...]]:
+    """List the points at which the accountant says something else."""
+    found = {point: subsampled_grid.epsilon(*point) for point in values}
+    return [
+        point
+        for point, value in values.items()
+        if abs(value - found[point]) > AGREEMENT * max(found[point], 1e-3)
+    ]
+
+
+def test_precomputed_grid_is_whole():
+    stored = subsampled_grid.read()
+    assert [tuple(stored[name]) for name in AXES] == [getattr(subsampled_grid, name.upper()) for name in AXES]
+
+
 @pytest.mark.parametrize("sigma", subsampled_grid.SIGMA)
 def test_precomputed_grid_is_the_accountants(sigma):
-    stored = subsampled_grid.read()
-    axes = [stored[name] for name in ("sigma", "rate", "steps", "delta")]
-    assert axes == [list(getattr(subsampled_grid, name)) for name in ("SIGMA", "RATE", "STEPS", "DELTA")]
-    values = dict(zip(product(*axes), stored["epsilon"], strict=True))
-    wrong = [
-        (point, value, found)
-        for point, value in values.items()
-        if point[0] == sigma
-        and abs(value - (found := subsampled_grid.epsilon(*point))) > AGREEMENT * max(found, 1e-3)
-    ]
-    assert not wrong
+    assert wrong_points({point: value for point, value in stored_grid().items() if point[0] == sigma}) == []
+
+
+def test_wrong_precomputed_number_is_noticed():
+    point = (1.0, 0.01, 100, 1e-5)
+    assert wrong_points({point: stored_grid()[point] * (1 + 1e-8)}) == [point]
 
 
 # ---------------------------------------------------------------- the page
@@ -369,10 +386,10 @@ def test_calculators_are_drawn_and_open_to_all(browser, size, scheme):
             assert "<path" in drawing
             assert "NaN" not in drawing + said
             assert len(said) > 40
-        page.evaluate(browsing.legibility.axe())
+        page.evaluate(legibility.axe())
         problems += page.evaluate(AXE)
         problems += page.evaluate(browsing.WIDTH)
-        small = browsing.legibility.small_text([], page.evaluate(browsing.legibility.DRAWN_TEXT))
+        small = legibility.small_text([], page.evaluate(legibility.DRAWN_TEXT))
     assert problems + small == []
 
 
@@ -402,31 +419,32 @@ def test_the_keyboard_moves_every_slider(browser, name):
     assert problems == []
 
 
+TYPED = {
+    "1/2 1/2\n1/4 3/4": "ε = 0.693. Report 1 tells values 1 and 2 apart best: 0.5 against 0.25.",
+    "1 0\n0.5 0.5": "ε = ∞. Report 2 tells values 2 and 1 apart best: 0.5 against 0. One of them never",
+    "0.5, 0.5\n0.5, 0.5": "ε = 0: the reports do not depend on the value at all.",
+    "0.5 0.5\n0.5": "This is no channel: row 2 has 1 entries, row 1 has 2.",
+    "0.5 0.4\n0.5 0.5": "This is no channel: row 1 sums to 0.9, not to 1.",
+    "1.5 -0.5\n0.5 0.5": "This is no channel: “-0.5” is no probability",
+    "1.5 0\n0.5 0.5": "This is no channel: row 1 has the entry 1.5; a probability is between 0 and 1.",
+    "0/0 1\n0.5 0.5": "This is no channel: row 1 has the entry NaN",
+    "0.2 0.3 0.5\n0.5 0.3 0.2": "This is no channel: there are 2 rows and 3 columns",
+    "a b\nc d": "This is no channel: “a” is no probability",
+    "": "This is no channel: type at least two rows",
+}
+
+
 @needs_page
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("1/2 1/2\n1/4 3/4", "ε = 0.693. Report 1 tells values 1 and 2 apart best: 0.5 against 0.25."),
-        ("1 0\n0.5 0.5", "ε = ∞. Report 2 tells values 2 and 1 apart best: 0.5 against 0. One of them never"),
-        ("0.5, 0.5\n0.5, 0.5", "ε = 0: the reports do not depend on the value at all."),
-        ("0.5 0.5\n0.5", "This is no channel: row 2 has 1 entries, row 1 has 2."),
-        ("0.5 0.4\n0.5 0.5", "This is no channel: row 1 sums to 0.9, not to 1."),
-        ("1.5 -0.5\n0.5 0.5", "This is no channel: “-0.5” is no probability"),
-        ("1.5 0\n0.5 0.5", "This is no channel: row 1 has the entry 1.5; a probability is between 0 and 1."),
-        ("0.2 0.3 0.5\n0.5 0.3 0.2", "This is no channel: there are 2 rows and 3 columns"),
-        ("a b\nc d", "This is no channel: “a” is no probability"),
-        ("", "This is no channel: type at least two rows"),
-    ],
-)
-def test_a_typed_channel_is_judged(browser, typed, said):
+def test_a_typed_channel_is_judged(browser):
     problems: list[str] = []
     with browsing.opened(browser, PAGE.as_uri(), browsing.DESK, "light", problems) as page:
         box = page.get_by_label("Channel, one row for each true value")
-        box.fill(typed)
-        _, drawing, found = shown(page, "channel")
-        assert found.startswith(said)
-        assert bool(drawing) == (not said.startswith("This is no channel"))
-        assert box.get_attribute("aria-invalid") == str(not drawing).lower()
+        for typed, said in TYPED.items():
+            box.fill(typed)
+            _, drawing, found = shown(page, "channel")
+            assert found.startswith(said), typed
+            assert bool(drawing) == (not said.startswith("This is no channel"))
+            assert box.get_attribute("aria-invalid") == str(not drawing).lower()
     assert problems == []
 
 
