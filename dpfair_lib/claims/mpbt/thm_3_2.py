@@ -258,7 +258,7 @@ CLAIM = Claim(
     "half as large at best, that is attained.",
     finding="True with either model's margins, and for the share of small margins in place of the mean. Kept "
     "apart for right and wrong rows it is between half of that and all of it, and no bound from "
-    "margins alone can be smaller for one group.",
+    "margins alone can be smaller for one group, if no margin is 0 or exactly the distance.",
     chapter="mpbt-thm-3-1",
     errata=(
         Erratum(
