@@ -50,14 +50,16 @@ class Prose:
     inline: int
     displayed: int
     exercises: list[str]
-    solved: set[str]
+    solved: list[str]
     parts: set[str]
 
 
 def read(text: str) -> Prose:
     """Take a chapter's source apart."""
     text = LISTING.sub("", CODE.sub("", FRONT.sub("", text)))
-    labels = dict(re.findall(r"\{exercise\}([^\n]*)\n:label: (\S+)", text))
+    titles = {
+        label: title.strip() for title, label in re.findall(r"\{exercise\}([^\n]*)\n:label: (\S+)", text)
+    }
     solved = set(re.findall(r"\{solution(?:-start)?\} (\S+)", text))
     parts = {
         name for name in ("objectives", "summary") if re.search(rf"^:class: {name}$", text, re.MULTILINE)
@@ -68,8 +70,8 @@ def read(text: str) -> Prose:
         [one for part in proofs(text) for one in paragraphs(part)],
         len(INLINE.findall(DISPLAYED.sub("", text))),
         len(DISPLAYED.findall(text)),
-        [title.strip() for title in labels],
-        {title.strip() for title, label in labels.items() if label in solved},
+        list(titles.values()),
+        [title for label, title in titles.items() if label in solved],
         parts,
     )
 

@@ -31,7 +31,7 @@ class Html:
 
 
 def verdict(outcome: Outcome) -> str:
-    """Return how the printed statement fares, in words; the computed status where no kind is recorded or borne out."""
+    """Return how the printed statement fares, in words; the computed status where no kind is recorded or confirmed."""
     kind = outcome.claim.kind
     return WORDS[kind] if kind and outcome.sound and outcome.status != "not run" else outcome.status
 

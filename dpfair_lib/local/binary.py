@@ -115,7 +115,7 @@ def least_ratio_anywhere(share_0: Any, x: Any) -> Any:
     """Return the infimum of the Δ′ ratio over all binary channels of level at least ε, truthful or not.
 
     It is m(1 − m)u / (1 − mu), which is (1 + mu)/2 times `optimal_ratio`. No channel attains it for 0 < m and
-    0 < x < 1: it is the limit of channels that report the smaller group's value almost always.
+    0 ≤ x < 1: it is the limit of channels that report the smaller group's value almost always.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ class Randomizer:
             raise ValueError(
                 f"matrix: found shape {self.matrix.shape}, expected a square one: no report is a value itself"
             )
-        p, _ = as_shares(p, np.zeros(self.k), self.k)
+        p, _ = as_shares(p, np.full(self.k, Fraction(0)), self.k)  # exact zeros, which keep fractions
         return (p * np.diagonal(self.matrix)).sum()
 
     def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:

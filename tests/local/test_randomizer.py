@@ -117,6 +117,10 @@ def test_reports_that_the_dtype_cannot_hold_widen_it():
 def test_truth_probability():
     channel = Randomizer([[0.9, 0.1], [0.5, 0.5]])
     assert channel.truth_probability([0.2, 0.8]) == pytest.approx(0.2 * 0.9 + 0.8 * 0.5)
+    tenth = Fraction(1, 10)
+    exact = Randomizer(np.array([[9 * tenth, tenth], [5 * tenth, 5 * tenth]]))
+    found = exact.truth_probability([2 * tenth, 8 * tenth])
+    assert (type(found), found) == (Fraction, Fraction(29, 50))
     with pytest.raises(ValueError, match="no report is a value"):
         Randomizer([[0.5, 0.25, 0.25], [0.1, 0.4, 0.5]]).truth_probability([0.2, 0.8])
 

@@ -268,7 +268,8 @@ CLAIM = Claim(
     verdict="corrected",
     finding="The costs can be negative, and ‖ℓ‖₁ can be C/2, at most 1 + C/2, not (1 + C)/n; even with that A a "
     "factor 2(1 + C)/(2 + C) is lost. In a game of two hypotheses the regret is larger than printed. What "
-    "holds if round 1 follows the noise: T(1 + C/2)·tanh((1 + C/2)ε′/2) + n·Hₙ/ε′.",
+    "holds if round 1 follows the noise and the auditor sees no draw of the same round: T(1 + C/2)·"
+    "tanh((1 + C/2)ε′/2) + n·Hₙ/ε′.",
     chapter="cgkm-ftpl",
     headline="The learner's regret can exceed the printed bound: 14.6 million against 7.5 million in a "
     "game of two hypotheses.",

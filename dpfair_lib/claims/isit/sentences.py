@@ -147,7 +147,7 @@ def printed_slack(data: str, epsilon: int, strength: float, factor: Fraction) ->
 
 
 def _as_measured(paired: Callable[..., tuple[float, float]], search: Search) -> None:
-    """The four sentences with a λ, on our trials: two borne out, one contradicted, one undecided."""
+    """The four sentences with a λ, on our trials: two confirmed, one contradicted, one undecided."""
     search.part("measured at the printed λ")
     for line in SENTENCES:
         named: tuple[str, int, float, Fraction] = (line.data, line.epsilon, line.strength, line.factor)

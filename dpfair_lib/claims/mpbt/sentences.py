@@ -38,7 +38,7 @@ from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
 
 ROUNDING = 1e-9
 SIGNS = tuple(itertools.product((-1, 1), repeat=4))  # of the four cells
-YES, PART, NO = "borne out", "in part", "contradicted"
+YES, PART, NO = "confirmed", "in part", "contradicted"
 OUTCOMES = {
     "celeba": {
         "as run": {"largest bound": YES, "non-trivial": YES, "private": NO, "from 100,000": YES, "from ε": YES,
@@ -234,7 +234,7 @@ def _gains_larger(*place: Any) -> list[Judged]:
 
 
 def _outcome_of_any(*place: Any) -> list[Judged]:
-    return [one._replace(outcome="borne out" if one.met else "contradicted") for one in judged(*place)]
+    return [one._replace(outcome="confirmed" if one.met else "contradicted") for one in judged(*place)]
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -289,7 +289,7 @@ CLAIM = Claim(
     witness="On {data}, for {name}: the bound for the problem as stated is larger than the largest bound "
     "that the text names.",
     shown_by="celeba_as_stated_not_improvable",
-    finding="Twelve sentences, judged one by one in the chapter, some borne out. With μ = 1, CelebA's bounds reach "
+    finding="Twelve sentences, judged one by one in the chapter, some confirmed. With μ = 1, CelebA's bounds reach "
     "0.317, not 0.105, and opportunity's excludes nothing at any n. "
     "That they cannot be significantly tightened fails: one projection of the noise per row gives bounds 5 to 32 "
     "times smaller. Both named factors of looseness are real.",

@@ -57,5 +57,5 @@ def exact_outcome(sentence: Sentence, *, tuned: bool, new_data: bool) -> tuple[s
         inside = np.abs(ends).max(axis=1) <= sentence.margin
         outside = np.where(ends[:, 0] * ends[:, 1] > 0, np.abs(ends).min(axis=1), 0) > sentence.margin
         with_it, against = inside, outside
-    words: dict[bool, Any] = {True: "contradicted", False: "borne out" if with_it.all() else None}
+    words: dict[bool, Any] = {True: "contradicted", False: "confirmed" if with_it.all() else None}
     return words[bool(against.any())] or ("in part" if with_it.any() else "not seen"), found

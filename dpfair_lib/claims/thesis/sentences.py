@@ -37,7 +37,7 @@ AGREEMENT = 1e-9
 FALLS = {"demographic_parity": 0.03, "mean_equalized_odds": 0.04}
 """By how much more than this OPT's gaps on COMPAS are said to fall."""
 OUTCOMES = {
-    "utility, two groups": ("borne out", "borne out"),
+    "utility, two groups": ("confirmed", "confirmed"),
     "gaps, Adult": ("in part", "in part"),
     "gaps, LSAC": ("not seen", "not seen"),
     "gaps, small ε": ("in part", "not seen"),
@@ -46,15 +46,15 @@ OUTCOMES = {
     "almost half, LSAC, signed": ("not seen", "not seen"),
     "almost half, LSAC": ("not seen", "not seen"),
     "2 %, Adult, in points": ("contradicted", "not seen"),
-    "2 %, Adult, in proportion": ("borne out", "borne out"),
+    "2 %, Adult, in proportion": ("confirmed", "confirmed"),
     "no convergence": ("in part", "in part"),
-    "utility, more groups": ("borne out", "borne out"),
+    "utility, more groups": ("confirmed", "confirmed"),
     "similar for small ε": ("in part", "in part"),
     "beyond a threshold": ("not seen", "not seen"),
     "beyond a threshold, middle ε": ("not seen", "not seen"),
     "beyond a threshold, ζ to hundredths": ("not seen", "not seen"),
     "beyond a threshold, ζ to tenths": ("in part", "not seen"),
-    "more groups, larger gaps": ("borne out", "borne out"),
+    "more groups, larger gaps": ("confirmed", "confirmed"),
     "effective for ten groups": ("in part", "not seen"),
     "effective for five groups": ("in part", "not seen"),
     "against leaving out": ("contradicted", "contradicted"),
@@ -64,12 +64,12 @@ OUTCOMES = {
 TUNED = OUTCOMES | {
     "gaps, small ε": ("not seen", "not seen"),
     "widening": ("in part", "not seen"),
-    "less than none, LSAC, signed": ("borne out", "not seen"),
+    "less than none, LSAC, signed": ("confirmed", "not seen"),
     "2 %, Adult, in points": ("not seen", "not seen"),
-    "2 %, Adult, in proportion": ("borne out", "in part"),
-    "utility, more groups": ("borne out", "in part"),
+    "2 %, Adult, in proportion": ("confirmed", "in part"),
+    "utility, more groups": ("confirmed", "in part"),
     "similar for small ε": ("in part", "not seen"),
-    "more groups, larger gaps": ("borne out", "in part"),
+    "more groups, larger gaps": ("confirmed", "in part"),
     "effective for ten groups": ("not seen", "not seen"),
     "plain response of OPT's truth": ("not seen", "not seen"),
 }
@@ -215,7 +215,7 @@ def _projection(matched: Callable[..., Matched], search: Search) -> None:
     )
     for notion, least in FALLS.items():
         mean, half = fall(notion)
-        # borne out for parity, as far as the interval goes; contradicted for the other gap
+        # confirmed for parity, as far as the interval goes; contradicted for the other gap
         search.agree(mean + half < least, notion == "mean_equalized_odds", {"of": notion})
         search.fact(
             f"fall_{notion}",
@@ -308,8 +308,8 @@ CLAIM = Claim(
     kind="replaced",
     impact="conclusion",
     because="The thesis concludes that OPT is fairer than GRR and SS and at least as good as Fair "
-    "Projection. Of 20 sentences on the figures 4 are borne out.",
-    headline="Of 20 sentences on the figures 4 are borne out, 8 in part; OPT never beats Fair Projection "
+    "Projection. Of 20 sentences on the figures 4 are confirmed.",
+    headline="Of 20 sentences on the figures 4 are confirmed, 8 in part; OPT never beats Fair Projection "
     "or leaving the attribute out. It costs next to no accuracy.",
     witness="The sentence on “{sentence}”: the interval of the measured contrast lies wholly on the other "
     "side.",

@@ -147,7 +147,8 @@ def learner_regret_bound(
 ) -> float:
     """Return a bound on the regret of Private-FairNR's learner that its losses do meet.
 
-    `signed_leader_bound` with A = R = 1 + C/2, M = n and the printed ε′.
+    `signed_leader_bound` with A = R = 1 + C/2, M = n and the printed ε′. It holds against an auditor whose answer does
+    not depend on the learner's draws of the same round; one who answers the drawn hypothesis can do more.
 
     Parameters
     ----------

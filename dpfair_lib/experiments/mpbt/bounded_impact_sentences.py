@@ -15,7 +15,7 @@ from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     projection_bounds,
 )
 
-Outcome = Literal["borne out", "in part", "contradicted"]
+Outcome = Literal["confirmed", "in part", "contradicted"]
 BANDS = ("within", "empirical", "first", "farthest")
 PRINTED_MOST = {"celeba": 0.105, "acs-income": 0.0026}  # § 5.1
 FROM_N, FROM_EPSILON = 100_000, {"celeba": 1.0, "acs-income": 0.1}  # § 5.2
@@ -136,12 +136,12 @@ class Judged(NamedTuple):
 
 
 def outcome_of(met: int, of: int) -> Outcome:
-    """Return "borne out" if all cases are as the sentence says, "contradicted" if none is."""
+    """Return "confirmed" if all cases are as the sentence says, "contradicted" if none is."""
     if not 0 <= met <= of or of == 0:
         raise ValueError(
             f"met: found {met} of {of}, expected a number of cases from 0 to all of at least one"
         )
-    return "borne out" if met == of else "in part" if met else "contradicted"
+    return "confirmed" if met == of else "in part" if met else "contradicted"
 
 
 def judged(points: Points, data: str, problem: str, epsilon: float) -> list[Judged]:

@@ -18,7 +18,7 @@ from dpfair_lib.experiments.thesis.randomised_training_summary import (
 from dpfair_lib.local.subsets import subset_size
 
 Kind = Literal["smaller", "alike"]
-Outcome = Literal["borne out", "in part", "not seen", "contradicted"]
+Outcome = Literal["confirmed", "in part", "not seen", "contradicted"]
 
 BINARY = ("adult-gender", "lsac-gender")
 GROUPS = {
@@ -187,7 +187,7 @@ class Judged(NamedTuple):
         if self.opposing:
             return "contradicted"
         if self.agreeing == len(self.found):
-            return "borne out"
+            return "confirmed"
         return "in part" if self.agreeing else "not seen"
 
 
@@ -210,7 +210,7 @@ def judge_sentence(
     Returns
     -------
     Judged
-        "contradicted" if a contrast's interval is wholly on the other side, "borne out" if all are on the side that the
+        "contradicted" if a contrast's interval is wholly on the other side, "confirmed" if all are on the side that the
         sentence says, "in part" if some are, "not seen" if none is.
     """
     found = tuple(

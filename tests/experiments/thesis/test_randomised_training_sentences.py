@@ -53,13 +53,13 @@ def test_lacking_trials_are_an_error():
 @pytest.mark.parametrize(
     ("terms", "kind", "margin", "outcome"),
     [
-        ([((1.0, LOW), (-1.0, HIGH))], "smaller", 0.0, "borne out"),
-        ([((1.0, LOW), (-1.0, HIGH))], "smaller", -0.09, "borne out"),
+        ([((1.0, LOW), (-1.0, HIGH))], "smaller", 0.0, "confirmed"),
+        ([((1.0, LOW), (-1.0, HIGH))], "smaller", -0.09, "confirmed"),
         ([((1.0, LOW), (-1.0, HIGH))], "smaller", -0.11, "contradicted"),
         ([((1.0, HIGH), (-1.0, LOW))], "smaller", 0.0, "contradicted"),
         ([((1.0, LOW), (-1.0, LOW))], "smaller", 0.0, "not seen"),
         ([((1.0, LOW), (-1.0, HIGH)), ((1.0, LOW), (-1.0, LOW))], "smaller", 0.0, "in part"),
-        ([((1.0, LOW), (-1.0, HIGH))], "alike", 0.11, "borne out"),
+        ([((1.0, LOW), (-1.0, HIGH))], "alike", 0.11, "confirmed"),
         ([((1.0, LOW), (-1.0, HIGH))], "alike", 0.09, "contradicted"),
         ([((1.0, LOW), (-1.0, HIGH)), ((1.0, LOW), (-1.0, LOW))], "alike", 0.09, "contradicted"),
     ],
