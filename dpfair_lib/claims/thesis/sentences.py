@@ -313,7 +313,7 @@ CLAIM = Claim(
     "or leaving the attribute out. It costs next to no accuracy.",
     witness="The sentence on “{sentence}”: the interval of the measured contrast lies wholly on the other "
     "side.",
-    shown_by="sentences_borne_out",
+    shown_by="sentences_confirmed",
     chapter="thesis-figures",
     errata=(
         Erratum(
