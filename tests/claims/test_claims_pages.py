@@ -64,7 +64,7 @@ def test_the_ledger_has_a_row_for_each_claim_and_filters():
 def test_a_witness_is_shown_with_its_slack():
     shown = witnesses([HOLDS, FAILS])
     assert repr(shown) == "isit.b: ε = 1/2"
-    assert "-1/3" in shown._repr_html_()
+    assert "−1/3" in shown._repr_html_()
 
 
 def test_bars_count_each_entry():

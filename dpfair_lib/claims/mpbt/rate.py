@@ -187,12 +187,14 @@ CLAIM = Claim(
     "records times the difference still grows, faster than the logarithms of the stated rate allow.",
     finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With "
     "distances D to the boundary of finite E[1/D], at most 0.17σE[1/D] of the predictions change on average, and "
-    "w.p. 1 − ζ at most P(D ≤ tσ) + s, Φ(−t) = ζs: 1/n without √p. For DP-SGD the proof gives no private noise.",
+    "w.p. 1 − ζ at most P(D ≤ tσ) + s, Φ(−t) = ζs: 1/n without √p, if nothing is projected. For DP-SGD the proof "
+    "gives no private noise.",
     errata=(
         Erratum(
             where="Abstract; § 4.2",
             printed="the difference vanishes at rate Õ(√p/n)",
-            correct="at rate 1/n, without √p, if distances to the boundary have at most a bounded density at 0; "
+            correct="at rate 1/n, without √p and without projection, if distances to the boundary have at most a "
+            "bounded density at 0; "
             "without a condition at no rate in n",
             band="condition",
             why="Many records can lie so near the boundary that a little noise changes them; of the noise one "
