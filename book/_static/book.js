@@ -26,6 +26,7 @@
     markFirstColumn(table);
     for (const cell of table.querySelectorAll("td, th")) cell.classList.toggle("long", cell.textContent.length > LONG);
     const look = () => {
+      around.classList.remove("wide"); // a table that is marked may fit by that alone
       const wide = box.scrollWidth > box.clientWidth + 1;
       around.classList.toggle("wide", wide);
       around.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
