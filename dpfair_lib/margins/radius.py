@@ -217,7 +217,8 @@ def changed_share_bound(distances: Any, sigma: float, *, zeta: float, slack: flo
     """Return a bound on the share of predictions that noise on one weight vector changes, at probability 1 − ζ.
 
     The distances may be those from the boundary of the model without noise, or of the one with noise: a record whose
-    prediction changed although it is further than tσ from either boundary was moved by more than tσ.
+    prediction changed although it is further than tσ from either boundary was moved by more than tσ. The bound does not
+    hold for weights that were projected after the noise, unless onto a ball about 0.
 
     Parameters
     ----------

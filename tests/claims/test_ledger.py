@@ -24,7 +24,7 @@ def outcome_of(claim_id):
 
 def digits_of_its_own(sentence):
     """What a sentence says besides values of the case, symbols, indices and the numbers 0 and 1."""
-    known = r"\{[^}]*\}|[A-Za-z]\^\S*|\b(?:Theorem|Algorithm|Lemma|Table|Definition|group) \d+|\b2(?=[εΛ/])|\b[01]\b"
+    known = r"\{[^}]*\}|e\^\([^)]*\)|\b(?:Theorem|Algorithm|Lemma|Table|Definition|group) \d+|\b2(?=[εΛ/])|\b[01]\b"
     return re.sub(known, "", sentence)
 
 

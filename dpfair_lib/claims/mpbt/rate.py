@@ -182,7 +182,7 @@ CLAIM = Claim(
     because="Where margins have at most a bounded density at 0 the difference vanishes, at rate 1/n without √p; "
     "otherwise the rate can be slower.",
     headline="No rate in n holds without a condition on margins: n times the difference can grow like n^(9/10). "
-    "With one, the rate is 1/n, without √p.",
+    "With one, and nothing projected, it is 1/n, without √p.",
     witness="From {records} to {more} records, on data whose margins are small for many rows. The number of "
     "records times the difference still grows, faster than the logarithms of the stated rate allow.",
     finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With "
