@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def main() -> int:
     counts = Counter((row["file"].partition("/")[0], row["class"]) for row in rows.values())
     print(*(f"{room:13} {name:10} {number}" for (room, name), number in sorted(counts.items())), sep="\n")
     print(*(f"lives: {key}" for key, row in rows.items() if row["class"] == "survived"), sep="\n")
+    print(*(f"mutants.toml: no such mutant, remove it: {key}" for key in unused(excused(), rows)), sep="\n")
     return 0
 
 
@@ -263,6 +265,13 @@ def excused() -> dict[str, tuple[str, str]]:
             f"mutants.toml: found {wrong[0]}, expected a reason and a class of {', '.join(CLASSES)}"
         )
     return {entry["key"]: (entry["class"], entry["reason"]) for entry in entries}
+
+
+def unused(keys: Collection[str], rows: Collection[str]) -> list[str]:
+    """Return the keys that name no recorded mutant, and none that today's code gives: nothing ever reads them."""
+    files = {key.partition(":")[0] for key in keys}
+    made = {mutant.key for file in files for mutant in mutants(file, source(file))}
+    return [key for key in keys if key not in made and key not in rows]
 
 
 def provenance() -> Row:
