@@ -11,7 +11,8 @@ export OPENBLAS_NUM_THREADS := 1
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help check chapter lint test book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
+.NOTPARALLEL:
+.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -47,10 +48,18 @@ lint: $(READY)  ## ruff, types, chapter pairs, prose
 	$(BIN)/python tools/pairs.py
 	$(BIN)/python tools/prose.py
 
-test: $(READY) lint  ## lint, types, tests, every ledger check with its faults, stored notebooks
+test: lint ledger pytest again nbval  ## lint, types, tests, every ledger check with its faults, stored notebooks
+
+ledger: $(READY)  ## every check of the ledger with its faults
 	$(BIN)/python -m dpfair_lib claims --faults --times
+
+pytest: $(READY)  ## the tests of the library and the tools
 	$(BIN)/python -m pytest --numprocesses 2
+
+again: $(READY)  ## 80 recorded mutants: are they still killed?
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py --again 80
+
+nbval: $(READY)  ## run the stored notebooks and compare their outputs
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
 notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
