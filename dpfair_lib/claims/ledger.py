@@ -190,7 +190,7 @@ class Outcome:
         return not self.complaints()
 
     def require(self) -> Outcome:
-        """Return the outcome if it is sound, so that no chapter tells of a claim that its run contradicts.
+        """Return the outcome if it is sound, so that no chapter describes a claim that its run contradicts.
 
         Raises
         ------

@@ -10,7 +10,7 @@ from dpfair_lib.claims.ledger import SOURCES
 from dpfair_lib.claims.rooms import CLAIMS, module_of
 
 UNWRITTEN = "<write>"
-"""What stands in a new claim where its author has to write; the tests refuse it."""
+"""The text of a new claim where its author has to write; the tests refuse it."""
 
 MODULE = '''"""{UNWRITTEN}: what the check goes through, and how it judges a case."""
 

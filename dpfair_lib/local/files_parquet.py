@@ -48,7 +48,7 @@ def rewrite(
     metadata : mapping
         Keys and values to add to the source's.
     progress : callable
-        Told after each piece how many rows are done, and how many there are.
+        Called after each piece with the number of rows that are done, and of all.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""ISIT and the thesis: the sentences that judge Tables II–XIII, each held to the printed and to our own numbers."""
+"""ISIT and the thesis: the sentences that judge Tables II–XIII, each compared with the printed and our own numbers."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class _Laws:
     def logs(self, noisy: np.ndarray, rows: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Return ln(p c) and ln(p c) − ε′ − ln(p′ c′), of shape (*noisy.shape, rows, k).
 
-        With rows an array of the shape of ``noisy``, each M goes with the row beside it, and the shape is
+        With rows an array of the shape of ``noisy``, each M goes with the row at the same place, and the shape is
         (*noisy.shape, k).
         """
         axes = (..., None) if isinstance(rows, np.ndarray) else (..., None, None)

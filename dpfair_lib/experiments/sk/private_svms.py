@@ -1,4 +1,4 @@
-"""Support vector machines and equalized odds on Adult and COMPAS: the published method beside private ones."""
+"""Support vector machines and equalized odds on Adult and COMPAS: the published method and private ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Method(NamedTuple):
     protects: str
     """``"nobody"``, ``"group"`` (the sensitive attribute alone) or ``"record"`` (one record replaced)."""
     delta: float
-    """δ beside the ε of the level."""
+    """δ that goes with the ε of the level."""
     note: str = ""
 
 
