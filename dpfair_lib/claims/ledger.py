@@ -168,7 +168,7 @@ class Outcome:
 
     @property
     def status(self) -> str:
-        """The computed status; ``contradicted`` if the run does not bear the recorded verdict out."""
+        """The computed status; ``contradicted`` if the run does not confirm the recorded verdict."""
         if self.evidence is None:
             return NOT_EXAMINED
         finding = self.evidence.finding
