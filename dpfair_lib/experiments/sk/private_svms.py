@@ -37,7 +37,7 @@ class Method(NamedTuple):
     protects: str
     """``"nobody"``, ``"group"`` (the sensitive attribute alone) or ``"record"`` (one record replaced)."""
     delta: float
-    """δ that goes with the ε of the level."""
+    """δ beside the ε of the level."""
     note: str = ""
 
 
