@@ -78,13 +78,13 @@ record: $(READY)  ## run the long experiments on the real data and refresh resul
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks
 
-bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; goes on where it was ended)
+bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; an interrupted run resumes)
 	$(BIN)/python -m benchmarks solver_grid
 
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
 	$(BIN)/python -m benchmarks gpu gpu_coverage
 
-mutants: $(READY)  ## change the library in small ways and see which changes no test notices, into results/mutants.json (hours)
+mutants: $(READY)  ## change the library in small ways and list the changes that no test notices, into results/mutants.json (hours)
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py
 
 verify: export DPFAIR_LEDGER :=

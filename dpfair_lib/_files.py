@@ -111,7 +111,7 @@ def held(path: Path, what: str, *, left: Callable[[Path], None] | None = None) -
     what : str
         The work and that it is under way, for the error: "the book is being built".
     left : callable, optional
-        Called with the file first if who was at it before was cut off.
+        Called with the file first if an earlier process was interrupted.
 
     Yields
     ------

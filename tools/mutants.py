@@ -1,6 +1,6 @@
 """Change the library in small ways, one at a time and in memory only, and count the changes that no test notices.
 
-The sample is drawn by a seed, from every room and for every kind of change. A run goes on where the last one
+The sample is drawn by a seed, from every room and for every kind of change. A run resumes where the last one
 ended; what it found is in ``results/mutants.json``, and survivors that change no result are in ``mutants.toml``.
 """
 
@@ -186,7 +186,7 @@ def task(due: tuple[Row, Tests, str]) -> tuple[Any, Any]:
 
 
 def control(due: list[tuple[Row, Tests, str]]) -> None:
-    """See that the library as it is passes a quick test of every file, run as a mutant is."""
+    """Check that the library as it is passes a quick test of every file, run as a mutant is."""
     quick = {name.partition("::")[0]: name for _, tests, _ in due for name in list(tests)[:3]}
     tests = dict.fromkeys(quick.values(), 10.0)
     same = functools.partial(runs.kill, "__init__.py", source("__init__.py"), [tests, tests])
@@ -205,7 +205,7 @@ def judged(code: int, result: Any) -> tuple[str, str]:
 
 
 def again(rows: dict[str, Row], size: int, seed: int, jobs: int) -> int:
-    """See that mutants of the record are still killed, each by the test that killed it, if that was quick."""
+    """Check that mutants of the record are still killed, each by the test that killed it, if that was quick."""
     known = {
         k: r for k, r in rows.items() if r["outcome"] == "killed" and "::" in r["by"] and r["seconds"] < 1
     }

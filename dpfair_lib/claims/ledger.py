@@ -176,7 +176,7 @@ class Outcome:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The results that the check keeps for readers, by their keys."""
+        """The results that the check records for readers, by their keys."""
         return {} if self.evidence is None else self.evidence.facts
 
     @property

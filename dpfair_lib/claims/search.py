@@ -72,7 +72,7 @@ class Search:
         self._part = name
 
     def fact(self, key: str, value: Any, says: str) -> None:
-        """Keep a result for the chapter.
+        """Record a result for the chapter.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ from dpfair_lib.experiments.reach import (
 )
 
 ABOUT_ITSELF = {"__file__", "__name__", "__package__", "__spec__"}
-"""Names by which a module can see where it stands."""
+"""Names by which a module can see its own place."""
 
 
 def code_digest(files: Iterable[Path], package: Path) -> str:

@@ -33,7 +33,7 @@ OTHER_STRENGTH = {"VI", "IX", "X", "XI", "XII", "XIII"}  # tables with a λ that
 
 
 BORNE_OUT = {("adult", 9), ("credit", 3)}
-"""Sentences whose factor our trials bear out."""
+"""Sentences whose factor our trials confirm."""
 CONTRADICTED = ("credit", 9)
 
 

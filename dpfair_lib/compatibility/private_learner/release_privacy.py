@@ -30,7 +30,7 @@ def release_delta(
     losses: tuple[Any, Any], smallest: tuple[int, int], n: int, *, at: float, epsilon: float, delta: float,
     rule: Rule = "repaired", copies: Any = 1,
 ) -> Any:  # fmt: skip
-    """Return the smallest δ′ with P(S) ≤ e^ε′ P′(S) + δ′ for sets S of pairs (M, h), on two samples, one order.
+    """Return the smallest δ′ with P(S) ≤ e^ε′ P′(S) + δ′ for sets S of pairs (M, h), on two samples in this order.
 
     Parameters
     ----------

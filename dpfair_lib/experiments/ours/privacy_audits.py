@@ -285,7 +285,7 @@ def reports(channel: Callable[[], Any]) -> Audited:
 
 
 def vectors() -> Audited:
-    """Audit the printed perturbation of support vectors, which is refuted: how many there are goes out as it is."""
+    """Audit the printed perturbation of support vectors, which is refuted: their number is released without noise."""
     from sklearn.svm import SVC
 
     from dpfair_lib.svm.perturbation import SupportVectorPerturbation
