@@ -97,7 +97,7 @@ def fit_flip_rule(y_pred: np.ndarray, scores: np.ndarray, weights: np.ndarray, t
     label = 1 if excess > 0 else 0
     levels, masses = _candidates(y_pred == label, scores, weights, label)
     if excess == 0 or levels.size == 0:
-        return FlipRule(0, np.inf, 0 * target)  # no score is larger: nobody is flipped
+        return FlipRule(0, np.inf, 0 * target)  # no score lies above: nobody is flipped
     reached = np.cumsum(masses)
     # rounding can leave the sum a hair short of the need, hence the minimum
     at = min(int(np.searchsorted(reached, abs(excess))), levels.size - 1)
