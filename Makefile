@@ -11,7 +11,8 @@ export OPENBLAS_NUM_THREADS := 1
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help check chapter lint test book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
+.NOTPARALLEL:
+.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -33,7 +34,7 @@ book: $(READY)  ## run what changed and build the book into _build/html (PARAMET
 
 check: $(READY)  ## judge one claim with its faults and its entry (CLAIM=isit.prop-1)
 	$(BIN)/python -m dpfair_lib claims --only '$(CLAIM)' --faults --times
-	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_rooms.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe'
+	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_rooms.py tests/claims/test_kinds.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe'
 
 chapter: $(READY)  ## run one chapter and build its page alone (NAME=isit-prop-1)
 	$(BIN)/python tools/execute.py --into _build/executed $(NAME)
@@ -47,10 +48,18 @@ lint: $(READY)  ## ruff, types, chapter pairs, prose
 	$(BIN)/python tools/pairs.py
 	$(BIN)/python tools/prose.py
 
-test: $(READY) lint  ## lint, types, tests, every ledger check with its faults, stored notebooks
+test: lint ledger pytest again nbval  ## lint, types, tests, every ledger check with its faults, stored notebooks
+
+ledger: $(READY)  ## every check of the ledger with its faults
 	$(BIN)/python -m dpfair_lib claims --faults --times
+
+pytest: $(READY)  ## the tests of the library and the tools
 	$(BIN)/python -m pytest --numprocesses 2
+
+again: $(READY)  ## 80 recorded mutants: are they still killed?
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py --again 80
+
+nbval: $(READY)  ## run the stored notebooks and compare their outputs
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
 notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
@@ -69,13 +78,13 @@ record: $(READY)  ## run the long experiments on the real data and refresh resul
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks
 
-bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; goes on where it was ended)
+bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; an interrupted run resumes)
 	$(BIN)/python -m benchmarks solver_grid
 
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
 	$(BIN)/python -m benchmarks gpu gpu_coverage
 
-mutants: $(READY)  ## change the library in small ways and see which changes no test notices, into results/mutants.json (hours)
+mutants: $(READY)  ## change the library in small ways and list the changes that no test notices, into results/mutants.json (hours)
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py
 
 verify: export DPFAIR_LEDGER :=

@@ -100,7 +100,7 @@ def measure_gpu(suite: ModuleType, device: torch.device, repeats: int) -> dict[s
 
 
 def measure_solver(record: Path) -> dict[str, Any]:
-    """Run the benchmark of the solver, which takes an hour; it goes on where a run of the same code was ended."""
+    """Run the benchmark of the solver, which takes an hour; it resumes an interrupted run of the same code."""
     tell(f"\n{solver_grid.TITLE}; {solver_grid.UNIT}")
     before = read_timings(record).get(solver_grid.SECTION, {}) if record.exists() else {}
     same = before.get("code") == solver_grid.code() and before.get("repeats") == solver_grid.INSTANCES

@@ -100,7 +100,7 @@ BATCHES = {LOADED: _loaded, FIXED: _fixed}
 
 
 def _alone(kind: str, n: int, epochs: int, steps: int) -> np.ndarray:
-    """Take one run in a process of one thread; that process is told the sizes, for a rehearsal has its own."""
+    """Take one run in a process of one thread; the sizes are passed to it, since a rehearsal has its own."""
     torch.set_num_threads(1)
     return opacus_run(BATCHES[kind](n, epochs, steps))
 

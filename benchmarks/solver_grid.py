@@ -1,7 +1,7 @@
 """The k-ary solver on random instances: processor seconds and proved gaps, over k, ε, the budget and kinds of shares.
 
 Made by hand, ``make bench-solver``: 1200 channels, and the least fair error of each instance. Each cell of 20
-instances is kept in results/solver.json as soon as it is done; interrupted, the command goes on from there while the
+instances is stored in results/solver.json as soon as it is done. An interrupted command resumes from there while the
 solver's code is the same.
 """
 

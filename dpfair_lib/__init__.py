@@ -1,6 +1,6 @@
 """Privacy and fairness in classification: metrics, private estimators, privacy statements, bounds, and checked claims.
 
-`__init__.pyi` beside this file lists the public names. A name is imported when it is first used, so `import dpfair_lib`
+`__init__.pyi` lists the public names. A name is imported when it is first used, so `import dpfair_lib`
 is fast and never imports torch.
 
 The library belongs to a book about five documents. Docstrings call them ISIT (Ghoukasian and Asoodeh, Differentially

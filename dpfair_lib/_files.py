@@ -1,8 +1,8 @@
 """Files that are whole or as they were before, and work that one process at a time may do.
 
-A file is written under another name beside its place, ``.NAME.partial``, and renamed when it is whole and on the disk.
-Whoever writes it holds a lock on it, which ends with the process however that ends. So a partial file that nobody
-holds was left by a process that was cut off. The next writer of that file removes it.
+A file is written under another name, ``.NAME.partial`` in the same folder, and renamed when it is whole and stored.
+The process that writes it holds a lock on it, which ends with the process. So a partial file without a lock was left by
+a process that was interrupted. The next writer of that file removes it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def whole_file(
         A file whose readers are the only ones who may read this one: nobody but the owner while it is written, and
         those of `like` afterwards, as far as the umask lets them. By default the umask decides.
     left : callable, optional
-        Told of a partial file that a process left which was cut off, after it was removed.
+        Called with the partial file of an interrupted process, after it was removed.
 
     Yields
     ------
@@ -111,7 +111,7 @@ def held(path: Path, what: str, *, left: Callable[[Path], None] | None = None) -
     what : str
         The work and that it is under way, for the error: "the book is being built".
     left : callable, optional
-        Called with the file first if who was at it before was cut off.
+        Called with the file first if an earlier process was interrupted.
 
     Yields
     ------
@@ -121,7 +121,7 @@ def held(path: Path, what: str, *, left: Callable[[Path], None] | None = None) -
     Raises
     ------
     BlockingIOError
-        If another process is at it; the error names the process where the system tells.
+        If another process is doing it; the error names that process if the system gives its number.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = _own(path, False, what, left)

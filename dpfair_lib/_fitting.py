@@ -14,8 +14,8 @@ Fit = Callable[Concatenate[Estimator, Arguments], Estimator]
 def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
     """Return a method ``fit`` that leaves the estimator as it was where it raises.
 
-    Else attributes of the failed fit would stand beside those of the one before, and a statement beside a model of
-    which it does not speak.
+    Otherwise attributes of the failed fit would mix with those of the fit before, and a statement with a model that
+    it does not describe.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Labels that are known before the data are seen: how they are declared, and the place of each value among them.
 
-Classes, groups, the labels of a column, the levels of a grid: a list that everybody may know, so that what is in the
-data tells nothing of which labels there are. An estimator that was fitted knows its groups in the same way.
+Classes, groups, the labels of a column, the levels of a grid: a list that is public, so that it does not depend on the
+data. An estimator that was fitted knows its groups in the same way.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import time
 
 @functools.cache  # once is enough
 def end_with(parent: int) -> None:
-    """End this process within a second after its parent ended, however that did: a killed one tells nobody.
+    """End this process within a second after its parent ended. A killed parent cannot send a signal.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One style for every figure: colours that colour-blind readers can tell apart, and figures that a page draws."""
+"""One style for every figure: colours that colour-blind readers can distinguish, and figures that a page draws."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def read_timings(path: Path = RECORD) -> Sections:
     FileNotFoundError
         If there is no record.
     ValueError
-        If it is no whole record, or a median, a ratio or a verdict is not that of the times beside it.
+        If it is no whole record, or a median, a ratio or a verdict is not that of its times.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such record; `make bench` makes it")
@@ -171,7 +171,7 @@ def verdicts(sections: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def parts(section: Mapping[str, Any]) -> pd.DataFrame:
-    """Return where the time of one run goes: the parts of a section, each timed alone, beside the whole (the first)."""
+    """Return where the time of one run goes: the parts of a section, each timed alone, and the whole (the first)."""
     table = pd.DataFrame(section["parts"])
     share = table["time"] / table["time"].iloc[0]
     shown = {

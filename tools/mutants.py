@@ -1,6 +1,6 @@
 """Change the library in small ways, one at a time and in memory only, and count the changes that no test notices.
 
-The sample is drawn by a seed, from every room and for every kind of change. A run goes on where the last one
+The sample is drawn by a seed, from every room and for every kind of change. A run resumes where the last one
 ended; what it found is in ``results/mutants.json``, and survivors that change no result are in ``mutants.toml``.
 """
 
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def main() -> int:
     counts = Counter((row["file"].partition("/")[0], row["class"]) for row in rows.values())
     print(*(f"{room:13} {name:10} {number}" for (room, name), number in sorted(counts.items())), sep="\n")
     print(*(f"lives: {key}" for key, row in rows.items() if row["class"] == "survived"), sep="\n")
+    print(*(f"mutants.toml: no such mutant, remove it: {key}" for key in unused(excused(), rows)), sep="\n")
     return 0
 
 
@@ -184,7 +186,7 @@ def task(due: tuple[Row, Tests, str]) -> tuple[Any, Any]:
 
 
 def control(due: list[tuple[Row, Tests, str]]) -> None:
-    """See that the library as it is passes a quick test of every file, run as a mutant is, in batches of other tests."""
+    """Check that the library as it is passes a quick test of every file, run as a mutant is, in two batches."""
     quick = {name.partition("::")[0]: name for _, tests, _ in due for name in list(tests)[:3]}
     names = list(quick.values())
     batches = [dict.fromkeys(names[start::2], 10.0) for start in (0, 1)]
@@ -204,7 +206,7 @@ def judged(code: int, result: Any) -> tuple[str, str]:
 
 
 def again(rows: dict[str, Row], size: int, seed: int, jobs: int) -> int:
-    """See that mutants of the record are still killed, each by the test that killed it, if that was quick."""
+    """Check that mutants of the record are still killed, each by the test that killed it, if that was quick."""
     known = {
         k: r for k, r in rows.items() if r["outcome"] == "killed" and "::" in r["by"] and r["seconds"] < 1
     }
@@ -264,6 +266,13 @@ def excused() -> dict[str, tuple[str, str]]:
             f"mutants.toml: found {wrong[0]}, expected a reason and a class of {', '.join(CLASSES)}"
         )
     return {entry["key"]: (entry["class"], entry["reason"]) for entry in entries}
+
+
+def unused(keys: Collection[str], rows: Collection[str]) -> list[str]:
+    """Return the keys that name no recorded mutant, and none that today's code gives: nothing ever reads them."""
+    files = {key.partition(":")[0] for key in keys}
+    made = {mutant.key for file in files for mutant in mutants(file, source(file))}
+    return [key for key in keys if key not in made and key not in rows]
 
 
 def provenance() -> Row:

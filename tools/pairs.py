@@ -62,7 +62,7 @@ def defects_of_pair(root: Path, name: str) -> Iterator[str]:
         if cell.cell_type == "code" and lines > LONGEST_CELL:
             yield f"{name}.md: cell {number} has {lines} lines, more than {LONGEST_CELL}"
         if PARAMETERS in tags(cell):
-            # papermill skips such a line, and warns whoever passes its parameter that there is none
+            # papermill skips such a line, and warns a user who passes its parameter that there is none
             many = [line for line in cell.source.splitlines() if line.count("=") > 1]
             yield from (f"{name}.md: papermill reads no line with two signs =: {line}" for line in many)
     yield from (f"{name}.ipynb: {line}" for line in defects_of_outputs(stored.cells))

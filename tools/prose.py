@@ -22,6 +22,7 @@ NO_LESSON = {
     "which-method",
     "benchmarks",
     "mutants",
+    "ci-times",
     "assessment",
     "calculators",
 }

@@ -245,7 +245,7 @@ def _exceeds(alpha: float, beta: float, first: RateLaw, second: RateLaw, t: floa
         a = _crossing(beta, alpha, b, -t)
         return a[(a > 0) & (a < 1)]
 
-    # it has one hump: some of the counts show where it stands, and only there all of them are needed
+    # it has one hump: some of the counts show where it is, and only there all of them are needed
     low, high = _hump(integrand, np.concatenate([_some_counts(first), on_curve(_some_counts(second))]))
     if low == high:
         return total

@@ -203,7 +203,7 @@ def least_change_by_enumeration(population: Population, h: Classifier, gamma: An
 
 
 def is_least_change(weights: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Tell which classifiers are optimal in the sense of Theorem 2, by the structure of their flips.
+    """Return which classifiers are optimal in the sense of Theorem 2, by the structure of their flips.
 
     One is, exactly if both groups have the same rate, no one in the group of higher rate is promoted, and no
     one in the group of lower rate is demoted.

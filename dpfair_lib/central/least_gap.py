@@ -4,7 +4,7 @@ A classifier answers to the feature x ∈ {0, 1} of a group a with probabilities
 κ_a is its *response*. Where a share p_a of the group has x = 1, its selection rate is t_a + κ_a p_a. If p_a is
 unknown, a private classifier has to guess it: on two populations whose p_a are τ apart, one and the same
 classifier has signed gaps that are κ_a τ apart. So the gap is at least κ_a times the error of a private estimate
-of p_a, from the group's n records alone. Everything here is for one group whose rate is unknown, beside one whose
+of p_a, from the group's n records alone. Everything here is for one group whose rate is unknown and another whose
 rate is known; with two unknown rates the gap can only be larger.
 
 Neighbours differ in one record of the group. Every other usual relation asks for at least as much.
@@ -255,7 +255,7 @@ def accurate_failures(sizes: Any, shift: Any, epsilon: Any, delta: Any = 0.0, *,
 
 
 def _private_shift(n: int, odds: float, delta: float) -> float:
-    """Return the τ at which n·τ·η, a bound on what the outputs tell, is ½; at most 1."""
+    """Return the τ at which n·τ·η, a bound on how far the outputs distinguish two rates, is ½; at most 1."""
     distance = n * contraction(odds, delta)
     return 1.0 if distance <= 0.5 else 0.5 / distance
 

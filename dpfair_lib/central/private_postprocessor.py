@@ -44,7 +44,7 @@ class PrivateFairPostprocessor(RandomFlips):
     epsilon : float or (float, float)
         ε of the noise on each group's count, in the order of the sorted group labels; infinity for no noise.
     relation : {"replace-within-group", "add-remove", "replace-one", "sensitive-attribute"}
-        Which data sets are neighbours, that is, must be hard to tell apart. Except for the first, the size of a group
+        Which data sets are neighbours, that is, must be hard to distinguish. Except for the first, the size of a group
         is private too, and ``group_sizes`` is needed.
     mechanism : {"laplace", "geometric"}
         Laplace noise, as published, or two-sided geometric noise, which keeps counts whole and is smaller.
@@ -61,7 +61,7 @@ class PrivateFairPostprocessor(RandomFlips):
     groups_ : list
         The two group labels, sorted.
     noisy_rates_ : dict
-        Group → its noisy selection rate. The exact rates are not kept.
+        Group → its noisy selection rate. The exact rates are not stored.
     target_rate_ : float
         The common rate, halfway between the noisy rates.
     rules_ : dict
@@ -146,7 +146,7 @@ class PrivateFairPostprocessor(RandomFlips):
         """Return the predictions, the two groups, and each row's place among them."""
         groups = None if self.group_sizes is None else self._declared_groups(self.group_sizes)
         if groups is not None and are_empty(y_pred, sensitive_features):
-            # an error would tell an empty table from one with a single row
+            # an error would distinguish an empty table from one with a single row
             nobody = np.zeros(0, dtype=np.int64)
             return nobody, groups, nobody
         y_pred = as_binary(y_pred, "y_pred")

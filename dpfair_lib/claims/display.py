@@ -125,7 +125,7 @@ class Source:
 
 
 def source(*functions: Callable[..., Any]) -> Source:
-    """Return the source of library functions, as it stands in the library, without their docstrings."""
+    """Return the source of library functions, as in the library, without their docstrings."""
     return Source("\n\n".join(_without_docstring(function) for function in functions))
 
 

@@ -41,7 +41,7 @@ class Evidence:
     constants : tuple
         For each constant (`Search.constant`) the printed one, ours, and the least slack found at ours.
     broken : tuple
-        For each guarantee that is not kept (`Search.broken`) what was measured, its value, and the stated one.
+        For each guarantee that does not hold (`Search.broken`) what was measured, its value, and the stated one.
     compared : tuple of int
         How many printed numbers came out again, of how many (`Search.compare`).
     answer : tuple of str

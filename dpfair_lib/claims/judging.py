@@ -111,7 +111,7 @@ class Searched(NamedTuple):
 def _run(claim: Claim, search: Searched) -> Outcome:
     if claim.check is None:
         return Outcome(claim, None)
-    start = time.process_time()  # whatever else the machine is doing
+    start = time.process_time()  # the machine's other work does not count
     evidence = claim.check(search=Search(seed=search.seed, effort=search.effort))
     planted = claim.faults.items() if search.faults else ()
     caught = {name: _plant(claim, wrong, search) for name, wrong in planted}
@@ -125,7 +125,7 @@ def _plant(claim: Claim, wrong: Mapping[str, Any], search: Searched) -> FaultRun
         evidence = claim.check(search=asked, **wrong)
     except Violated as seen:
         return FaultRun(True, str(seen))
-    except Exception as error:  # whatever a wrong function does to the check, the others are to be planted
+    except Exception as error:  # however a wrong function fails, the others still run
         return FaultRun(False, f"the check crashed: {type(error).__name__}: {error}")
     return FaultRun(False, f"no case is violated; the check finds {evidence.finding!r}")
 

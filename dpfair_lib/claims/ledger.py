@@ -168,7 +168,7 @@ class Outcome:
 
     @property
     def status(self) -> str:
-        """The computed status; ``contradicted`` if the run does not bear the recorded verdict out."""
+        """The computed status; ``contradicted`` if the run does not confirm the recorded verdict."""
         if self.evidence is None:
             return NOT_EXAMINED
         finding = self.evidence.finding
@@ -176,7 +176,7 @@ class Outcome:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The results that the check keeps for readers, by their keys."""
+        """The results that the check records for readers, by their keys."""
         return {} if self.evidence is None else self.evidence.facts
 
     @property
@@ -190,7 +190,7 @@ class Outcome:
         return not self.complaints()
 
     def require(self) -> Outcome:
-        """Return the outcome if it is sound, so that no chapter tells of a claim that its run contradicts.
+        """Return the outcome if it is sound, so that no chapter describes a claim that its run contradicts.
 
         Raises
         ------

@@ -10,7 +10,7 @@ from dpfair_lib.claims.ledger import SOURCES
 from dpfair_lib.claims.rooms import CLAIMS, module_of
 
 UNWRITTEN = "<write>"
-"""What stands in a new claim where its author has to write; the tests refuse it."""
+"""The text of a new claim where its author has to write; the tests refuse it."""
 
 MODULE = '''"""{UNWRITTEN}: what the check goes through, and how it judges a case."""
 
@@ -30,6 +30,7 @@ TWELFTHS = [Fraction(i, 12) for i in range(13)]
 # What is examined comes in by name, the library's own function by default, so that a fault can take its place.
 def check(*, search: Search, bound: Callable[..., Any] = change_lower_bound) -> Evidence:
     """{UNWRITTEN}: the statement that is judged."""
+    search.part("{UNWRITTEN}: what this part goes through")
     for case in search.grid(alpha=TWELFTHS, beta=TWELFTHS, gamma=TWELFTHS):
         search.equal(bound(**case), abs(case["alpha"] - case["beta"]) - case["gamma"], case)
     search.exhausts("all rates and gaps in twelfths", cases=13**3)
@@ -49,6 +50,10 @@ CLAIM = Claim(
     statement="{UNWRITTEN}: what it says, in one line of our own words",
     verdict="holds",
     finding="{UNWRITTEN}: what survived, in one line",
+    headline="{UNWRITTEN}: what a reader should remember, in at most 30 words",
+    kind="as-printed",  # or another of KINDS in dpfair_lib/claims/ledger.py; kinds.py says what each requires
+    impact="none",
+    because="{UNWRITTEN}: why no conclusion of the source changes, or which one does",
     chapter="{chapter}",
     check=check,
     faults=FAULTS,
@@ -69,10 +74,22 @@ kernelspec:
 
 # {UNWRITTEN}: the result, as a title
 
+:::{{admonition}} In short
+:class: in-short
+- **Printed.** {UNWRITTEN}: the statement, with its place.
+- **Found.** {UNWRITTEN}: what survived.
+- **Use.** {UNWRITTEN}: what a reader may rely on.
+:::
+
+::::{{admonition}} What you will be able to do
+:class: objectives
+- {UNWRITTEN}: something that a reader can do afterwards, such as compute, decide or explain.
+::::
+
 A claim chapter: it needs no data.
 
 ```{{code-cell}} ipython3
-:tags: [parameters]
+:tags: [parameters, hide-input]
 
 alpha, beta = "3/4", "1/4"  # what a reader may change
 ```
@@ -95,7 +112,7 @@ outcome = judge(claim("{claim_id}"), faults=True).require()
 
 ## Setting
 
-{UNWRITTEN}: the notation that this chapter adds, and an example with numbers.
+{UNWRITTEN}: the notation that this chapter adds.
 
 ## Claim
 
@@ -106,6 +123,10 @@ outcome = judge(claim("{claim_id}"), faults=True).require()
 
 badge(outcome)
 ```
+
+### A worked example
+
+{UNWRITTEN}: the statement with numbers, few enough to follow by hand.
 
 ## Derivation
 
@@ -137,11 +158,44 @@ change_lower_bound(Fraction(alpha), Fraction(beta), 0)
 
 ## Source against us
 
-{UNWRITTEN}: printed numbers beside ours; misprints.
+{UNWRITTEN}: printed numbers and ours; misprints.
+
+::::{{admonition}} Summary
+:class: summary
+- {UNWRITTEN}: what was shown.
+::::
 
 ## Try it
 
-{UNWRITTEN}: three exercises.
+```{{exercise}} Routine: {UNWRITTEN}
+:label: {chapter}-routine
+
+{UNWRITTEN}: an exercise that uses the statement as it is.
+```
+
+````{{solution}} {chapter}-routine
+:class: dropdown
+
+{UNWRITTEN}: its solution.
+````
+
+```{{exercise}} Harder: {UNWRITTEN}
+:label: {chapter}-harder
+
+{UNWRITTEN}: an exercise that needs a step of the proof.
+```
+
+````{{solution}} {chapter}-harder
+:class: dropdown
+
+{UNWRITTEN}: its solution.
+````
+
+```{{exercise}} Project: {UNWRITTEN}
+:label: {chapter}-project
+
+{UNWRITTEN}: an open exercise; it needs no solution.
+```
 """
 
 
@@ -196,7 +250,7 @@ def new_claim(
     texts = {module: MODULE.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)}
     texts[order] = _after(order, f'    "{before.partition(".")[2]}",', f'    "{name}",')
     if not page.exists():
-        texts[page] = CHAPTER.format(claim_id=claim_id, UNWRITTEN=UNWRITTEN)
+        texts[page] = CHAPTER.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)
         last = f"- file: notebooks/{CLAIMS[before].chapter}"
         (line,) = (line for line in contents.read_text().splitlines() if line.strip() == last)
         texts[contents] = _after(contents, line, line.replace(last, f"- file: notebooks/{chapter}"))
@@ -204,9 +258,10 @@ def new_claim(
         write_whole(path, text)
     return [
         *(f"wrote {path.relative_to(root)}" for path in texts),
-        f"Now write what stands as {UNWRITTEN}, in the module and in the chapter.",
+        f"Now replace each {UNWRITTEN}, in the module and in the chapter; the functions are those of an example.",
         f"make check CLAIM={claim_id}   judges the claim, its faults and its entry",
         f"make chapter NAME={chapter}   runs the chapter and builds its page",
+        f".venv/bin/python tools/prose.py {chapter}   says what the chapter lacks",
     ]
 
 

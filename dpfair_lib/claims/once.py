@@ -34,8 +34,8 @@ class _Noting:
 def once(part: Callable[..., None]) -> Callable[..., None]:
     """Run a part of a check once for what it examines, and report to every later search what it reported then.
 
-    For parts that draw nothing: a planted fault in another part leaves them as they are. A part that does not come to
-    its end, as one in which a fault was caught, is not kept.
+    For parts that draw nothing: a planted fault in another part leaves them as they are. The report of a part that
+    does not end, as one in which a fault was caught, is not stored.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class Search:
         self._part = name
 
     def fact(self, key: str, value: Any, says: str) -> None:
-        """Keep a result for the chapter.
+        """Record a result for the chapter.
 
         Parameters
         ----------
@@ -186,15 +186,15 @@ class Search:
         verify: Callable[..., Number],
         tolerance: float = 0.0,
     ) -> None:
-        """Judge the printed statement where a hypothesis that it does not name is kept, and where it is not.
+        """Judge the printed statement where a hypothesis that it does not name holds, and where it does not.
 
-        Where the hypothesis is kept the printed statement is one that we defend; where it is broken, we expect the
-        statement to fail in some case.
+        Where the hypothesis holds we defend the printed statement. Where it does not, we expect the statement to fail
+        in some case.
 
         Parameters
         ----------
         kept : bool or array
-            Whether the case keeps the hypothesis.
+            Whether the hypothesis holds in the case.
         slack, case, verify, tolerance
             As in `against`.
         """
@@ -250,7 +250,7 @@ class Search:
         self._constants.append((printed, ours, slack))
 
     def broken(self, guarantee: str, *, measured: Number, stated: Number, case: Case) -> None:
-        """Judge that a guarantee is not kept: what it states is exceeded.
+        """Judge that a guarantee does not hold: what it states is exceeded.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ _GREEK = dict(zip(_NAMES.split(), "αβγδεζηθκλμνξπρστφχψω", 
 LONG = 24
 """Characters of a fraction that is shown as it is; a longer one is shown with four digits."""
 _FRACTION = re.compile(r"-?\d+/\d+")
-# an index or exponent: one word, or what stands in brackets
+# an index or exponent: one word, or what is in brackets
 _RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+[*′]*|[*′+−]+))")
 
 

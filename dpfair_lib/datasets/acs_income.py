@@ -82,7 +82,7 @@ def read_state(path: Path, *, state: int) -> pd.DataFrame:
     ------
     DataError
         If the file is not a table, lacks a column, has a cell that is no number, is another state's, or if
-        nothing of it is kept.
+        no row of it meets the conditions.
     """
     raw = read_columns(path, (*COLUMNS, "PWGTP"))
     text = [name for name in raw if raw[name].dtype.kind not in "if"]

@@ -82,7 +82,7 @@ def _unpacked(path: Path, content: bytes, member: str) -> bytes:
 def read_csv(
     path: Path, *, columns: tuple[str, ...] | None = None, comment: str | None = None
 ) -> pd.DataFrame:
-    """Read a comma-separated file as text, exactly as it stands, spaces around values removed.
+    """Read a comma-separated file as text, exactly as it is, but without spaces around values.
 
     Parameters
     ----------

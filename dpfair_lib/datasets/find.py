@@ -1,4 +1,4 @@
-"""Finding and downloading the files of a data set; only verified files are used or kept."""
+"""Finding and downloading the files of a data set; only verified files are used or stored."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def load(
 
 
 def load_table(name: str, *, root: str | Path | None = None, download: bool = True) -> pd.DataFrame:
-    """Load a data set's table as published, all rows and codes, for a preparation of one's own.
+    """Load a data set's table as published, all rows and codes, for your own preparation.
 
     Parameters
     ----------

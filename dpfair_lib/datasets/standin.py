@@ -42,7 +42,7 @@ MOST_ROWS = 100_000_000
 def synthetic(name: str, *, n: int | None = None, random_state: int | np.random.Generator) -> Dataset:
     """Draw synthetic rows with the columns, types, group sizes and label rates of a data set.
 
-    No row is a person's record. How columns depend on one another is not kept, so use these rows to try code, not to
+    No row is a person's record. The dependence between columns is lost, so use these rows to try code, not to
     learn about people or to compare methods.
 
     Parameters

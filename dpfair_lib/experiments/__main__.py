@@ -1,7 +1,7 @@
 """``make record``: run the long experiments on the real data and write their records into results/.
 
 ``python -m dpfair_lib.experiments NAME ...`` runs the named experiments, or all if no name is given. Complete records
-made by this code from this data are kept. After an interruption, the same command runs only the tasks that had not
+made by this code from this data stay. After an interruption, the same command runs only the tasks that had not
 finished. DPFAIR_WORKERS is the number of processes; DPFAIR_DASK=tcp://host:port is a Dask cluster to use instead.
 """
 

@@ -24,7 +24,7 @@ from dpfair_lib.experiments.reach import (
 )
 
 ABOUT_ITSELF = {"__file__", "__name__", "__package__", "__spec__"}
-"""Names by which a module can see where it stands."""
+"""Names by which a module can see its own place."""
 
 
 def code_digest(files: Iterable[Path], package: Path) -> str:
@@ -95,7 +95,7 @@ def _parted(path: Path, package: Path) -> tuple[str, list[tuple[Path, str]]]:
 class _Imports(ast.NodeTransformer):
     """Replaces each import from the package by what it is called, and lists in ``found`` what it stood for.
 
-    Imports that follow one another are sorted by what they are called: usually they stand in the order of the modules'
+    Imports that follow one another are sorted by what they are called: usually their order is that of the modules'
     names.
     """
 

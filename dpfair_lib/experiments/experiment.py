@@ -22,7 +22,7 @@ class Experiment:
     data : mapping
         Name and checksum of the data.
     parameters : mapping
-        Everything that was chosen, seeds among it; the number of tasks is recorded beside them.
+        Everything that was chosen, seeds among it; the number of tasks is recorded with them.
     function : callable
         Takes the entries of a task as keyword arguments and returns rows.
     tasks : sequence of mapping

@@ -12,7 +12,7 @@ from dpfair_lib._validation import as_numbers
 def mean_interval(values: Any, *, level: float = 0.95, test_to_train: float = 0.0) -> tuple[float, float]:
     """Return the mean over trials and the half-width of its Student interval.
 
-    Trials on one data set are not independent. Two questions have to be kept apart. With ``test_to_train=0`` the
+    Trials on one data set are not independent. There are two different questions. With ``test_to_train=0`` the
     interval is for the mean over all splits *of these rows*: it says nothing of other rows, and none of other
     test rows if the trials share theirs. With the ratio of test to training rows it is corrected for the overlap
     of the splits, and is approximately right for new data from the same source, if the test rows are redrawn.

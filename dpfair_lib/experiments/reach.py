@@ -36,7 +36,7 @@ def reached_files(modules: Iterable[str], package: Path) -> frozenset[Path]:
 
     Imports inside functions count. A name that a package only passes on counts as the module that defines it,
     not as the whole package. Where a module imports by a name that is made at run time, or the package itself,
-    every file counts. So do tables (``.toml``) that a module beside them names.
+    every file counts. So do tables (``.toml``) that a module in the same folder names.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def reached_files(modules: Iterable[str], package: Path) -> frozenset[Path]:
 
 
 def tables_of(module: Path) -> frozenset[Path]:
-    """Return the tables (``.toml``) beside a module that it names."""
+    """Return the tables (``.toml``) in a module's folder that it names."""
     text = module.read_bytes()
     return frozenset(table for table in module.parent.glob("*.toml") if table.name.encode() in text)
 
@@ -84,7 +84,7 @@ def definition_of(imported: Imported, package: Path) -> tuple[Path, str]:
     Raises
     ------
     ValueError
-        If it may stand in any file.
+        If any file may define it.
     """
     found = _definition(imported.name, package)
     if found is None:
@@ -93,7 +93,7 @@ def definition_of(imported: Imported, package: Path) -> tuple[Path, str]:
 
 
 def _definition(name: str, package: Path) -> tuple[Path, str] | None:
-    """Return the file that defines a dotted name, and the name there; None if it may stand in any."""
+    """Return the file that defines a dotted name, and the name there; None if any file may define it."""
     place = package
     parts = name.split(".")
     if parts[0] != package.name or len(parts) == 1:

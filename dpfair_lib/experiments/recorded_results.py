@@ -36,7 +36,7 @@ def write_record(
     name : str
         Name of the experiment and of the file, without suffix.
     rows : DataFrame
-        One row per trial and method; floats are kept to ten digits.
+        One row per trial and method; floats are rounded to ten digits.
     parameters : mapping
         Everything that was chosen, seeds among it.
     data : mapping

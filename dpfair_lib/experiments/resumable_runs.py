@@ -57,7 +57,7 @@ def run_and_record(
     BlockingIOError
         If another process is running the same experiment.
     OSError
-        If a file cannot be written; finished tasks are kept.
+        If a file cannot be written; finished tasks are not lost.
     """
     name = experiment.name
     made_of = {"parameters": experiment.parameters, "data": experiment.data} | {

@@ -198,7 +198,7 @@ def _labels(text: str | None) -> list[str]:
             "--labels: found none, expected all possible values, as A,B,C; they are public knowledge, and never taken "
             "from the file, since the list would tell who is in it"
         )
-    labels = next(csv.reader([text]), [])  # a label with a comma stands in quotes
+    labels = next(csv.reader([text]), [])  # a label with a comma is quoted
     if len(labels) < 2:
         raise ValueError(f"--labels: found {text!r}, expected at least two, as A,B")
     return labels

@@ -66,7 +66,7 @@ def exchange_order(difference: Any, other: Any, accuracy: Any, share_0: Any) -> 
 
 
 def exchange_optima(sizes: Sequence[int], positives: Sequence[int]) -> list[tuple[Fraction, Fraction]]:
-    """Return accuracy and gap of every DA-optimal classifier of a data set in which all people can be told apart.
+    """Return accuracy and gap of every DA-optimal classifier of a data set in which all people can be distinguished.
 
     The gap would close after D = |n₀s₁ − n₁s₀|/n exchanges of one person for one. The DA-optimal classifiers exchange
     j for j with j < D + ½: the last of them may go beyond parity.

@@ -1,4 +1,4 @@
-"""Replacing one column of a CSV or Parquet file by random reports, with the privacy statement beside the file."""
+"""Replacing one column of a CSV or Parquet file by random reports, with a privacy statement in a file of its own."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def randomize_file(
     note: str = "",
     progress: Progress | None = None,
 ) -> PrivacyStatement:
-    """Copy a CSV or Parquet file with one column replaced by random reports, and write a privacy statement beside it.
+    """Copy a CSV or Parquet file with one column replaced by random reports, and write a privacy statement.
 
     The file is processed in pieces, so its size does not matter. Until the copy is complete it is called
     ``.TARGET.partial`` and only its owner may read it; then it gets its name. The statement, ``TARGET.privacy.json``,
     is written before. A Parquet file also has the statement in its metadata. The copy is never readable by more users
     than the source.
 
-    ``SOURCE.reports.json`` beside the source lists which columns were reported, and with which ε. It causes a warning
-    if a column is reported twice, because independent reports of one person can be averaged.
+    ``SOURCE.reports.json``, in the source's folder, lists which columns were reported, and with which ε. It causes a
+    warning if a column is reported twice, because independent reports of one person can be averaged.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def randomize_file(
         If the target or its statement cannot be written. Existing files are then unchanged.
     ValueError
         If a value is missing or not among the labels (the message names the row); if the files are of different kinds,
-        or the same file; if the list of reports beside the source cannot be read; if labels, column and randomiser do
+        or the same file; if the source's list of reports cannot be read; if labels, column and randomiser do
         not fit.
 
     Warns
@@ -253,7 +253,7 @@ def _drawing(
 
 
 def _make_room(target: Path, overwrite: bool) -> None:
-    """Remove the target's predecessor, so that at no moment there is a file beside another one's statement."""
+    """Remove the target's predecessor, so that at no moment a file has another one's statement."""
     if overwrite:
         target.unlink(missing_ok=True)
     elif target.exists():
@@ -263,7 +263,7 @@ def _make_room(target: Path, overwrite: bool) -> None:
 def _remember(
     source: Path, target: Path, column: str, statement: PrivacyStatement, known: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Add the reports to the record beside the source; others may be adding theirs at the same time.
+    """Add the reports to the source's record; other processes may be adding theirs at the same time.
 
     Raises
     ------

@@ -47,7 +47,7 @@ def rewrite(source: Path, target: Path, column: str, replace: Replace, *, progre
     replace : callable
         Returns a table of one column with its reports for one with its values; called for each block, in order.
     progress : callable
-        Told after each block how many bytes are done, and how many there are.
+        Called after each block with the number of bytes that are done, and of all.
 
     Raises
     ------
@@ -200,9 +200,9 @@ def _values(fields: Any, column: str) -> Any:
 
 
 def _fields(reports: Any, quoted: bool) -> Any:
-    """Return the reports as they stand in a file: quoted where they need it, or all if the column's name is.
+    """Return the reports as they are written: quoted where they need it, or all if the column's name is.
 
-    Never as the value was quoted that they replace: where only some are, that would tell which it was.
+    Never as the replaced value was quoted: where only some are quoted, that would reveal which it was.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

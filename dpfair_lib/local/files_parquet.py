@@ -48,7 +48,7 @@ def rewrite(
     metadata : mapping
         Keys and values to add to the source's.
     progress : callable
-        Told after each piece how many rows are done, and how many there are.
+        Called after each piece with the number of rows that are done, and of all.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def rewrite(
 
 
 def _open_chunks(source: Path) -> None:
-    """Raise an error if what the file says of a column chunk is damaged.
+    """Raise an error if the file's description of a column chunk is damaged.
 
     Asked for such a description directly, pyarrow 26 ends the process. Opening the chunk to read it meets the same
     damage first, and raises.

@@ -52,7 +52,7 @@ class LabelError(ValueError):
 def as_labels(labels: Any, randomizer: Randomizer) -> list[Any]:
     """Return the labels as a list: distinct, none missing, one for each value of the randomiser."""
     listed = declared_labels(labels, "labels")
-    if "" in listed:  # a CSV file cannot tell it from a missing value
+    if "" in listed:  # in a CSV file it is the same as a missing value
         raise ValueError(f"labels: found {labels!r}, expected a list of distinct labels, none of them empty")
     if len(listed) != randomizer.k:
         raise ValueError(
@@ -72,7 +72,7 @@ def randomize_frame(
 ) -> Frame:
     """Return a table in which one column is replaced by random reports; everything else is unchanged.
 
-    Nothing is kept between calls, so a large table may be processed in pieces and on several machines. For a Dask
+    Nothing is stored between calls, so a large table may be processed in pieces and on several machines. For a Dask
     frame: ``ddf.map_partitions(randomize_frame, "race", randomizer, labels=labels, meta=ddf._meta)``. **Compute the
     result once, and store it.** If a lazy table is computed twice, everybody gives a second, independent report, and
     two reports of ε cost 2ε.
@@ -218,7 +218,7 @@ def _arrow(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], s
 
 
 def uncounted(metadata: Mapping[bytes, bytes] | None, column: str) -> dict[bytes, bytes]:
-    """Return the metadata without how many categories pandas counted in the column, which tells what values it had."""
+    """Return the metadata without how many categories pandas counted in the column, which reveals its values."""
     kept = dict(metadata or {})
     if PANDAS in kept:
         said = json.loads(kept[PANDAS])

@@ -117,7 +117,7 @@ class Randomizer:
         return max(Fraction(a) / Fraction(b) for a, b in pairs)
 
     def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distribution of (Z, Y), given that of (A, Y): what the reports look like beside unchanged labels.
+        """Return the distribution of (Z, Y), given that of (A, Y): the reports together with unchanged labels.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class Randomizer:
 
 
 def _word_bits(k: int) -> int:
-    """How many random bits fit beside the number of the row in a signed 64-bit integer."""
+    """How many random bits fit into a signed 64-bit integer together with the number of the row."""
     return 62 - max(k - 1, 0).bit_length()
 
 

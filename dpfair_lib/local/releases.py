@@ -1,4 +1,4 @@
-"""The statement kept beside a randomised file, and the note beside its source of what was reported."""
+"""The statement that goes with a randomised file, and the note in its source's folder of what was reported."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def statement_path(path: Path) -> Path:
 
 
 def record_path(path: Path) -> Path:
-    """Return where it is kept what was reported from a file: it stays with the file, and is not published."""
+    """Return the record of what was reported from a file: it stays with the file, and is not published."""
     return path.with_name(path.name + RECORD)
 
 
 def release(
     statement: PrivacyStatement, terms: Mapping[str, Any], earlier: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return what is kept of one randomised column, as plain values.
+    """Return what is recorded of one randomised column, as plain values.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def release(
 
 
 def releases_of(path: Path) -> Releases:
-    """Return what has been randomised in a file: by the statement beside it, or the metadata of a Parquet file.
+    """Return what has been randomised in a file: by its statement, or the metadata of a Parquet file.
 
     Raises
     ------

@@ -312,8 +312,8 @@ def _check_columns(scores: np.ndarray, notion: str) -> None:
 def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
     """Raise if the scores of some rows, from all over the table, are not linear in the features.
 
-    With a constant besides, they are those of a model with an intercept, which changes with the model too, and of which
-    the margins' constants do not know; where the features span the constant, nothing tells an intercept from weights.
+    With a constant in addition, they are those of a model with an intercept. It changes with the model too, and the
+    margins' constants do not allow for it. Where the features span the constant, an intercept looks like weights.
     Otherwise no linear model has them: they are probabilities or predictions, or belong to other rows.
     """
     # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
@@ -325,10 +325,10 @@ def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
         length = np.nan_to_num(sizes / _middle(sizes), posinf=np.inf).max(axis=1)
     usual = length <= LONGER * np.nan_to_num(_middle(np.where(length > 0, length, np.nan)[:, None]))
     table, values = table[usual], values[usual]
-    if len(table) < 2 * X.shape[1] + 4:  # too few to tell
+    if len(table) < 2 * X.shape[1] + 4:  # too few to decide
         return
     largest = abs(table).max(axis=0)
-    table /= np.where(largest > 0, largest, 1)  # so that no column is lost beside a longer one
+    table /= np.where(largest > 0, largest, 1)  # so that no short column is rounded away
 
     def left_over(features: np.ndarray) -> float:
         return float(abs(values - features @ np.linalg.lstsq(features, values)[0]).max())

@@ -14,7 +14,7 @@ from dpfair_lib.margins.margins import margin_lipschitz, margins
 from dpfair_lib.margins.projections import local_reach, markov_reach, simulated_reach
 from dpfair_lib.margins.terms import relative_margins
 
-WIDE_SHARE = 0.1  # of ζ, for the reach over all rows that tells which of them matter
+WIDE_SHARE = 0.1  # of ζ, for the reach over all rows, which decides which of them matter
 Reach = Literal["markov", "simulated", "local"]
 
 

@@ -18,7 +18,7 @@ def noisy_fairness(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Return the levels of all notions for a weight vector, and for it with independent Gaussian noise.
 
-    The rows are gone through in blocks; of the table of rows times draws only counts are kept.
+    The rows are processed in blocks; of the table of rows times draws only counts are stored.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def local_reach(
 
     If no row moves by more than w, only rows that the model without noise has within w, and hence the one with noise
     within 2w, can change. The reach over those within 2w of the given model is at least that over those that matter.
-    It fails with probability at most ζ, beside that of w.
+    It fails with probability at most ζ, in addition to that of w.
 
     Parameters
     ----------

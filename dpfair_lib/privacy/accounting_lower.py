@@ -69,7 +69,7 @@ def dp_sgd_epsilon_lower_bound(
 
     That is the ε of the mechanism that the accountants account for: the noisy sum of every step is shown, and the
     record's clipped gradient has norm C and one direction in all of them. One step then releases a draw from one
-    of two mixtures of normal laws. Whoever sees only the bin into which it falls sees less, so the binned step
+    of two mixtures of normal laws. The bin into which it falls reveals less, so the binned step
     gives a lower bound; the bins are laid so that their losses are almost multiples of the resolution, and are
     rounded down to them. The steps are composed by convolution.
 

@@ -15,7 +15,7 @@ from dpfair_lib._arguments import positive
 from dpfair_lib._validation import as_numbers
 
 UNDECIDED = -1
-"""What `last_bits_attack` and `laplace_bits_attack` say of an output that does not tell the candidates apart."""
+"""What `last_bits_attack` and `laplace_bits_attack` say of an output that does not distinguish the candidates."""
 _COARSER = 2**8 - 1
 _MANY = 64  # uniform variables near an output; if so many could be behind it, one of them is
 

@@ -13,7 +13,7 @@ from dpfair_lib._validation import as_generator, as_vector
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]
 
-MOST_RUNS = 1 << 27  # whose outputs are kept, gigabytes of them
+MOST_RUNS = 1 << 27  # whose outputs are stored, gigabytes of them
 
 
 @dataclass(frozen=True)

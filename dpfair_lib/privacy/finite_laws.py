@@ -111,7 +111,7 @@ def hockey_stick(first: Any, second: Any, odds: Any) -> Any:
 
 
 def smallest_epsilon(first: Any, second: Any, delta: float) -> Any:
-    """Return the smallest ε ≥ 0 with P(S) ≤ e^ε P′(S) + δ for all events S; `hockey_stick` solved for ε, one order.
+    """Return the smallest ε ≥ 0 with P(S) ≤ e^ε P′(S) + δ for all events S: the inverse of `hockey_stick`.
 
     Parameters
     ----------

@@ -195,7 +195,7 @@ class DiscreteLaplaceMechanism:
         ------
         ValueError
             If the probability is out of its range, or b > 1e12: the floats near P(error ≤ k) are then too far
-            apart to tell neighbouring integers from one another.
+            apart to distinguish neighbouring integers.
         """
         self._check_resolution()
         p = inside_unit(probability, "probability")

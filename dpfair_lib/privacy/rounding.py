@@ -130,7 +130,7 @@ def two_levels(epsilon: float, favoured: int, others: int) -> tuple[float, float
     -------
     float, float
         e^ε / (f·e^ε + o) rounded down and 1 / (f·e^ε + o) rounded up; the nearest of both where ε is too small for
-        floats to tell them apart. Together they sum to 1 up to rounding.
+        floats to distinguish them. Together they sum to 1 up to rounding.
     """
     x = Fraction(exp_above(-epsilon))
     high, low = below(1 / (favoured + x * others)), above(x / (favoured + x * others))

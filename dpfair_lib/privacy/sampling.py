@@ -1,7 +1,7 @@
 """Noise itself: from OpenDP's secure samplers where data are at stake, from NumPy where mechanisms are studied.
 
 The noise is added here and not handed out. On integers the sum is exact; on real numbers the sum of a value
-and a noise, both rounded to floats, tells more than it should (Mironov, 2012), so that a secure sampler has to
+and a noise, both rounded to floats, reveals more than it should (Mironov, 2012), so that a secure sampler has to
 see the value: OpenDP puts both on one lattice and adds there.
 """
 
@@ -99,8 +99,8 @@ def add_discrete_laplace_noise(
     """Add independent discrete Laplace noise, P(k) ∝ e^(−|k|/b), to every count; exact integers throughout.
 
     A sum beyond the 64-bit integers is returned as the nearest of them, −2⁶³ or 2⁶³ − 1. That is a function of the
-    exact noisy count, so that ε is as for the whole integers. It never wraps around. Adding to what is returned may,
-    and whoever does so with a number that can be large uses Python's integers.
+    exact noisy count, so that ε is as for the whole integers. It never wraps around. Adding to what is returned may:
+    use Python's integers if the number to add can be large.
 
     Parameters
     ----------

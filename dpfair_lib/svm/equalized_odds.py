@@ -275,7 +275,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         if self.groups is not None:
             groups = declared_labels(self.groups, "groups", least=2, ordered=True)
             if self._noisy and are_empty(y_pred, truth, sensitive_features):
-                # an error would tell an empty table from one with a single row
+                # an error would distinguish an empty table from one with a single row
                 nobody = np.zeros(0, dtype=np.int64)
                 return groups, nobody, (nobody, nobody)
             codes = places(sensitive_features, groups, "sensitive_features")

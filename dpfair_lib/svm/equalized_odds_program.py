@@ -156,7 +156,7 @@ def verify(program: OddsProgram, solution: OddsSolution, tol: float = 1e-9) -> f
     solution : OddsSolution
         As `solve` returns it.
     tol : float
-        How far a number may be from the recomputed one, as a share of the rows, and a limit from being kept.
+        How far a number may be from the recomputed one, and by how much a limit may be exceeded, as shares of the rows.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def verify(program: OddsProgram, solution: OddsSolution, tol: float = 1e-9) -> f
     Raises
     ------
     ValueError
-        If a number is wrong, a limit is not kept, or a multiplier has a wrong sign.
+        If a number is wrong, a limit is exceeded, or a multiplier has a wrong sign.
     """
     again = certify(program, solution.rule, solution.multipliers)
     rows = max(program.counts.sum(), 1)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from dpfair_lib.claims import CLAIMS, judge
+from dpfair_lib.claims.kinds import unmet
 from dpfair_lib.claims.new import UNWRITTEN, new_claim
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +27,26 @@ def test_a_new_claim_runs_at_once_and_says_where_to_write(repository):
     outcome = judge(scope["CLAIM"], faults=True)
     assert outcome.sound
     assert len(outcome.faults) == 2
+    assert all(run.how for run in outcome.faults.values()), "the stub names no part"
     assert UNWRITTEN in scope["CLAIM"].statement
+    assert UNWRITTEN in scope["CLAIM"].headline
+    assert unmet(scope["CLAIM"], outcome.evidence) == []
     order = (repository / "dpfair_lib/claims/isit/__init__.py").read_text()
     assert '    "alg-2",\n    "prop-9",\n' in order
     contents = (repository / "_toc.yml").read_text()
     assert f"notebooks/{CLAIMS['isit.alg-2'].chapter}\n      - file: notebooks/isit-prop-9\n" in contents
     assert UNWRITTEN in (repository / "notebooks/isit-prop-9.md").read_text()
+
+
+def test_a_new_chapter_lacks_no_part_that_a_chapter_must_have(repository, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import prose
+
+    new_claim(repository, "isit.prop-9")
+    text = (repository / "notebooks/isit-prop-9.md").read_text()
+    assert prose.complaints("isit-prop-9", prose.read(text)) == []
+    without = text.replace(":class: summary", "").replace("Harder:", "Other:")
+    assert len(prose.complaints("isit-prop-9", prose.read(without))) == 2
 
 
 @pytest.mark.parametrize(

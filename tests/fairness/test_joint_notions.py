@@ -1,23 +1,14 @@
-import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from notion_sets import SETS, SHARES, distribution
 
 from dpfair_lib import Population
 from dpfair_lib.fairness import population_rates
-from dpfair_lib.fairness.joint_notions import NOTIONS, best_accuracy, best_rates, notion_gap
-
-SETS = [notions for size in range(5) for notions in itertools.combinations(NOTIONS, size)]
-SHARES = st.lists(st.integers(1, 9), min_size=2, max_size=4)
-
-
-def distribution(weights, data):
-    share = np.array([Fraction(weight, sum(weights)) for weight in weights])
-    base = np.array([Fraction(data.draw(st.integers(1, 19)), 20) for _ in weights])
-    return share, base
+from dpfair_lib.fairness.joint_notions import best_accuracy, best_rates, notion_gap
 
 
 @given(SHARES, st.data())

@@ -3,49 +3,23 @@ import math
 import numpy as np
 import pytest
 import torch
+from fermi_small import P_S, WITH_ONES, N, S, X, Y, seed, steps
 from scipy.special import expit
 from sklearn.base import clone
 
 from dpfair_lib import DPFermiClassifier, DPLogisticRegression
 from dpfair_lib.learners import opacus_backend
-from dpfair_lib.learners.fermi_penalty import (
-    penalty,
-    renyi_information,
-)  # fmt: skip
-from dpfair_lib.learners.fermi_training import FermiSteps, printed_noise, train_private
+from dpfair_lib.learners.fermi_penalty import penalty, renyi_information
+from dpfair_lib.learners.fermi_training import printed_noise, train_private
 from dpfair_lib.learners.settings import Steps
 from dpfair_lib.privacy import STUDY_NOTE, dp_sgd_epsilon, dp_sgd_noise
 
-RNG = np.random.default_rng(0)
-N, K = 60, 3
-X = RNG.normal(size=(N, 3)) * [0.5, 1.0, 4.0]
-WITH_ONES = np.column_stack([X, np.ones(N)])
-Y = (X @ [1.0, -1.0, 0.3] + RNG.normal(size=N) > 0).astype(int)
-S = RNG.integers(0, K, N)
-P_S = np.bincount(S) / N
 SEX = np.where(S == 0, "f", "m")
 GOOD = {
     "penalty": 1.0, "epsilon": 2.0, "delta": 1e-5, "steps": 5, "batch_size": 20, "random_state": 0,
     "group_frequencies": {"f": 0.4, "m": 0.6},
 }  # fmt: skip
 AS_RUN = {**GOOD, "group_frequencies": None, "as_run": True}
-
-
-def steps(**changes):
-    plain = {
-        "strengths": np.array([1.0]), "count": 1, "batch_size": N, "learning_rate": 1.0, "w_learning_rate": 1.0,
-        "clip": 1e9, "w_clip": 1e9, "w_radius": 1e30,
-    }  # fmt: skip
-    return FermiSteps(**{**plain, **changes})
-
-
-def seed(entropy=0):
-    return np.random.SeedSequence(entropy)
-
-
-def models(count=2):
-    rng = np.random.default_rng(1)
-    return rng.normal(size=(count, 4)) / 3, rng.normal(size=(count, K, 2))
 
 
 def test_without_penalty_it_is_dp_sgd():

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from fermi_small import P_S, WITH_ONES, N, S, Y, by_definition, gradients, models
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
@@ -14,40 +15,6 @@ from dpfair_lib.learners.fermi_penalty import (
     renyi_information,
     residuals,
 )  # fmt: skip
-
-RNG = np.random.default_rng(0)
-N, K = 60, 3
-X = RNG.normal(size=(N, 3)) * [0.5, 1.0, 4.0]
-WITH_ONES = np.column_stack([X, np.ones(N)])
-Y = (X @ [1.0, -1.0, 0.3] + RNG.normal(size=N) > 0).astype(int)
-S = RNG.integers(0, K, N)
-P_S = np.bincount(S) / N
-
-
-def models(count=2):
-    rng = np.random.default_rng(1)
-    return rng.normal(size=(count, 4)) / 3, rng.normal(size=(count, K, 2))
-
-
-def by_definition(f, s, W, frequencies):
-    """Return ψ of one record, with its matrices written out; torch, so that it can be differentiated."""
-    roots = torch.diag(torch.as_tensor(frequencies) ** -0.5)
-    one_hot = torch.nn.functional.one_hot(torch.as_tensor(s), len(frequencies)).double()
-    return -torch.trace(W @ torch.diag(f) @ W.T) + 2 * torch.trace(W @ torch.outer(f, one_hot) @ roots) - 1
-
-
-def gradients(weights, W, i, strength):
-    """Return one record's gradients of cross-entropy + λψ by the weights, and of ψ by W, by torch."""
-    theta = torch.tensor(weights, requires_grad=True)
-    matrix = torch.tensor(W, requires_grad=True)
-    odds = torch.as_tensor(WITH_ONES[i]) @ theta
-    p = torch.sigmoid(odds)
-    psi = by_definition(torch.stack([1 - p, p]), int(S[i]), matrix, P_S)
-    loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, torch.tensor(float(Y[i])))
-    (of_theta,) = torch.autograd.grad(loss + strength * psi, theta, retain_graph=True)
-    (of_w,) = torch.autograd.grad(psi, matrix)
-    return of_theta.numpy(), of_w.numpy()
-
 
 # -- the penalty
 

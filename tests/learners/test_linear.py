@@ -2,32 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from forty_rows import CPU, X, Y, seeds, settings
 from sklearn.base import clone
 
 from dpfair_lib import DPLogisticRegression
 from dpfair_lib.learners.opacus_backend import train
-from dpfair_lib.learners.settings import Steps
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(40, 3)) * [0.5, 1.0, 4.0]
-Y = (X @ [1.0, -1.0, 0.3] + RNG.normal(size=40) > 0).astype(int)
 GOOD = {
     "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
     "learning_rate": 0.1, "random_state": 0,
 }  # fmt: skip
-CPU = torch.device("cpu")
-
-
-def seeds(n, entropy=0):
-    return np.random.SeedSequence(entropy).spawn(n)
-
-
-def settings(**changes):
-    plain = {
-        "noise_multiplier": 0.0, "max_grad_norm": 1.5, "sample_rate": 1.0, "count": 1, "learning_rate": 1.0,
-        "fit_intercept": True,
-    }  # fmt: skip
-    return Steps(**{**plain, **changes})
 
 
 def test_replicates_are_independent_of_one_another_and_of_their_number():

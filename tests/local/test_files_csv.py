@@ -4,22 +4,15 @@ import io
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_files import GRR, LABELS, names_in
 
 from dpfair_lib import Randomizer
 from dpfair_lib.local import (
     files_csv,
-    generalized_randomized_response,
     randomize_file,
     randomize_frame,
     subset_selection,
 )
-
-LABELS = ["Black", "Other", "White, not Hispanic"]
-GRR = generalized_randomized_response(3, 1.0)
-
-
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def fields(data):

@@ -1,17 +1,9 @@
 import sys
 
 import pytest
+from small_files import names_in, run
 
-from dpfair_lib.__main__ import main
 from dpfair_lib.local.releases import releases_of
-
-
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def run(*arguments):
-    return main(["randomize", *map(str, arguments)])
 
 
 def test_the_optimal_channel_needs_rates_and_says_so(tmp_path, capsys):

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from axes import axes_universe
 from scipy.special import ndtr, ndtri
 
 import dpfair_lib as dpf
@@ -19,12 +20,6 @@ def levels(scores, y, s, notion):
     return np.array(
         list(dpf.group_fairness(y, (scores > 0).astype(int), sensitive_features=s, notion=notion).values())
     )
-
-
-def axes_universe(groups):
-    """Every group has an axis of its own, with a row of each label that are right or wrong together."""
-    X = np.repeat(np.eye(groups), 2, axis=0) * np.tile([1, -1], groups)[:, None]
-    return X, np.tile([1, 0], groups), np.repeat(np.arange(groups), 2)
 
 
 def failure_from_optimum(groups, slack, radius, notion="accuracy_parity"):

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from axes import axes_universe
 from scipy.special import ndtr
 from scipy.stats import beta
 
@@ -15,12 +16,6 @@ from dpfair_lib.margins.projections import (
     simulated_reach,
     unit_rows,
 )
-
-
-def axes_universe(groups):
-    """Every group has an axis of its own, with a row of each label that are right or wrong together."""
-    X = np.repeat(np.eye(groups), 2, axis=0) * np.tile([1, -1], groups)[:, None]
-    return X, np.tile([1, 0], groups), np.repeat(np.arange(groups), 2)
 
 
 def test_reach_in_one_dimension_is_as_rare_as_said():

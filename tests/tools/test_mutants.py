@@ -137,6 +137,14 @@ def test_a_trace_tells_which_lines_each_test_runs():
     assert set(whole) == {f"{path}::test_it_is_the_first_epsilon_at_which_every_event_is_within_delta"}
 
 
+def test_every_excuse_names_a_mutant_that_is_recorded_or_can_be_drawn():
+    excused, (rows, _) = mutants.excused(), mutants.read(mutants.ROOT / "results" / "mutants.json")
+    assert mutants.unused(excused, rows) == [], "remove them from tools/mutants.toml"
+    (recorded, *_), (made, *_) = rows.items(), mutants.population("svm")
+    gone = ["svm/no_such_file.py:f: sign: -x -> x #1", f"{made.key}0"]
+    assert mutants.unused([recorded[0], gone[0], made.key, gone[1]], rows) == gone
+
+
 def quietly(monkeypatch, result):
     """Let every mutant end with a result, without running anything."""
 

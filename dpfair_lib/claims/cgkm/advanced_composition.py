@@ -58,7 +58,7 @@ def check(
             case = {"epsilon": epsilon, "delta": delta, "releases": releases, "kind": kind}
             each = share(epsilon, delta, releases, kind)
             exact = optimal_composition_delta(each, 0.0, releases, epsilon)
-            if kind == "printed":  # what it lacks is ε ≤ 8 ln(1/δ), which is kept here
+            if kind == "printed":  # what it lacks is ε ≤ 8 ln(1/δ), which holds here
                 search.under(True, delta - exact, case, verify=printed_slack, tolerance=1e-14)
             else:
                 search.observe(delta - exact, case, tolerance=1e-14)

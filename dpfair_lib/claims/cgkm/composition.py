@@ -110,7 +110,7 @@ def private_pairs(laws: np.ndarray, odds: float, delta: float) -> tuple[np.ndarr
 
 
 def _coins_of_their_own(search: Search) -> None:
-    """A fair coin, and the coin plus the secret bit: each tells nothing, both together tell the bit."""
+    """A fair coin, and the coin plus the secret bit: each reveals nothing, both together reveal the bit."""
     coin = np.array([0.5, 0.5])
     together = [np.array([[0.5, 0], [0, 0.5]]), np.array([[0, 0.5], [0.5, 0]])]  # coin, coin plus bit
     for law in together:

@@ -1,4 +1,4 @@
-"""CGKM, proof of Theorem 3: what Private-FairNR reads beside its FTPL*, what that leaks, and a repair."""
+"""CGKM, proof of Theorem 3: what Private-FairNR reads in addition to its FTPL*, what that leaks, and a repair."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _output(law: Callable[..., np.ndarray], search: Search) -> None:
     search.broken(said, measured=measured - 1e-6, stated=PROMISED["delta"], case=FLIP)
     largest = max(smallest_epsilon(one, two, 1e-6), smallest_epsilon(two, one, 1e-6))
     search.fact("epsilon_mixture", largest, "real ε at δ = 10⁻⁶")
-    # whoever sees a single draw from the mixture sees classifier 2 with these chances
+    # a single draw from the mixture is classifier 2 with these probabilities
     here, there = (float(plays @ np.arange(len(plays))) / FLIP["rounds"] for plays in (one, two))
     first, second = np.array([1 - here, here]), np.array([1 - there, there])
     single = max(float(hockey_stick(first, second, math.e)), float(hockey_stick(second, first, math.e)))

@@ -66,7 +66,7 @@ def judge_small(
 
 @functools.cache
 def _small_moves(game: Callable[..., SubgroupGame]) -> list[tuple[Any, float, np.ndarray, list[Any]]]:
-    """Return what every data set of up to three records tells of all pairs of one record more, in units of 1/12n.
+    """Return, for every data set of up to three records, what follows with one record more, in units of 1/12n.
 
     Its records; how far the numbers are from whole ones; by how much a violation moves at most; and for both signs of
     the auditor's weight the weight, the squared change of the cells' costs, and the change of the records' costs.

@@ -98,7 +98,7 @@ def _noise_that_suffices(
             search.observe(step - epsilon / math.sqrt(3 * rounds * log_delta), case)
         printed = share(epsilon, delta, rounds, "losses", "printed")
         search.equal(printed**2 * rounds * log_delta, epsilon**2, case, tolerance=1e-9)
-        if rounds <= log_delta:  # there basic composition bears the printed noise out
+        if rounds <= log_delta:  # there basic composition confirms the printed noise
             search.observe(epsilon - rounds * printed, case, tolerance=1e-12)
         if epsilon <= 8 * log_delta:  # and Theorem 6 its √8-th part
             root = optimal_composition_delta(printed / math.sqrt(8), 0.0, rounds, epsilon)

@@ -14,7 +14,7 @@ from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
 from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
-    learner_epsilon,
+    learner_noise_epsilon,
     learner_regret_bound,
     signed_leader_bound,
     two_hypotheses_regret,
@@ -142,7 +142,7 @@ def _printed(repaired: Callable[..., float], search: Search) -> None:
         most = Fraction(rounds, 2) * Fraction(bound, 4)  # with the lead always followed
         limit = repaired(1.0, log_delta, rounds, 1, n, bound)
         search.observe(limit - float(most), case)
-        noise = learner_epsilon(1.0, log_delta, rounds, 1, n, bound)
+        noise = learner_noise_epsilon(1.0, log_delta, rounds, 1, n, bound)
         search.equal(noise * (2 + bound) * 12 * root / n, 1, case, tolerance=1e-12)
     case = {"root": 1000, "doublings": 36, "bound": 10}
     rounds = 12 * case["root"] ** 2
@@ -153,7 +153,9 @@ def _printed(repaired: Callable[..., float], search: Search) -> None:
     )  # fmt: skip
     search.fact("printed_bound", round(float(shown[1])), "the same: printed bound at most")
     printed_norm = Fraction(1 + case["bound"], 2 ** case["doublings"])
-    of_theorem = 2 * float(printed_norm) * learner_epsilon(1.0, 12.0, rounds, 1, 2 ** case["doublings"], 10.0)
+    of_theorem = (
+        2 * float(printed_norm) * learner_noise_epsilon(1.0, 12.0, rounds, 1, 2 ** case["doublings"], 10.0)
+    )
     search.fact(
         "factor_lost", round(of_theorem * 12 * case["root"], 4),
         "first term by Theorem 8 with the printed A, over the printed first term",
@@ -235,12 +237,12 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "half the norm of the multipliers in the repaired bound": {
         "repaired": lambda e, log_delta, t, m, n, c: signed_leader_bound(
-            t, 1 + c / 4, 1 + c / 4, n, n, learner_epsilon(e, log_delta, t, m, n, c)
+            t, 1 + c / 4, 1 + c / 4, n, n, learner_noise_epsilon(e, log_delta, t, m, n, c)
         )
     },
     "the printed norm in the repaired bound": {
         "repaired": lambda e, log_delta, t, m, n, c: signed_leader_bound(
-            t, (1 + c) / n, (1 + c) / n, n, n, learner_epsilon(e, log_delta, t, m, n, c)
+            t, (1 + c) / n, (1 + c) / n, n, n, learner_noise_epsilon(e, log_delta, t, m, n, c)
         )
     },
 }

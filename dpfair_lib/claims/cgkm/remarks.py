@@ -154,7 +154,7 @@ def threshold_slack(number: int) -> int:
 
 @once
 def _hard_thresholds(worst: Callable[..., Any], search: Search) -> None:
-    """Deterministic: a threshold below 1 kept on all laws leaves the constants."""
+    """Deterministic: a threshold below 1, met on all laws, leaves the constants."""
     search.part("hard thresholds")
     grid = hypothesis_grid(2, levels=QUARTERS)
     ours = np.array([worst(h) for h in grid], dtype=object)
@@ -201,7 +201,7 @@ def _softened(soften: Callable[..., Any], search: Search) -> None:
 
 @once
 def _who_is_constant(search: Search) -> None:
-    """The remark: whoever is fair within ½ on all laws is constant. So it is for deterministic hypotheses."""
+    """The remark: a hypothesis that is fair within ½ on all laws is constant. It holds for deterministic ones."""
     search.part("thresholds on all laws")
     grid = hypothesis_grid(2, levels=QUARTERS)
     certain = np.array([set(h.flat) <= {0, 1} for h in grid])

@@ -299,7 +299,7 @@ def _biased() -> list[Population]:
 
 
 def _steps_away(near: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Return the number of steps from each law to the nearest one that is not kept."""
+    """Return the number of steps from each law to the nearest one that is not `inside`."""
     steps = np.where(inside, len(inside), 0)
     for _ in range(len(inside)):
         reached = np.where(near, steps[None, :], len(inside)).min(axis=1) + 1

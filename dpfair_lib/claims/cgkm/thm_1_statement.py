@@ -37,7 +37,7 @@ from dpfair_lib.compatibility.impossibility.feasibility import (
 )
 from dpfair_lib.populations import Population
 
-PERFECT = (0, 1, 0, 1)  # what tells the label on the four atoms of the proof
+PERFECT = (0, 1, 0, 1)  # the hypothesis that equals the label on the four atoms of the proof
 HEAVY = [Fraction(4, 9), Fraction(1, 9), Fraction(3, 9), Fraction(1, 9)]
 
 
@@ -96,7 +96,7 @@ def on_atoms() -> np.ndarray:
 
 @once
 def _four_atoms(fair: Criterion, accurate: Criterion, feasible: Callable[..., Any], search: Search) -> None:
-    """All laws on the proof's atoms: the hypothesis that tells the label serves them all, so privacy is for free."""
+    """All laws on the proof's atoms: the hypothesis that equals the label serves all, so privacy costs nothing."""
     search.part("all laws on the four atoms of the proof")
     family, expected = atom_laws(9)
     answer = feasible(family, on_atoms(), zeta=Fraction(1, 9), epsilon=0, fair=fair, accurate=accurate)
@@ -215,7 +215,7 @@ def _partly_determined(
     feasible: Callable[..., Any],
     search: Search,
 ) -> None:
-    """Where some (x, a) tells the label and some does not, one usable hypothesis can do for all that another can.
+    """Where some (x, a) determine the label and some do not, one usable hypothesis can serve for any other.
 
     They differ at a point where everybody has label 0: who selects there is never fairer, and errs more often.
     """

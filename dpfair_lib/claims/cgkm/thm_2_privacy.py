@@ -50,7 +50,7 @@ def check(
 
 @once
 def _known(release: Callable[..., Any], search: Search) -> None:
-    """With one hypothesis the pair tells what M tells; and it never tells less than h alone."""
+    """With one hypothesis the pair reveals what M reveals; and it never reveals less than h alone."""
     search.part("M and h together")
     for epsilon, part in itertools.product(EPSILONS, (0.0, 0.9, 1.5)):
         settings: dict[str, Any] = {"at": part * epsilon, "epsilon": epsilon, "delta": 1e-3}

@@ -124,7 +124,7 @@ def optimum_slack(alpha: Any) -> Fraction:
 
 
 def _sizes(condition: Callable[..., float], sample: Callable[..., float], search: Search) -> None:
-    """What (2) asks for, beside the line that it is drawn from, and from which n on it holds."""
+    """What (2) requires, compared with the line that it comes from, and from which n on it holds."""
     search.part("sizes")
     for alpha, epsilon, setting in itertools.product((0.5, 0.2, 0.1, 0.05), (0.1, 1.0), SETTINGS):
         chosen = {"alpha": alpha, **setting}

@@ -87,7 +87,7 @@ def _fair_and_private(feasible: Callable[..., Any], search: Search) -> None:
     search.agree(answer.acceptable.all(axis=0), constant, {"fair on all laws": hypotheses.tolist()})
     search.against(-int(answer.feasible), {"denominator": 6}, verify=printed_slack)
     always = answer.acceptable.all(axis=0)
-    # to output h always is private: whoever is not constant is unfair on some law
+    # to output h always is private, and every h that is not constant is unfair on some law
     case = {"denominator": 6, "h": np.arange(16)}
     search.under(~constant, -always.astype(np.int64), case, verify=constant_slack)
     search.exhausts("all laws in sixths with the 16 deterministic hypotheses", cases=32)

@@ -16,7 +16,7 @@ RATES = tuple(sorted({Fraction(i, n) for n in range(1, 13) for i in range(n + 1)
 
 
 def check(*, flips: Callable[..., Any] = flip_probabilities, search: Search) -> Evidence:
-    """Judge our construction at every pair of small rates, and the printed one beside it."""
+    """Judge our construction at every pair of small rates, and compare it with the printed one."""
     search.part("small fractions")
     for alpha, beta in ((a, b) for a in RATES for b in RATES if b <= a):
         case = {"alpha": alpha, "beta": beta}

@@ -1,4 +1,4 @@
-"""ISIT and the thesis: the sentences that judge Tables II–XIII, each held to the printed and to our own numbers."""
+"""ISIT and the thesis: the sentences that judge Tables II–XIII, each compared with the printed and our own numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OTHER_STRENGTH = {"VI", "IX", "X", "XI", "XII", "XIII"}  # tables with a λ that
 
 
 BORNE_OUT = {("adult", 9), ("credit", 3)}
-"""Sentences whose factor our trials bear out."""
+"""Sentences whose factor our trials confirm."""
 CONTRADICTED = ("credit", 9)
 
 

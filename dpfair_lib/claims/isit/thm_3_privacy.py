@@ -96,7 +96,7 @@ def _under_another_relation(composed: Callable[..., Any], search: Search) -> Non
 
 
 def _classifier_shows_the_rates(search: Search) -> None:
-    """Algorithm 2 returns a classifier; whoever knows its two thresholds knows α̃ and β̃, unless they are equal."""
+    """Algorithm 2 returns a classifier. Its two thresholds determine α̃ and β̃, unless they are equal."""
     search.part("classifier shows the rates")
     twelfths = [Fraction(i, 12) for i in range(13)]
     for alpha, beta in ((a, b) for a in twelfths for b in twelfths if a > b):

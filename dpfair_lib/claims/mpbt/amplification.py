@@ -100,7 +100,7 @@ def _worst(answers: np.ndarray, unit: int, odds: Fraction) -> np.ndarray:
 
 @once
 def _poisson(search: Search) -> None:
-    """One record, kept with probability q; the mechanism says whether it saw one, and asks it by randomised response.
+    """One record, sampled with probability q; the mechanism says whether it saw one, then randomises.
 
     It is ε-private under replace-one, and stays exactly as private: the answers' odds do not change.
     """

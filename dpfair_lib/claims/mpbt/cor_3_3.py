@@ -125,7 +125,7 @@ def _as_written_out(
     search: Search,
     written: list[Any],
 ) -> None:
-    """Every constant, as fractions, beside the printed words, and the difference beside what we say that it is."""
+    """Every constant, as fractions, agrees with the printed words, and the difference with what we state."""
     ours = theorem(joint, means, notion, desirable)
     printed = corollary(joint, means, notion, desirable)
     case = {"P(Y, S)": joint, "E[L/|ρ|]": means, "notion": notion, "desirable": np.array(desirable).tolist()}

@@ -1,4 +1,4 @@
-"""MPBT, §§ 5.1–5.3: every evaluative sentence held to the records, as run and as stated."""
+"""MPBT, §§ 5.1–5.3: every evaluative sentence compared with the records, as run and as stated."""
 
 from __future__ import annotations
 

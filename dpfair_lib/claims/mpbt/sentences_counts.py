@@ -1,4 +1,4 @@
-"""MPBT, §§ 5.1–5.3: the cases of every sentence, and the numbers told of them, a second time from the records."""
+"""MPBT, §§ 5.1–5.3: the cases of every sentence, and the numbers reported of them, a second time from the records."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def cases_of(data: str, problem: str, epsilon: float) -> dict[str, list[bool]]:
 
 @cache
 def stated_numbers(data: str, problem: str, epsilon: float) -> dict[str, str]:
-    """Return, for the sentences of which numbers are told, those numbers as they are shown."""
+    """Return, for the sentences that come with numbers, those numbers as they are shown."""
     last = keys_of(data, problem, "n")[-1]
     largest = max(exact_widths(data, last, problem)["within"].values())
     bounds, models = zip(*slopes_of(data, problem), strict=True)

@@ -1,4 +1,4 @@
-"""MPBT, Table 1: the recorded counts as run and as stated, the search over t, and the bounds beside the printed."""
+"""MPBT, Table 1: the recorded counts as run and as stated, the search over t, and the bounds, ours and printed."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _search(searched: Any, search: Search) -> None:
 
 
 def _compare(data: str, columns: Any, interval: Any, printed: Any, search: Search) -> None:
-    """The bounds of the problem as stated, L = 2‖x‖ and the groups of Corollary 3.3, beside the printed."""
+    """The bounds of the problem as stated, L = 2‖x‖ and the groups of Corollary 3.3, compared with the printed."""
     search.part("as stated, beside the printed")
     rows = table_of(data, "as stated", cut_n(data))
     size = cell_table(rows, "rows")

@@ -14,7 +14,7 @@ class World(NamedTuple):
     """A population and the accuracies and parity gaps of all its classifiers with P(Ŷ = 1) = P(Y = 1).
 
     `cells` holds counts by cell, group and label; a classifier decides cell by cell, so that a cell with both labels
-    is one that it cannot tell apart, and a cell with both groups one in which it does not see the group.
+    holds people whom it cannot distinguish, and in a cell with both groups it does not see the group.
     """
 
     cells: list[list[list[int]]]

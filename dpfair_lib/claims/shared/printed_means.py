@@ -138,7 +138,7 @@ def _beside(
 
 
 def _rows_as_printed(lines: pd.DataFrame, tables: pd.DataFrame, search: Search) -> None:
-    """Each of our means stands beside the numbers that are printed for its own table, method and λ."""
+    """Each of our means is compared with the numbers that are printed for its own table, method and λ."""
     search.agree(len(lines), len(tables), {"what": "rows"})
     for line, row in zip(lines.to_dict("records"), tables.to_dict("records"), strict=True):
         case = {"table": row["table"], "method": row["method"], "λ": row["strength"]}
@@ -237,8 +237,8 @@ def _promise(leak: Callable[..., float], search: Search) -> None:
             least = leak(epsilon, features=FEATURES[data], epochs=50, **sizes)
             case = {"data": data, "ε′": epsilon, **sizes}
             search.observe(least - 1e4 * DELTA, case)
-            # a bound from below is at most the law's own δ, and this one is not far under it; and whoever sees
-            # every step sees at least what the last one shows
+            # a lower bound is at most the law's own δ, and this one is close to it; and all steps together
+            # reveal at least what the last one does
             law = last_weight_delta(epsilon, FEATURES[data], **sizes)
             search.observe(min(law - least, least - 0.7 * law), case)
             search.observe(path_delta(epsilon, **sizes) - law, case)

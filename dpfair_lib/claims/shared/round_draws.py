@@ -90,7 +90,7 @@ def _played(dynamics: Callable[..., np.ndarray], seed: int) -> tuple[float, ...]
         )  # fmt: skip
         named.append(game.named)
     # after the first loss, 0 but for its noise, a cell is selected with the chance expit(−noise/spread); at a spread of
-    # σ the logit of that chance, which so many draws tell to two digits or more, is a standard normal variable
+    # σ the logit of that chance, known from so many draws to two digits or more, is a standard normal variable
     sigma = 0.1 * math.sqrt(2) / CELLS
     average = dynamics(
         _Probe(CELLS), rounds=2, samples=10**10, dual_bound=7.0, tolerance=1.0, rng=rng, noise="study",
@@ -118,10 +118,10 @@ def named_chance(scale: float, tolerance: float, violation: float, subgroups: in
 def judge_losses(
     dynamics: Callable[..., np.ndarray], noises: tuple[RoundNoise | None, ...], search: Search
 ) -> None:
-    """The second of two rounds tells the loss of the first: the error, and C times the violation that was named.
+    """The second of two rounds reveals the loss of the first: the error, and C times the violation that was named.
 
     A cell is selected with the chance expit(−loss/spread), the spread being a tenth of √2 over the number of cells, and
-    so many draws tell the chance to five digits. In the first round it is ½.
+    so many draws give the probability to five digits. In the first round it is ½.
     """
     search.part("losses of a round")
     error = np.array([-0.02, 0.01, 0.03])

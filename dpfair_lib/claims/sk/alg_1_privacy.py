@@ -156,7 +156,7 @@ def inside_slack(half: int) -> Fraction:
 
 
 def _scale_alone(real_delta: Any, search: Search) -> None:
-    """Vectors that do not move, and nobody told k: the noise of another scale, by quadrature."""
+    """Vectors that do not move, with k not released: the noise of another scale, by quadrature."""
     search.part("the scale alone")
     for (k, fewer), odds in itertools.product(((2, 1), (3, 2), (5, 3), (42, 41)), (1.0, 1.2, 2.0, 20.0)):
         edges = np.linspace(0, 60, 60_001)
@@ -176,7 +176,7 @@ def _scale_alone(real_delta: Any, search: Search) -> None:
 
 
 def _attribute_alone(search: Search) -> None:
-    """Protect A only, let Ŷ and its support vectors not depend on A: the program still tells whose A was changed."""
+    """Protect A only, let Ŷ and its support vectors not depend on A: the program still reveals whose A was changed."""
     search.part("the attribute alone")
     for m in (80, 160, 320):
         slack = attribute_slack(m)

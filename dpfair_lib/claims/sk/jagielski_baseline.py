@@ -85,7 +85,7 @@ def _smallest_radius(radius: Callable[..., float], search: Search) -> None:
 
 
 def _draws(radius: Callable[..., float], search: Search) -> None:
-    """Noise is drawn, the program solved, and every bound that the estimator tells compared with the truth."""
+    """Noise is drawn, the program solved, and every bound that the estimator reports compared with the truth."""
     search.part("draws of the estimator")
     rng, n = search.rng, 600
     group, label = rng.integers(0, 2, n), rng.integers(0, 2, n)

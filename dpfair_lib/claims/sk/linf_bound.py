@@ -184,7 +184,7 @@ def _machine(rng: np.random.Generator, unit: float = 1.0) -> tuple[SVC, np.ndarr
 def _whole_bound(bound: Any, share: Any, search: Search) -> None:
     """Draws of the whole method: the share beyond our bound, which is not below β only by chance."""
     search.part("draws of the method")
-    # the features in another unit: the same machine, and noise ten times as large beside it
+    # the features in another unit: the same machine, and noise that is ten times as large relative to it
     svc, X, y, groups = _machine(search.rng, unit=10.0)
     epsilon, beta, draws = 20.0, 0.1, 150
     k = len(svc.support_vectors_)

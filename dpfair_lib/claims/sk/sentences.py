@@ -90,7 +90,7 @@ def _bounds(compare: Callable[..., int], search: Search) -> None:
     search.exhausts("β in twelfths, up to 12 records and all numbers of support vectors", cases=cases)
 
 
-# the printed method beside its own machine without noise; known techniques together beside none
+# the printed method against its own machine without noise; known techniques together against none
 NOISE = "noise on the support vectors, gap"
 NOISY_PROGRAM = "noise on everything, after the program, gap"
 FAIRER = "record-private machine and program, gap less that of no privacy"

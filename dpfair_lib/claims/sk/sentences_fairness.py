@@ -1,4 +1,4 @@
-"""SK § 2 and § 6, exact fairness beside privacy, and which notion of fairness."""
+"""SK § 2 and § 6, exact fairness together with privacy, and which notion of fairness."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def private_learner(learner: Callable[..., Any], search: Search) -> None:
         delta, alone = learner(both, smallest, 16, **settings), learner_delta(both, smallest, 16, **settings)
         case = {"smallest": smallest, "epsilon": 0.5}
         search.observe((1e-3 - delta).ravel(), case, tolerance=1e-13)
-        # the noisy count goes out too: h alone would hide what it tells
+        # the noisy count is released too: h alone would hide what it reveals
         search.observe((delta - alone).ravel(), case, tolerance=1e-13)
         search.agree(bool(delta.max() > alone.max()), True, case)
     _by_a_sum(learner, search)
@@ -99,7 +99,7 @@ def excess_by_a_sum(
 
 
 def skewed_law() -> list[list[list[Fraction]]]:
-    """Return a law on two points that tell the label, but for a tenth of one group's positives."""
+    """Return a law on two points that determine the label, but for a tenth of one group's positives."""
     quarter = Fraction(1, 4)
     return [
         [[quarter, Fraction(0)], [quarter, quarter / 10]],

@@ -60,7 +60,7 @@ def instance(k: int, at: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _two_groups(channels: Any, search: Search) -> None:
-    """OPT is Theorem 14's channel; the two beside it are as true, and plain response is fairer at a smaller ε."""
+    """OPT is Theorem 14's channel; the two others are as truthful, and plain response is fairer at a smaller ε."""
     search.part("channels, two groups")
     for at, epsilon in itertools.product(range(2 * INSTANCES), AT):
         p, p1 = instance(2, at)
@@ -236,7 +236,7 @@ def _turned(found: dict[str, Randomizer]) -> Randomizer:
 
 
 def _shifted() -> Trials:
-    """OPT's trials beside GRR's of another seed."""
+    """OPT's trials compared with GRR's of another seed."""
     return {key: np.roll(value, key[1].method == "OPT") for key, value in collected().items()}
 
 

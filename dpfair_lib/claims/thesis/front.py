@@ -65,7 +65,7 @@ def _binary_front(front: Any, search: Search) -> None:
             search.observe(slack, {**case, "a": a[allowed], "b": b[allowed]})
             search.part("two groups: no unfairness only by chance")
             search.agree(ours == 0, error >= Fraction(1, 2), case)
-    # beside a first truth, the other one is at most what the first one's lies leave it, and the first what its leave
+    # given the first truth, the second is at most what the lies of the first leave to it, and conversely
     cases = sum(
         max(0, min(STEPS, (STEPS - a) // x, STEPS - math.ceil(x * a)) - STEPS // 2 + 1)
         for a, x in itertools.product(range(STEPS // 2, STEPS + 1), ratios)
@@ -102,7 +102,7 @@ def _against_programs(front: Any, search: Search) -> None:
 
 
 def _zero(fairest: Any, truth: Any, search: Search) -> None:
-    """No unfairness at all, with every group told truly with probability 1/(2 + x·(k − 2)): chance only for k = 2."""
+    """No unfairness at all, with every group truthful with probability 1/(2 + x·(k − 2)): chance only for k = 2."""
     rng, before = search.rng, Fraction(0)
     for _ in range(120 * search.effort):
         k = int(rng.integers(2, 7))

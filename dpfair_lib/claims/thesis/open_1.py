@@ -152,7 +152,7 @@ def _two_populations(confusion: Callable[..., Any], program: Callable[..., Any],
 
 
 def _closed_forms(factor: Callable[..., Any], confusion: Callable[..., Any], search: Search) -> None:
-    """What n records tell is at most nτη, at most √(1 − (1 − τ²)^n); without δ, the tail of the failures."""
+    """With n records two rates differ by at most nτη, at most √(1 − (1 − τ²)^n); without δ, the tail."""
     search.part("closed forms")
     for n, odds, delta in itertools.product((1, 2, 3, 20), [*LEVELS, Fraction(11, 10)], LOSSES):
         for shift in (*SHIFTS, Fraction(1, 50)):
@@ -265,7 +265,7 @@ def _many_populations(
 
 @functools.cache
 def _of_algorithm_2(p: float, n: int, epsilon: float) -> float:
-    """Return Algorithm 2's expected gap beside a group of rate ½ that is large."""
+    """Return Algorithm 2's expected gap to a large group of rate ½."""
     return expected_parity_gap(rates=(p, 0.5), n=(n, 400), epsilon=epsilon, mechanism="geometric")
 
 

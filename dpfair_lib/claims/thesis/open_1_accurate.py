@@ -20,7 +20,7 @@ SOLVED = 1e-8  # what the linear programs may miss
 def _least_failures(n: int, shift: Fraction, epsilon: float, missed: float, delta: float = 0.0) -> float:
     """Return the least sum of failures on the three populations over mechanisms with answers in eighths, κ = ½.
 
-    Rules with the same failures and the same accuracy count as one: a mechanism can be told apart by these alone.
+    Rules with the same failures and the same accuracy count as one: mechanisms differ by these alone.
     """
     from scipy.optimize import linprog
 
@@ -92,6 +92,6 @@ def any_accurate_classifier(accurate: Callable[..., float], search: Search) -> N
         case = {"n": (1, 1), "τ": shift, "epsilon": epsilon, "δ": delta}
         bound = accurate((1, 1), float(shift), epsilon, delta, missed=0.0)
         search.observe(_least_failures(1, shift, epsilon, 0.0, delta) - bound, case, tolerance=SOLVED)
-        # the step that the bound comes from, with what the outputs on two neighbours can tell
+        # the step that the bound comes from, with how far the outputs on two neighbours can differ
         factor = (math.exp(epsilon) - 1 + 2 * delta) / (math.exp(epsilon) + 1)
         search.equal(bound, max(1 - 2 * float(shift) * factor, 0), case, tolerance=1e-12)

@@ -1,4 +1,4 @@
-"""Thesis §§ 5.7.2–5.7.4 and chapter 6: every evaluative sentence on the experiments, held to recorded trials."""
+"""Thesis §§ 5.7.2–5.7.4 and chapter 6: every evaluative sentence on the experiments, compared with recorded trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thesis, Tables 5.1–5.4: OPT beside Fair Projection, from recorded trials, and the solver of the projection itself."""
+"""Thesis, Tables 5.1–5.4: OPT and Fair Projection, from recorded trials, and the solver of the projection itself."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def check(
     optimum: Callable[..., Randomizer] = binary_optimum,
     search: Search,
 ) -> Evidence:
-    """Judge (5.4.2) as printed, the theorem in the reading of its proof, and its channel beside plain response."""
+    """Judge (5.4.2) as printed, the theorem as its proof reads it, and its channel against plain response."""
     _as_printed(search)
     _on_adult(truths, ratio, rival, search)
     _formula(ratio, search)

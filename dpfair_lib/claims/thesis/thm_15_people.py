@@ -1,4 +1,4 @@
-"""Theorem 15 where all people can be told apart: every pair of DA-optimal classifiers, none left out."""
+"""Theorem 15 where all people can be distinguished: every pair of DA-optimal classifiers, none left out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Labels = tuple[tuple[int, int], tuple[int, int]]
 
 @dataclass(frozen=True)
 class DataSet:
-    """Two groups of people who can be told apart, and the points (accuracy, gap) of all DA-optimal classifiers."""
+    """Two groups of people who can be distinguished, and the points (accuracy, gap) of all DA-optimal classifiers."""
 
     sizes: tuple[int, int]
     positives: tuple[int, int]

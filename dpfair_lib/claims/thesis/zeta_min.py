@@ -108,7 +108,7 @@ def _against_channels(k: int, parts: int, most: Any, alone: Any, search: Search)
 def private_truthful(k: int, parts: int, x: Fraction) -> int:
     """Count the private truthful channels of two or three groups in such parts, diagonal by diagonal.
 
-    Beside a diagonal the rows are free of each other. The lie of i that says j is at least x times the truth of j, and
+    Given the diagonal, the rows are independent. The lie of i that says j is at least x times the truth of j, and
     at most the truth of i and that of j; the lies of i add up to what its truth leaves.
     """
     assert k in (2, 3)
@@ -232,7 +232,7 @@ def _determinant(a: list[Fraction], b: list[Fraction], c: list[Fraction]) -> Fra
 
 
 def _binary(most: Any, binary: Any, search: Search) -> None:
-    """Two groups: GRR or the larger group told truly; Theorem 14's channel serves the smaller one and errs more."""
+    """Two groups: GRR, or the larger group truthful; Theorem 14's channel serves the smaller one and errs more."""
     search.part("two groups against Theorem 14")
     for share, x in itertools.product(range(1, 24), [Fraction(n, 12) for n in range(1, 12)]):
         p = fractions((share, 24 - share))

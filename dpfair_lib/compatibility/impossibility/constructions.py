@@ -93,7 +93,7 @@ def hopeless_law(universe: np.ndarray) -> Population | None:
     Returns
     -------
     Population or None
-        None if (x, a) tells the label: then the hypothesis that does so is fair and never errs.
+        None if (x, a) determines the label: then the hypothesis that equals the label is fair and never errs.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def softened(population: Population, g: np.ndarray, alpha: Fraction) -> np.ndarr
     Parameters
     ----------
     population : Population
-        Exact; tells which constant is the better.
+        Exact; it determines which constant is better.
     g : array of shape (n_x, 2)
         A hypothesis.
     alpha : Fraction

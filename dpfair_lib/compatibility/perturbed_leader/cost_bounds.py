@@ -104,7 +104,7 @@ def signed_leader_bound(
     return t * r * math.tanh(a * e / 2) + m * largest_noise(n) / e
 
 
-def learner_epsilon(
+def learner_noise_epsilon(
     epsilon: float, log_delta: float, rounds: int, samples: int, n: int, bound: float
 ) -> float:
     """Return Private-FairNR's ε′ = nε / ((2 + C)√(mT ln(1/δ))).
@@ -153,7 +153,7 @@ def learner_regret_bound(
     Parameters
     ----------
     epsilon, log_delta, rounds, samples, n, bound
-        As in `learner_epsilon`.
+        As in `learner_noise_epsilon`.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def learner_regret_bound(
     ----------
     CGKM, Lemma 5, with the norm, the sign and the factor of Theorem 8 set right.
     """
-    e = learner_epsilon(epsilon, log_delta, rounds, samples, n, bound)
+    e = learner_noise_epsilon(epsilon, log_delta, rounds, samples, n, bound)
     norm = 1 + bound / 2
     return signed_leader_bound(rounds, norm, norm, n, n, e)
 

@@ -176,7 +176,7 @@ def learner_delta(
     losses: tuple[Any, Any], smallest: tuple[int, int], n: int, *, at: float, epsilon: float, delta: float,
     rule: Rule = "repaired", copies: Any = 1,
 ) -> Any:  # fmt: skip
-    """Return the smallest δ′ with P(S) ≤ e^ε′ P′(S) + δ′ for the learner's outputs on two samples, one order.
+    """Return the smallest δ′ with P(S) ≤ e^ε′ P′(S) + δ′ for the learner's outputs on two samples in this order.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def learner_epsilon(
     losses: tuple[Any, Any], smallest: tuple[int, int], n: int, *, to: float, epsilon: float, delta: float,
     rule: Rule = "repaired", copies: Any = 1,
 ) -> Any:  # fmt: skip
-    """Return the smallest ε′ ≥ 0 with which the learner is (ε′, δ′)-private for these samples, one order.
+    """Return the smallest ε′ ≥ 0 with which the learner is (ε′, δ′)-private for these samples in this order.
 
     Parameters
     ----------

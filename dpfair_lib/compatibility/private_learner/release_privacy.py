@@ -30,7 +30,7 @@ def release_delta(
     losses: tuple[Any, Any], smallest: tuple[int, int], n: int, *, at: float, epsilon: float, delta: float,
     rule: Rule = "repaired", copies: Any = 1,
 ) -> Any:  # fmt: skip
-    """Return the smallest δ′ with P(S) ≤ e^ε′ P′(S) + δ′ for sets S of pairs (M, h), on two samples, one order.
+    """Return the smallest δ′ with P(S) ≤ e^ε′ P′(S) + δ′ for sets S of pairs (M, h), on two samples in this order.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _Laws:
     def logs(self, noisy: np.ndarray, rows: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Return ln(p c) and ln(p c) − ε′ − ln(p′ c′), of shape (*noisy.shape, rows, k).
 
-        With rows an array of the shape of ``noisy``, each M goes with the row beside it, and the shape is
+        With rows an array of the shape of ``noisy``, each M goes with the row at the same place, and the shape is
         (*noisy.shape, k).
         """
         axes = (..., None) if isinstance(rows, np.ndarray) else (..., None, None)

@@ -60,8 +60,8 @@ def game_from_counts(counts: np.ndarray, members: np.ndarray, n: Any = None) -> 
     Returns
     -------
     SubgroupGame
-        A subgroup's share of the negatives is taken as 0 if there are no negatives, and is kept in [0, 1], where
-        noise may have moved it out.
+        A subgroup's share of the negatives is taken as 0 if there are no negatives, and is clipped to [0, 1], which
+        noise may leave.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Subgroup fairness on Adult: private no-regret dynamics beside a linear program and a single draw."""
+"""Subgroup fairness on Adult: private no-regret dynamics against a linear program and a single draw."""
 
 from __future__ import annotations
 

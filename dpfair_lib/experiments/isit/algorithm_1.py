@@ -1,4 +1,4 @@
-"""Algorithm 1 of ISIT on real data: accuracy against parity gap, beside a constant and a group-blind classifier."""
+"""Algorithm 1 of ISIT on real data: accuracy and parity gap, against a constant and a group-blind classifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences of ISIT that compare two gaps of Tables II–V, and how many comparisons we make beside them."""
+"""The sentences of ISIT that compare two gaps of Tables II–V, and how many comparisons we make in addition."""
 
 from __future__ import annotations
 

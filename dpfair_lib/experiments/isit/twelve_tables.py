@@ -1,4 +1,4 @@
-"""Tables II–XIII of ISIT: Algorithm 2 beside DP-FERMI on the same splits, as printed and at equal certified privacy."""
+"""Tables II–XIII of ISIT: Algorithm 2 and DP-FERMI on the same splits, as printed and at equal certified privacy."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ DATA = ("adult", "credit")
 
 @cache
 def provenance(data: str, *, fresh: bool = False) -> dict[str, Any]:
-    """Return what is recorded beside the trials of one data set."""
+    """Return the provenance that is recorded with the trials of one data set."""
     return read_record(record_name(data, fresh))[1]
 
 

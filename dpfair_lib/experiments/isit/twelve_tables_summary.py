@@ -1,4 +1,4 @@
-"""Summary of Tables II–XIII: means beside the printed ones, gaps expected by chance, paired comparisons."""
+"""Summary of Tables II–XIII: our means and the printed ones, gaps expected by chance, paired comparisons."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def printed_spread(values: Any, *, comparisons: int = 1, level: float = 0.95) ->
 def beside_printed(
     rows: pd.DataFrame, *, accountant: str | None = None, test_to_train: float = 0.0
 ) -> pd.DataFrame:
-    """Return every printed row of Tables II–XIII, or of one accountant's four, with our mean and interval beside.
+    """Return every printed row of Tables II–XIII, or of one accountant's four, with our mean and interval.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def recorded(what: str, data: str) -> pd.DataFrame:
 
 @cache
 def provenance(what: str, data: str) -> dict[str, Any]:
-    """Return what is recorded beside them."""
+    """Return the provenance that is recorded with them."""
     return read_record(f"mpbt-{what}-{data}")[1]
 
 

@@ -1,4 +1,4 @@
-"""Audits of everything that the library releases: a lower bound on ε from outputs, beside the claimed ε.
+"""Audits of everything that the library releases: a lower bound on ε from outputs, compared with the claimed ε.
 
 For every release there is a pair of neighbouring data sets that are as different as the statement allows, and a score
 of the output. The release is run many times on both, as a user would run it, with secure noise wherever it exists.
@@ -42,7 +42,7 @@ class Audited:
 
 
 def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) -> dict[str, Any]:
-    """Return what the audit of one release found, beside its claim.
+    """Return what the audit of one release found, and what the release claims.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def reports(channel: Callable[[], Any]) -> Audited:
 
 
 def vectors() -> Audited:
-    """Audit the printed perturbation of support vectors, which is refuted: how many there are goes out as it is."""
+    """Audit the printed perturbation of support vectors, which is refuted: their number is released without noise."""
     from sklearn.svm import SVC
 
     from dpfair_lib.svm.perturbation import SupportVectorPerturbation

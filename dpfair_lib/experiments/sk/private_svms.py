@@ -1,4 +1,4 @@
-"""Support vector machines and equalized odds on Adult and COMPAS: the published method beside private ones."""
+"""Support vector machines and equalized odds on Adult and COMPAS: the published method and private ones."""
 
 from __future__ import annotations
 

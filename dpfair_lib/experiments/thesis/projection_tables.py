@@ -1,4 +1,4 @@
-"""Tables 5.1–5.4 of the thesis: randomised race beside Fair Projection, on the same splits and classifier."""
+"""Tables 5.1–5.4 of the thesis: randomised race against Fair Projection, on the same splits and classifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summary of Tables 5.1–5.4: means beside the printed ones, and comparisons at equal fairness gaps."""
+"""Summary of Tables 5.1–5.4: our means and the printed ones, and comparisons at equal fairness gaps."""
 
 from __future__ import annotations
 

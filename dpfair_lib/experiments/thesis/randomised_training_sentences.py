@@ -67,7 +67,7 @@ def _each(
     settings: tuple[str, ...], measures: tuple[str, ...], levels: tuple[float, ...], others: tuple[str, ...],
     *, method: str = "OPT", factor: float = 1.0,
 ) -> tuple[tuple[str, Terms], ...]:  # fmt: skip
-    """Every comparison once: SS stands beside GRR only where its reports are sets, and is GRR elsewhere."""
+    """Every comparison once: SS is compared with GRR only where its reports are sets; elsewhere it is GRR."""
     return tuple(
         (measure, _less(setting, method, epsilon, other, factor))
         for setting in settings

@@ -1,6 +1,6 @@
 """The fairest channel by branch and bound, the thesis's method (Jiao and Li, 2022).
 
-It is kept for comparison. It treats the k ratios N_j/D_j as independent unknowns, which is not necessary: see
+It is here for comparison. It treats the k ratios N_j/D_j as independent unknowns, which is not necessary: see
 `dpfair_lib.local.optimal.level_programs`.
 """
 

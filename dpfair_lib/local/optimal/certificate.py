@@ -273,7 +273,7 @@ def verify_certificate(
     p, p1, epsilon, error
         The arguments that the channel is said to be optimal for.
     tol : float
-        How far a number of the certificate may be from the recomputed one, and a constraint from being kept.
+        How far a number of the certificate may be from the recomputed one, and how far a constraint may be violated.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def verify_certificate(
     Raises
     ------
     ValueError
-        If a number of the certificate is wrong, a constraint is not kept, or a multiplier has a wrong sign.
+        If a number of the certificate is wrong, a constraint is violated, or a multiplier has a wrong sign.
     """
     program, claimed = as_program(p, p1, epsilon, error), channel.certificate
     if not isinstance(claimed, Certificate) or channel.matrix.shape != (program.k, program.k):

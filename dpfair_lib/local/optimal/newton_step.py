@@ -44,7 +44,7 @@ class Conditions(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """Where each kind of unknown stands in Newton's equations; those from ``total`` on unless the state is fair."""
+    """The place of each kind of unknown in Newton's equations; those from ``total`` on unless the state is fair."""
 
     diagonal: slice
     rows: slice

@@ -6,7 +6,7 @@ import pytest
 from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
     largest_noise,
     leader_cost_bound,
-    learner_epsilon,
+    learner_noise_epsilon,
     learner_regret_bound,
     signed_leader_bound,
     two_hypotheses_regret,
@@ -32,7 +32,7 @@ def test_learners_bound_is_the_formula_of_the_chapter():
     root = math.sqrt(m * t * log_delta)
     expected = t * (1 + c / 2) * math.tanh(n * e / (4 * root)) + (2 + c) * root * largest_noise(n) / e
     assert learner_regret_bound(e, log_delta, t, m, n, c) == pytest.approx(expected)
-    assert learner_epsilon(e, log_delta, t, m, n, c) == pytest.approx(n * e / ((2 + c) * root))
+    assert learner_noise_epsilon(e, log_delta, t, m, n, c) == pytest.approx(n * e / ((2 + c) * root))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_learners_bound_is_the_formula_of_the_chapter():
         (lambda: leader_cost_bound(1, 1, 1, 1, 0.1, "ours"), "kind: found 'ours'"),
         (lambda: signed_leader_bound(0, 1, 1, 1, 1, 0.1), "rounds: found 0"),
         (lambda: signed_leader_bound(1, 1, -2, 1, 1, 0.1), "spread: found -2"),
-        (lambda: learner_epsilon(1, 0, 1, 1, 1, 1), "log_delta: found 0"),
+        (lambda: learner_noise_epsilon(1, 0, 1, 1, 1, 1), "log_delta: found 0"),
     ],
 )
 def test_what_cannot_be_is_refused(call, match):
