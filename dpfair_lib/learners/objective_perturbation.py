@@ -210,7 +210,7 @@ class ObjectivePerturbation(LinearClassifier):
         self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float
     ) -> tuple[np.ndarray, float]:
         """Draw b, and return it with the length that it has but for a probability of e^−FAR; set ``sigma_``."""
-        constants = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
+        constants: dict[str, Any] = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
         curvature = self._curvature()
         epsilon = self._main(self.epsilon)
         if self.noise_kind == "laplace":

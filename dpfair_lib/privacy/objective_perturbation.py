@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from dpfair_lib._arguments import inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib.privacy.gaussian import gaussian_delta, gaussian_sigma
@@ -105,7 +106,12 @@ def objective_perturbation_delta(
     Proof: the chapter on objective perturbation (ours).
     """
     sigma, lipschitz = positive(sigma, "sigma"), positive(lipschitz, "lipschitz")
-    constants = {"lipschitz": lipschitz, "strong_convexity": strong_convexity, "n": n, "curvature": curvature}
+    constants: dict[str, Any] = {
+        "lipschitz": lipschitz,
+        "strong_convexity": strong_convexity,
+        "n": n,
+        "curvature": curvature,
+    }
     left = lowered(epsilon - curvature_cost(epsilon, **constants), epsilon)
     if left <= 0 or sigma < least_deviation(epsilon, **constants):
         return 1.0
@@ -179,7 +185,12 @@ def objective_perturbation_sigma(
     As for `objective_perturbation_delta`.
     """
     delta = inside_unit(delta, "delta")
-    constants = {"lipschitz": lipschitz, "strong_convexity": strong_convexity, "n": n, "curvature": curvature}
+    constants: dict[str, Any] = {
+        "lipschitz": lipschitz,
+        "strong_convexity": strong_convexity,
+        "n": n,
+        "curvature": curvature,
+    }
     left = _left(epsilon, lipschitz, strong_convexity, n, curvature)
     return max(gaussian_sigma(left, delta, 2 * lipschitz, "analytic"), least_deviation(epsilon, **constants))
 
