@@ -27,6 +27,7 @@ from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
 from .learners import DPLinearSVM as DPLinearSVM
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .learners import ObjectivePerturbation as ObjectivePerturbation
 from .learners import OutputPerturbation as OutputPerturbation
 from .local import FairProjection as FairProjection
 from .local import Randomizer as Randomizer

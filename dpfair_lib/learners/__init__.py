@@ -1,7 +1,14 @@
-"""Private training of linear classifiers: DP-SGD, output perturbation, and fair training with DP-FERMI."""
+"""Private training of linear classifiers: DP-SGD, output and objective perturbation, fair training."""
 
 from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.logistic import DPLinearSVM, DPLogisticRegression
+from dpfair_lib.learners.objective_perturbation import ObjectivePerturbation
 from dpfair_lib.learners.output_perturbation import OutputPerturbation
 
-__all__ = ["DPFermiClassifier", "DPLinearSVM", "DPLogisticRegression", "OutputPerturbation"]
+__all__ = [
+    "DPFermiClassifier",
+    "DPLinearSVM",
+    "DPLogisticRegression",
+    "ObjectivePerturbation",
+    "OutputPerturbation",
+]

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfair_lib as dpf
-from dpfair_lib.learners import output_perturbation
-from dpfair_lib.learners.output_perturbation import bounded_rows, gradient_rounding, minimise
+from dpfair_lib.learners import minimiser
+from dpfair_lib.learners.minimiser import bounded_rows, gradient_rounding, minimise
 from dpfair_lib.margins.radius import changed_prediction_probability, changed_share_bound
 
 SETTING = {
@@ -174,9 +174,7 @@ def test_the_gradient_where_the_solver_stops_is_as_small_as_said_rounding_includ
 
 def test_rounding_does_not_grow_with_the_rows_and_is_refused_by_public_numbers_only(rows):
     known = {"lipschitz": 3.0, "modulus": 1.0, "accuracy": 1e-9}
-    assert gradient_rounding(10**8, 9, **known) < 3 * gradient_rounding(
-        output_perturbation.SUMMED, 9, **known
-    )
+    assert gradient_rounding(10**8, 9, **known) < 3 * gradient_rounding(minimiser.SUMMED, 9, **known)
     assert gradient_rounding(1_664_500, 9, **known) < 1e-3 * 3 / 1_664_500 / 100  # ACSIncome, at the default
     X, y = rows
     messages = []
@@ -191,7 +189,7 @@ def test_sums_in_parts_are_the_sum(rows, monkeypatch):
     X, y = rows
     signs = np.where(y == "yes", 1.0, -1.0)
     whole = minimise(X, signs, 0.1, 1e-13)
-    monkeypatch.setattr(output_perturbation, "SUMMED", 7)
+    monkeypatch.setattr(minimiser, "SUMMED", 7)
     assert minimise(X, signs, 0.1, 1e-13) == pytest.approx(whole, abs=1e-13)
 
 

@@ -12,7 +12,7 @@ import dpfair_lib as dpf
 from dpfair_lib.learners import fused_backend, opacus_backend
 from dpfair_lib.learners.batches import poisson_batches
 from dpfair_lib.learners.losses import HALF_WIDTH, descent
-from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
+from dpfair_lib.learners.minimiser import bounded_rows, minimise
 from dpfair_lib.learners.settings import Steps
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpfair_lib.learners.output_perturbation import minimise
+from dpfair_lib.learners.minimiser import minimise
 from dpfair_lib.privacy.minimisers import (
     LARGEST_PULL,
     gradient_radius,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpfair_lib.learners.output_perturbation import minimise
+from dpfair_lib.learners.minimiser import minimise
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity
 from dpfair_lib.privacy.worst_replacements import worst_replacement
 

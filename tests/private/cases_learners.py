@@ -24,8 +24,15 @@ def _loss(signed: np.ndarray, loss: str) -> np.ndarray:
     return np.where(signed > 1.5, 0, np.where(signed < 0.5, 1 - signed, (1.5 - signed) ** 2 / 2))
 
 
-def _minimiser(data: Data, loss: str, intercept: bool, classes: tuple[Any, Any]) -> np.ndarray:
-    """Return the weights before noise, by another solver."""
+def _minimiser(
+    data: Data,
+    loss: str,
+    intercept: bool,
+    classes: tuple[Any, Any],
+    modulus: float = MODULUS,
+    linear: Any = 0.0,
+) -> np.ndarray:
+    """Return the weights before noise on them, by another solver."""
     X, y = np.asarray(data["X"], dtype=float), np.asarray(data["y"])
     second = y == sorted(classes)[1]
     rows = np.array([x * min(1, BOUND / max(math.hypot(*x), 5e-324)) for x in X])
@@ -33,7 +40,7 @@ def _minimiser(data: Data, loss: str, intercept: bool, classes: tuple[Any, Any])
     signed = rows * np.where(second, 1, -1)[:, None]
 
     def objective(w: np.ndarray) -> float:
-        return float(_loss(signed @ w, loss).mean() + MODULUS / 2 * w @ w)
+        return float(_loss(signed @ w, loss).mean() + modulus / 2 * w @ w + np.sum(linear * w))
 
     return minimize(objective, np.zeros(rows.shape[1]), method="BFGS", options={"gtol": 1e-9}).x
 
@@ -57,7 +64,7 @@ def _gaussian_deviation(epsilon: float, delta: float, sensitivity: float, kind: 
         a, b = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
         return norm.cdf(a - b) - math.exp(epsilon) * norm.cdf(-a - b) - delta
 
-    return brentq(excess, 1e-3 * sensitivity, 1e3 * sensitivity, xtol=1e-15, rtol=1e-14)
+    return brentq(excess, 1e-3 * sensitivity, 1e6 * sensitivity, xtol=1e-15, rtol=1e-14)
 
 
 def _weights(
@@ -102,6 +109,59 @@ def _weights(
         through=lambda _, answers: np.concatenate(answers),
         noisy=frozenset({"coef_", "intercept_"}) if intercept else frozenset({"coef_"}),
     )  # fmt: skip
+
+
+def _in_objective(loss: str, law: str, intercept: bool = True, regularization: float | None = None) -> Case:
+    """Return objective perturbation; the default regularisation is Λ²/(nε), and eight times that for the hinge."""
+    longest = math.hypot(BOUND, 1) if intercept else BOUND
+
+    def asked(statement: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
+        n, p = len(data["y"]), data["X"].shape[1] + intercept
+        epsilon, delta = 0.998 * statement.epsilon, 0.998 * statement.delta
+        modulus = regularization or longest**2 / (n * epsilon) * (1 if loss == "logistic" else 8)
+        left = epsilon - _curvature_cost(epsilon, longest**2 / (modulus * n), loss)
+        moved = 2 * 1e-6 * longest / (n * modulus)  # by what the solver may leave undone, on either data set
+        if law == "laplace":
+            scales = math.sqrt(p) * 2 * longest / left, math.sqrt(p) * moved / (0.002 * statement.epsilon)
+        else:
+            scales = (
+                _gaussian_deviation(left, delta, 2 * longest, "analytic"),
+                _gaussian_deviation(0.002 * statement.epsilon, 0.002 * statement.delta, moved, "analytic"),
+            )
+        optimum = _minimiser(data, loss, intercept, (0, 1), modulus, answers[0] / n)
+        return [Asked(law, scales[0], np.zeros(p)), Asked(law, scales[1], optimum, near=1e-5)]
+
+    def numbers(fitted: Any) -> np.ndarray:
+        return np.hstack([fitted.coef_.ravel(), fitted.intercept_] if intercept else [fitted.coef_.ravel()])
+
+    more = ("" if intercept else " without intercept") + (f" {regularization}" if regularization else "")
+    return Case(
+        name=f"objective perturbation {loss} {law}{more}",
+        covers=(dpf.ObjectivePerturbation,),
+        relation="replace-one",
+        make=estimator(
+            dpf.ObjectivePerturbation, feature_bound=BOUND, epsilon=0.8, delta=0.0 if law == "laplace" else 1e-3,
+            regularization=regularization, noise_kind=law, loss=loss, fit_intercept=intercept, classes=(0, 1),
+        ),
+        data=lambda: dict(zip("Xy", features(ROWS), strict=True)),
+        pairs=feature_pairs,
+        asked=asked,
+        numbers=numbers,
+        through=lambda _, answers: answers[1],
+        noisy=frozenset({"coef_", "intercept_"}) if intercept else frozenset({"coef_"}),
+    )  # fmt: skip
+
+
+def _curvature_cost(epsilon: float, kappa: float, loss: str) -> float:
+    """Return what the determinant costs: ln(1 + κ) for the hinge, else the least c of the theorem, on a grid of u."""
+    if loss != "logistic":
+        return math.log(1 + kappa)
+    u = np.linspace(0, 0.25, 2001)
+
+    def excess(c: float) -> float:
+        return float((np.log(1 + kappa * u) - u * (epsilon - c) / 2).max() - c)
+
+    return 0.0 if kappa <= epsilon / 2 else brentq(excess, 0, math.log(1 + kappa / 4), xtol=1e-15, rtol=1e-14)
 
 
 def never(x: Any, _: Any) -> np.ndarray:
@@ -221,5 +281,12 @@ CASES = [
     _weights("logistic", "analytic", classes=("yes", "no")),
     _weights("logistic", "analytic", classes=(0.0, 0.5)),
     _weights("huberised-hinge", "analytic", classes=(True, False)),
+    *(
+        _in_objective(loss, law)
+        for loss in ("logistic", "huberised-hinge")
+        for law in ("gaussian", "laplace")
+    ),
+    _in_objective("logistic", "gaussian", intercept=False),
+    _in_objective("logistic", "gaussian", regularization=2.0),
     *(_chosen(repair) for repair in (True, False, "pure")),
 ]

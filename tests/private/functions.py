@@ -25,13 +25,20 @@ ASKED = {
     dpf.EqualizedOddsPostprocessor: ("y_pred", "sensitive_features"),
     dpf.ExponentialFairLearner: ("X", "sensitive_features"),
     dpf.PrivateNoRegretFair: ("X",),
+    dpf.ObjectivePerturbation: ("X",),
     dpf.OutputPerturbation: ("X",),
     dpf.DPLogisticRegression: ("X",),
     dpf.DPLinearSVM: ("X",),
     dpf.DPFermiClassifier: ("X",),
 }
 """Estimator → the data that its predictions are asked for with."""
-LINEAR = (dpf.OutputPerturbation, dpf.DPLogisticRegression, dpf.DPLinearSVM, dpf.DPFermiClassifier)
+LINEAR = (
+    dpf.ObjectivePerturbation,
+    dpf.OutputPerturbation,
+    dpf.DPLogisticRegression,
+    dpf.DPLinearSVM,
+    dpf.DPFermiClassifier,
+)
 DRAWS, FAILURE = 1500, 1e-12
 
 
@@ -190,6 +197,9 @@ def signs(labels: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 LEARNERS = {
+    "objective perturbation": lambda classes: dpf.ObjectivePerturbation(
+        feature_bound=3.0, epsilon=1.0, delta=1e-3, classes=classes
+    ),
     "output perturbation": lambda classes: dpf.OutputPerturbation(
         regularization=0.01, feature_bound=3.0, epsilon=1.0, delta=1e-3, classes=classes
     ),

@@ -29,6 +29,7 @@ KEPT = {
     "rates replace-within-group laplace 0.6": (dpf.PrivateFairPostprocessor, "_noisy", _first),
     "odds replace-one geometric": (dpf.EqualizedOddsPostprocessor, "_released", _first),
     "output perturbation logistic analytic": (dpf.OutputPerturbation, "_noisy", _first),
+    "objective perturbation logistic gaussian": (dpf.ObjectivePerturbation, "_hidden", _first),
     "exponential learner, repair=True": (
         dpf.ExponentialFairLearner,
         "_slope",

@@ -147,6 +147,7 @@ OTHERS = {
     ),
     dpf.ExponentialFairLearner: lambda: check_predictions(BY_NAME["exponential learner, repair=True"]),
     dpf.PrivateNoRegretFair: lambda: check_subgroups(LEVELS),
+    dpf.ObjectivePerturbation: lambda: check_labels("objective perturbation", ("no", "yes"), True),
     dpf.OutputPerturbation: lambda: check_labels("output perturbation", ("no", "yes"), True),
     dpf.DPLogisticRegression: lambda: check_labels("logistic regression", ("no", "yes"), True),
     dpf.DPFermiClassifier: lambda: check_labels("fermi", ("no", "yes"), False),
@@ -206,5 +207,10 @@ def test_labels_that_change_places_are_caught(monkeypatch):
 
     usual = linear._known_labels
     monkeypatch.setattr(linear, "_known_labels", lambda *a: (usual(*a)[0], 1 - usual(*a)[1]))
-    for name in ("output perturbation", "logistic regression", "support vector machine"):
+    for name in (
+        "objective perturbation",
+        "output perturbation",
+        "logistic regression",
+        "support vector machine",
+    ):
         assert caught(check_labels, name, ("no", "yes"), True)

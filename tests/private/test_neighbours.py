@@ -87,7 +87,13 @@ def test_what_has_no_neighbours_that_look_alike_says_so():
     assert len(counted) > 1
 
 
-LINEAR = (dpf.OutputPerturbation, dpf.DPLogisticRegression, dpf.DPLinearSVM, dpf.DPFermiClassifier)
+LINEAR = (
+    dpf.ObjectivePerturbation,
+    dpf.OutputPerturbation,
+    dpf.DPLogisticRegression,
+    dpf.DPLinearSVM,
+    dpf.DPFermiClassifier,
+)
 
 
 @pytest.mark.parametrize("case", [case for case in STUDY if case.covers[0] in LINEAR], ids=str)

@@ -34,6 +34,7 @@ TERMS = {
     ),
     "constants for scaling": ({"number of rows", "bounds of the columns"}, "means and deviations for scaling"),
     "output perturbation": ({ROWS, LABELS}, ""),
+    "objective perturbation": ({ROWS, LABELS}, ""),
     "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
     "exponential learner, repair=False": (
         {"number of rows", "the hypotheses, each a function of one row", GROUPS}, "cgkm.thm-2.privacy: ",

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.learners.output_perturbation import bounded_rows, minimise
+from dpfair_lib.learners.minimiser import bounded_rows, minimise
 from dpfair_lib.margins.radius import strong_convexity
 from dpfair_lib.privacy.minimisers import (
     gradient_radius,

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpfair_lib.learners.output_perturbation import minimise
+from dpfair_lib.learners.minimiser import minimise
 from dpfair_lib.margins.radius import output_perturbation_radius, strong_convexity
 from dpfair_lib.privacy.gaussian import classical_sigma_formula, gaussian_sigma
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity

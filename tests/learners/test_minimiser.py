@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpfair_lib.learners.output_perturbation import gradient_rounding
+from dpfair_lib.learners.minimiser import gradient_rounding
 
 HALF_ULP = np.finfo(float).eps / 2
 LOSSES = [("logistic", math.log(2), 1 / 4), ("huberised-hinge", 1.0, 1.0)]  # at no weights; largest curvature

@@ -1,0 +1,256 @@
+"""Objective perturbation: a regularised linear model that is trained with noise in its objective."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from dpfair_lib._arguments import inside_unit, number, one_of, positive
+from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib.learners.linear import LinearClassifier, checked, two_labels
+from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss
+from dpfair_lib.learners.minimiser import bounded_rows, gradient_rounding, minimise
+from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
+from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.objective_perturbation import (
+    least_strong_convexity,
+    objective_perturbation_scale,
+    objective_perturbation_sigma,
+)
+from dpfair_lib.privacy.rounding import lowered, noise_scale, raised
+from dpfair_lib.privacy.sampling import Noise
+
+PUBLIC = ("the number of rows", "the two labels")
+SOLVER_SHARE = 2e-3
+"""Share of ε and of δ that pays for hiding where the solver stopped."""
+FAR = 800.0
+"""The solver's accuracy is not asserted where b is longer than with probability 1 − e^−800; no float is so small."""
+FINEST = 1e-6
+"""The solver's gradient is at most this share of one row's, unless rounding asks for more."""
+
+
+class ObjectivePerturbation(LinearClassifier):
+    """A regularised linear classifier trained with a random linear term in its objective (objective perturbation).
+
+    It minimises the mean loss plus ``regularization``/2 times the squared norm of all parameters plus ⟨b, w⟩/n, where b
+    is noise. The loss is logistic, or that of a soft-margin support vector machine. Where the data leave a direction of
+    the weights free the noise moves them far, and where the data decide it moves them little; `OutputPerturbation` adds
+    the same noise to all directions.
+
+    The privacy statement covers the rows given to `fit`, under replace-one. It does not cover what was computed from
+    the rows before, such as a standardisation or the choice of these parameters. Sample weights are not supported,
+    because one record's effect would be another. `fit` shortens rows longer than `feature_bound`; `predict` does not.
+
+    Parameters
+    ----------
+    feature_bound : float
+        Longer rows are scaled down to this Euclidean norm. A public number.
+    epsilon : float
+        ε > 0.
+    delta : float
+        δ in (0, 1), or 0 for Laplace noise.
+    regularization : float, optional
+        μ > 0. scikit-learn's C on n rows corresponds to 1/(Cn). None takes Λ²/(nε) for the logistic loss, and eight
+        times as much for the other, with Λ of the notes.
+    noise_kind : {"gaussian", "laplace"}, default="gaussian"
+        The law of b. "laplace" is for δ = 0; its scale grows with the square root of the number of weights.
+    loss : {"logistic", "huberised-hinge"}, default="logistic"
+        "huberised-hinge" is the hinge loss with its corner rounded between the margins ½ and 3⁄2. It gives a support
+        vector machine, without `predict_proba`.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is the weight of a constant feature 1, regularised and perturbed like the
+        others.
+    classes : sequence of two labels, optional
+        The two labels, chosen without looking at the data; the rows may then lack either. By default the labels that
+        occur in y. `fit` raises unless both occur, so that fact is treated as public.
+    noise : {"secure", "study"}, default="secure"
+        "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Seed of study noise. Must be None for secure noise.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two labels, sorted.
+    coef_ : ndarray of shape (1, d)
+        Weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept.
+    sigma_ : float
+        Standard deviation of each coordinate of b.
+    output_sigma_ : float
+        Standard deviation of the noise on each weight that hides where the solver stopped.
+    privacy_statement_ : PrivacyStatement
+        What the release costs; without guarantee for study noise.
+
+    Notes
+    -----
+    With exact arithmetic the minimiser alone would be private, see
+    `dpfair_lib.privacy.objective_perturbation.objective_perturbation_delta`. The solver stops at a gradient of norm at
+    most g, so at most g/μ from it. Here g follows from public numbers: it is four times the rounding error that is
+    possible, or Λ/n times 1e-6 if that is more. Noise on the weights hides this distance, and 0.2 % of ε and of δ pays
+    for it. Both noises come from secure samplers; b is rounded to floats, which counts as part of the distance.
+
+    References
+    ----------
+    Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 2; Kifer, Smith and Thakurta (2012); the solver's accuracy as in
+    Iyengar et al. (2019); the calibration is proved in the chapter on objective perturbation (ours).
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> adult = dpf.synthetic("adult", n=500, random_state=0)
+    >>> X = adult.X[["age", "education-num"]] / [90, 16]
+    >>> model = dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=1.0, delta=1e-5)
+    >>> model.fit(X, adult.y).predict(X).shape
+    (500,)
+    >>> print(model.privacy_statement_)
+    ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels
+    """
+
+    def __init__(
+        self, *, feature_bound: float, epsilon: float, delta: float, regularization: float | None = None,
+        noise_kind: Literal["gaussian", "laplace"] = "gaussian", loss: Loss = "logistic", fit_intercept: bool = True,
+        classes: Any = None, noise: Noise = "secure", random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.feature_bound = feature_bound
+        self.epsilon = epsilon
+        self.delta = delta
+        self.regularization = regularization
+        self.noise_kind = noise_kind
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.noise = noise
+        self.random_state = random_state
+
+    @whole_or_not_at_all
+    def fit(self, X: Any, y: Any) -> Self:
+        """Minimise the regularised mean loss plus the random linear term.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Features, finite numbers.
+        y : array of shape (n,)
+            Labels: two different ones, or some of ``classes``.
+
+        Returns
+        -------
+        ObjectivePerturbation
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range; if ``regularization`` is so small that the curvature of one record's
+            loss costs all of ε; if a seed is given with secure noise; if X or y is malformed or empty; if y has one
+            label only and ``classes`` is not given, or has a label outside ``classes``; if the solver does not
+            converge. The last error would depend on the data, and the privacy
+            statement does not cover it. The method converges from every starting point, and no data set is known that
+            causes this error.
+        """
+        bound = self._check()
+        source = NoiseSource.of(self.noise, self.random_state)
+        features, labels = checked(self, X, y)
+        self.classes_, codes = two_labels(labels, self.classes)
+        rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
+        n, p = rows.shape
+        modulus = self._modulus(lipschitz, n)
+        drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus)
+        accuracy, distance = self._accuracy(n, p, lipschitz, modulus, farthest / n)
+        optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy, self.loss, drawn / n)
+        weights = self._hidden(optimum, distance, source)
+        end = p - 1 if self.fit_intercept else p
+        self.coef_ = weights[None, :end]
+        self.intercept_ = weights[end:] if self.fit_intercept else np.zeros(1)
+        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC)
+        self.privacy_statement_: PrivacyStatement = source.mark(statement)
+        return self
+
+    def _check(self) -> float:
+        positive(self.epsilon, "epsilon")
+        one_of(self.loss, "loss", LOSSES)
+        if one_of(self.noise_kind, "noise_kind", ("gaussian", "laplace")) == "gaussian":
+            inside_unit(self.delta, "delta")
+        elif number(self.delta, "delta", "0") != 0:
+            raise ValueError(
+                f"delta: found {self.delta} beside noise_kind='laplace', expected 0: Laplace noise is private at δ = 0"
+            )
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
+        return positive(self.feature_bound, "feature_bound")
+
+    def _modulus(self, lipschitz: float, n: int) -> float:
+        if self.regularization is not None:
+            modulus = positive(self.regularization, "regularization")
+            least = least_strong_convexity(
+                self._main(self.epsilon), lipschitz=lipschitz, n=n, curvature=self._curvature()
+            )
+            if modulus <= least:
+                raise ValueError(
+                    f"regularization: found {self.regularization}, expected more than {least:.3g}: below, the "
+                    f"curvature of one row's loss costs all of epsilon = {self.epsilon} for {n:,} rows of norm "
+                    f"{lipschitz:.3g}"
+                )
+            return modulus
+        return default_regularization(self._main(self.epsilon), lipschitz=lipschitz, n=n, loss=self.loss)
+
+    def _curvature(self) -> float | None:
+        """Return L for the calibration, which knows the logistic loss."""
+        return None if self.loss == "logistic" else LARGEST_CURVATURE[self.loss]
+
+    def _main(self, whole: float) -> float:
+        """Return what the noise in the objective may cost."""
+        return lowered((1 - SOLVER_SHARE) * whole, whole)
+
+    def _perturbation(
+        self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float
+    ) -> tuple[np.ndarray, float]:
+        """Draw b, and return it with the length that it has but for a probability of e^−FAR; set ``sigma_``."""
+        constants: dict[str, Any] = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
+        curvature = self._curvature()
+        epsilon = self._main(self.epsilon)
+        if self.noise_kind == "laplace":
+            scale = objective_perturbation_scale(epsilon, p, **constants, curvature=curvature)
+            self.sigma_ = math.sqrt(2) * scale
+            farthest = scale * (p + math.sqrt(2 * p * FAR) + FAR)  # of the sum of absolute values
+            return source.add_laplace(np.zeros(p), scale), farthest
+        delta = self._main(self.delta)
+        self.sigma_ = objective_perturbation_sigma(epsilon, delta, **constants, curvature=curvature)
+        farthest = self.sigma_ * (math.sqrt(p) + math.sqrt(2 * FAR))
+        return source.add_gaussian(np.zeros(p), self.sigma_), farthest
+
+    def _accuracy(
+        self, n: int, p: int, lipschitz: float, modulus: float, linear: float
+    ) -> tuple[float, float]:
+        """Return at which computed gradient the solver stops, and how far from the minimiser it is then at most."""
+        finest = FINEST * lipschitz / n
+        rounding = gradient_rounding(
+            n, p, lipschitz=lipschitz, modulus=modulus, accuracy=finest, loss=self.loss, linear=linear
+        )
+        largest = max(4 * rounding, finest)
+        return largest - 2 * rounding, raised(largest / modulus)
+
+    def _hidden(self, weights: np.ndarray, distance: float, source: NoiseSource) -> np.ndarray:
+        """Return the solver's weights with noise that hides how far from the minimiser it stopped."""
+        epsilon = lowered(self.epsilon - self._main(self.epsilon), self.epsilon)
+        if self.noise_kind == "laplace":
+            scale = noise_scale(raised(2 * distance * math.sqrt(len(weights))), epsilon)
+            self.output_sigma_ = math.sqrt(2) * scale
+            return source.add_laplace(weights, scale)
+        delta = lowered(self.delta - self._main(self.delta), self.delta)
+        self.output_sigma_ = gaussian_sigma(epsilon, delta, 2 * distance, "analytic")
+        return source.add_gaussian(weights, self.output_sigma_)
+
+
+def default_regularization(epsilon: float, *, lipschitz: float, n: int, loss: Loss) -> float:
+    """Return μ of `ObjectivePerturbation` where none is given: Λ²/(nε), or 8L times as much for another loss.
+
+    The curvature of one record then costs about a tenth of ε. Less regularisation costs more, more of it shrinks the
+    weights.
+    """
+    factor = 1.0 if loss == "logistic" else 8 * LARGEST_CURVATURE[loss]
+    return factor * lipschitz * lipschitz / (n * epsilon)

@@ -1,0 +1,154 @@
+"""The estimator: what it minimises, how near it comes, what it says of itself. Its noise is judged in tests/private."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import dpfair_lib as dpf
+from dpfair_lib.learners import objective_perturbation as room
+from dpfair_lib.learners.minimiser import bounded_rows, minimise
+from dpfair_lib.learners.objective_perturbation import default_regularization
+from dpfair_lib.privacy.noise_source import NoiseSource
+
+KNOWN = {"feature_bound": 2.0, "epsilon": 1.0, "delta": 1e-5}
+LAWS = [("gaussian", 1e-5), ("laplace", 0.0)]
+
+
+def data(n=60, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(int)
+
+
+def handed(model, X, y, monkeypatch):
+    """Return what `fit` hands to its two noises: b, and the weights before the second."""
+    seen = []
+
+    def kept(law):
+        def add(_, values, scale):
+            noisy = np.array(values) + scale * np.linspace(-2, 1.5, len(values))
+            seen.append((law, np.array(values), scale, noisy))
+            return noisy
+
+        return add
+
+    for law in ("laplace", "gaussian"):
+        monkeypatch.setattr(NoiseSource, f"add_{law}", kept(law))
+    model.fit(X, y)
+    return seen
+
+
+@pytest.mark.parametrize(("law", "delta"), LAWS)
+@pytest.mark.parametrize("loss", ["logistic", "huberised-hinge"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_weights_minimise_the_perturbed_objective(law, delta, loss, intercept, monkeypatch):
+    X, y = data()
+    model = dpf.ObjectivePerturbation(
+        **(KNOWN | {"delta": delta}), noise_kind=law, loss=loss, fit_intercept=intercept, regularization=0.2
+    )
+    (first, zeros, scale, b), (second, weights, hiding, released) = handed(model, X, y, monkeypatch)
+    assert first == second == law
+    assert not zeros.any()
+    rows, longest = bounded_rows(X, 2.0, intercept=intercept)
+    exact = minimise(rows, 2.0 * y - 1, 0.2, 1e-13, loss, b / len(X))
+    # within the distance that the noise on the weights hides: 1e-6 of one row's gradient over the modulus
+    assert np.linalg.norm(weights - exact) <= 1e-6 * longest / (len(X) * 0.2)
+    spread = math.sqrt(2) if law == "laplace" else 1
+    assert (model.sigma_, model.output_sigma_) == pytest.approx((spread * scale, spread * hiding))
+    assert np.append(model.coef_, model.intercept_ if intercept else []) == pytest.approx(released)
+
+
+def test_rounding_loosens_the_accuracy_and_more_noise_hides_it(monkeypatch):
+    X, y = data()
+    usual = dpf.ObjectivePerturbation(**KNOWN)
+    before = handed(usual, X, y, monkeypatch)[1][2]
+    exact = room.gradient_rounding
+    monkeypatch.setattr(room, "gradient_rounding", lambda *a, **k: exact(*a, **k) + 1e-6)
+    after = handed(usual, X, y, monkeypatch)[1][2]
+    finest = 1e-6 * math.sqrt(5) / len(X)
+    assert after / before == pytest.approx(4e-6 / finest, rel=1e-3)
+
+
+def test_far_noise_is_what_the_rounding_is_asked_for(monkeypatch):
+    # the length that b has but for a probability of e^−800, over n
+    asked, exact = [], room.gradient_rounding
+    monkeypatch.setattr(
+        room, "gradient_rounding", lambda *a, **k: asked.append(k["linear"]) or exact(*a, **k)
+    )
+    X, y = data()
+    for law, delta in LAWS:
+        model = dpf.ObjectivePerturbation(**(KNOWN | {"delta": delta}), noise_kind=law).fit(X, y)
+        if law == "gaussian":
+            due = model.sigma_ * (2 + 40)
+        else:
+            due = model.sigma_ / math.sqrt(2) * (4 + math.sqrt(2 * 4 * 800) + 800)
+        assert asked.pop() == pytest.approx(due / len(X))
+
+
+@pytest.mark.parametrize(("loss", "factor"), [("logistic", 1), ("huberised-hinge", 8)])
+def test_the_default_regularisation_is_the_documented_one(loss, factor):
+    assert default_regularization(0.5, lipschitz=3.0, n=100, loss=loss) == pytest.approx(factor * 9 / 50)
+    X, y = data()
+    study = {"noise": "study", "random_state": 0, "loss": loss}
+    left = dpf.ObjectivePerturbation(**KNOWN, **study).fit(X, y)
+    modulus = factor * 5 / (len(X) * 0.998)
+    right = dpf.ObjectivePerturbation(**KNOWN, **study, regularization=modulus).fit(X, y)
+    assert left.coef_ == pytest.approx(right.coef_)
+    other = dpf.ObjectivePerturbation(**KNOWN, **study, regularization=2 * modulus).fit(X, y)
+    assert left.coef_ != pytest.approx(other.coef_)
+
+
+def test_it_learns_where_output_perturbation_does_not():
+    # one direction decides, and noise in the objective moves it less; medians over 15 seeds
+    X, y = data(2000, 5)
+    found = {}
+    for kind, more in ((dpf.ObjectivePerturbation, {}), (dpf.OutputPerturbation, {"regularization": 1e-3})):
+        scores = [
+            kind(**KNOWN, **more, noise="study", random_state=s).fit(X, y).score(X, y) for s in range(15)
+        ]
+        found[kind] = np.median(scores)
+    assert found[dpf.ObjectivePerturbation] > found[dpf.OutputPerturbation] + 0.05
+
+
+def test_the_statement_has_a_guarantee_for_secure_noise_alone():
+    X, y = data()
+    secure = dpf.ObjectivePerturbation(**KNOWN).fit(X, y).privacy_statement_
+    assert (secure.epsilon, secure.delta, secure.relation, secure.guarantee) == (
+        1.0,
+        1e-5,
+        "replace-one",
+        True,
+    )
+    study = dpf.ObjectivePerturbation(**KNOWN, noise="study", random_state=0).fit(X, y).privacy_statement_
+    assert not study.guarantee
+
+
+@parametrize_with_checks(
+    [dpf.ObjectivePerturbation(**(KNOWN | {"epsilon": 1e6}), noise="study", random_state=0)]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_it_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon: found 0"),
+        ({"delta": 0.0}, "delta: found 0"),
+        ({"noise_kind": "laplace"}, "delta: found 1e-05 beside noise_kind='laplace', expected 0"),
+        ({"noise_kind": "analytic"}, "noise_kind: found 'analytic'"),
+        ({"loss": "hinge"}, "loss: found 'hinge'"),
+        ({"fit_intercept": 1}, "fit_intercept: found 1"),
+        ({"feature_bound": -1.0}, "feature_bound: found -1"),
+        ({"regularization": 0.0}, "regularization: found 0"),
+        ({"random_state": 3}, "random_state: found 3 beside noise='secure'"),
+        ({"regularization": 1e-6}, "regularization: found 1e-06, expected more than 0.0"),
+    ],
+)
+def test_bad_parameters_are_named(changed, message):
+    X, y = data()
+    with pytest.raises(ValueError, match=f"^{message}"):
+        dpf.ObjectivePerturbation(**(KNOWN | changed)).fit(X, y)
