@@ -190,6 +190,10 @@ def bases():
             dpf.OutputPerturbation, rows, regularization=1.0, feature_bound=5.0, epsilon=1.0, delta=1e-5, tolerance=1e-3,
             classes=[0, 1], **study,
         ),
+        "ObjectivePerturbation": estimator(
+            dpf.ObjectivePerturbation, rows, regularization=1.0, feature_bound=5.0, epsilon=1.0, delta=1e-5, classes=[0, 1],
+            **study,
+        ),
         "DPLogisticRegression": estimator(dpf.DPLogisticRegression, rows, **sgd, **study),
         "DPLinearSVM": estimator(dpf.DPLinearSVM, rows, **sgd, **study),
         "ExponentialFairLearner": estimator(

@@ -19,6 +19,10 @@ CASES = {
         dpf.OutputPerturbation(regularization=0.1, feature_bound=1.0, epsilon=1.0, delta=1e-3, **STUDY),
         ((X, FLAG), {}), ((X[:, :2], YES), {}), {"tolerance": 1e-30},
     ),
+    "objective perturbation": (
+        dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=1.0, delta=1e-3, **STUDY),
+        ((X, FLAG), {}), ((X[:, :2], YES), {}), {"regularization": 1e-9},
+    ),
     "logistic regression": (
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED),
         ((X, FLAG), {}), ((X[:, :2], YES), {}), {"learning_rate": 1e300},

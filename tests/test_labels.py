@@ -96,6 +96,9 @@ DECLARED = {
     "classes": lambda known: dpf.OutputPerturbation(
         regularization=0.1, feature_bound=1.0, epsilon=1.0, delta=1e-3, classes=known, **STUDY
     ).fit(X, np.where(Y, "b", "a")),
+    "classes of perturbed objectives": lambda known: dpf.ObjectivePerturbation(
+        feature_bound=1.0, epsilon=1.0, delta=1e-3, classes=known, **STUDY
+    ).fit(X, np.where(Y, "b", "a")),
     "groups of a learner": lambda known: dpf.ExponentialFairLearner(
         [lambda x, _: np.ones(len(x))], epsilon=1.0, delta=0.1, groups=known, **STUDY
     ).fit(X, Y, sensitive_features=GROUP),

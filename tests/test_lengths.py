@@ -46,6 +46,9 @@ CASES = {
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED).fit,
         LABELLED, {},
     ),
+    "ObjectivePerturbation.fit": (
+        dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit, LABELLED, {},
+    ),
     "OutputPerturbation.fit": (
         dpf.OutputPerturbation(regularization=0.1, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit,
         LABELLED, {},

@@ -26,7 +26,7 @@ PUBLIC = ("the number of rows", "the two labels")
 SOLVER_SHARE = 2e-3
 """Share of ε and of δ that pays for hiding where the solver stopped."""
 FAR = 800.0
-"""The solver's accuracy is not asserted where b is longer than with probability 1 − e^−800; no float is so small."""
+"""The solver's accuracy may fail with probability e^−(800 + ε). That adds 1 + e^ε times as much to δ: below all floats."""
 FINEST = 1e-6
 """The solver's gradient is at most this share of one row's, unless rounding asks for more."""
 
@@ -209,18 +209,18 @@ class ObjectivePerturbation(LinearClassifier):
     def _perturbation(
         self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float
     ) -> tuple[np.ndarray, float]:
-        """Draw b, and return it with the length that it has but for a probability of e^−FAR; set ``sigma_``."""
+        """Draw b, and return it with the length that it has but for a probability of e^−(FAR + ε); set ``sigma_``."""
         constants: dict[str, Any] = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
         curvature = self._curvature()
-        epsilon = self._main(self.epsilon)
+        epsilon, far = self._main(self.epsilon), FAR + self.epsilon
         if self.noise_kind == "laplace":
             scale = objective_perturbation_scale(epsilon, p, **constants, curvature=curvature)
             self.sigma_ = math.sqrt(2) * scale
-            farthest = scale * (p + math.sqrt(2 * p * FAR) + FAR)  # of the sum of absolute values
+            farthest = scale * (p + math.sqrt(2 * p * far) + far)  # of the sum of absolute values
             return source.add_laplace(np.zeros(p), scale), farthest
         delta = self._main(self.delta)
         self.sigma_ = objective_perturbation_sigma(epsilon, delta, **constants, curvature=curvature)
-        farthest = self.sigma_ * (math.sqrt(p) + math.sqrt(2 * FAR))
+        farthest = self.sigma_ * (math.sqrt(p) + math.sqrt(2 * far))
         return source.add_gaussian(np.zeros(p), self.sigma_), farthest
 
     def _accuracy(

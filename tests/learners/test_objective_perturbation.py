@@ -72,7 +72,7 @@ def test_rounding_loosens_the_accuracy_and_more_noise_hides_it(monkeypatch):
 
 
 def test_far_noise_is_what_the_rounding_is_asked_for(monkeypatch):
-    # the length that b has but for a probability of e^−800, over n
+    # the length that b has but for a probability of e^−(800 + ε), over n
     asked, exact = [], room.gradient_rounding
     monkeypatch.setattr(
         room, "gradient_rounding", lambda *a, **k: asked.append(k["linear"]) or exact(*a, **k)
@@ -81,9 +81,9 @@ def test_far_noise_is_what_the_rounding_is_asked_for(monkeypatch):
     for law, delta in LAWS:
         model = dpf.ObjectivePerturbation(**(KNOWN | {"delta": delta}), noise_kind=law).fit(X, y)
         if law == "gaussian":
-            due = model.sigma_ * (2 + 40)
+            due = model.sigma_ * (2 + math.sqrt(2 * 801))
         else:
-            due = model.sigma_ / math.sqrt(2) * (4 + math.sqrt(2 * 4 * 800) + 800)
+            due = model.sigma_ / math.sqrt(2) * (4 + math.sqrt(2 * 4 * 801) + 801)
         assert asked.pop() == pytest.approx(due / len(X))
 
 
