@@ -13,7 +13,7 @@ X = RNG.normal(size=(40, 3)) * [0.5, 1.0, 4.0]
 Y = (X @ [1.0, -1.0, 0.3] + RNG.normal(size=40) > 0).astype(int)
 GOOD = {
     "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
-    "learning_rate": 0.1, "random_state": 0,
+    "learning_rate": 0.1, "random_state": 0, "noise": "study",
 }  # fmt: skip
 CPU = torch.device("cpu")
 

@@ -202,7 +202,7 @@ LEARNERS = {
 }  # fmt: skip
 _GENTLE: dict[str, Any] = {
     "noise_multiplier": 1e-3, "delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.8, "steps": 20,
-    "learning_rate": 1.0, "random_state": 0, "device": "cpu",
+    "learning_rate": 1.0, "noise": "study", "random_state": 0, "device": "cpu",
 }  # fmt: skip
 
 

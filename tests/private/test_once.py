@@ -83,7 +83,9 @@ def test_a_fit_draws_no_number_twice(case):
 
 def descended(**changes):
     data = grouped()
-    return dpf.DPLogisticRegression(**STEPS | {"random_state": 0} | changes).fit(data["X"], data["y"])
+    return dpf.DPLogisticRegression(**STEPS | {"noise": "study", "random_state": 0} | changes).fit(
+        data["X"], data["y"]
+    )
 
 
 def penalised(**changes):

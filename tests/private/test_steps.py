@@ -35,7 +35,8 @@ def with_normals(value, fit, monkeypatch):
 def model(kind=dpf.DPLogisticRegression, **changes):
     settings = {
         "noise_multiplier": 1.3, "delta": 1e-4, "max_grad_norm": C, "sample_rate": 1.0, "steps": 1,
-        "learning_rate": 0.2, "expected_batch_size": DIVISOR, "classes": (0, 1), "device": "cpu", "random_state": 0,
+        "learning_rate": 0.2, "expected_batch_size": DIVISOR, "classes": (0, 1), "device": "cpu", "noise": "study",
+        "random_state": 0,
     }  # fmt: skip
     return kind(**settings | changes)
 
