@@ -12,6 +12,7 @@ another number of rows. Here all operations on records are element by element, a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -49,9 +50,29 @@ class Rows(NamedTuple):
     limits: np.ndarray
 
 
-def grid_step(noise_multiplier: float, max_grad_norm: float) -> float:
-    """Return h, the least float with 2⁴⁰ h ≥ σC."""
-    return above(Fraction(noise_multiplier) * Fraction(max_grad_norm) / Fraction(FINENESS))
+def grid_step(noise_multiplier: float, norm: float, name: str = "max_grad_norm") -> float:
+    """Return h, the least float with 2⁴⁰ h ≥ σC.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        σ.
+    norm : float
+        C.
+    name : str
+        Of the parameter that is C, for the message.
+
+    Raises
+    ------
+    ValueError
+        If C is not from 10⁻¹⁰⁰ to 10¹⁰⁰.
+    """
+    low, high = NORMS
+    if not low <= norm <= high:
+        raise ValueError(
+            f"{name}: found {norm}, expected a number from {low:g} to {high:g} for noise='secure'"
+        )
+    return above(Fraction(noise_multiplier) * Fraction(norm) / Fraction(FINENESS))
 
 
 def column_sums(terms: np.ndarray) -> np.ndarray:
@@ -75,25 +96,24 @@ def column_sums(terms: np.ndarray) -> np.ndarray:
     return np.asarray(terms[0])
 
 
-def prepared(X: np.ndarray, y: np.ndarray, steps: Steps) -> Rows:
+def prepared(entries: np.ndarray, clip: float) -> Rows:
     """Return the records as the steps need them.
 
     Parameters
     ----------
-    X, y, steps
-        As in `train`.
+    entries : ndarray of shape (n, width)
+        Finite numbers. Those above 10¹⁰⁰ in size are cut down to it, record by record.
+    clip : float
+        C.
 
     Returns
     -------
     Rows
-        Entries above 10¹⁰⁰ in size are cut down to it, record by record.
+        Entries, and limits for gradients that are a multiple of them.
     """
-    n, d = X.shape
-    entries = np.ones((n, d + steps.fit_intercept))
-    np.clip(X, -WIDEST, WIDEST, out=entries[:, :d])
-    entries *= (1 - 2 * y)[:, None]
+    entries = np.clip(entries, -WIDEST, WIDEST)
     norms = np.sqrt(column_sums(np.square(entries.T, order="C"))) * MARGIN + TINY
-    return Rows(entries, steps.max_grad_norm / norms)
+    return Rows(entries, clip / norms)
 
 
 def integer_gradients(
@@ -125,26 +145,30 @@ def integer_gradients(
     return entries.astype(np.int64)
 
 
-def gradient_sum(rows: Rows, chosen: np.ndarray, weights: np.ndarray, step: float, loss: Loss) -> np.ndarray:
-    """Return the sum of the clipped gradients of some records on the grid, exactly, cut off at ±2⁶².
+def exact_sum(chosen: np.ndarray, integers: Callable[[np.ndarray], np.ndarray], width: int) -> np.ndarray:
+    """Return the sum of what some records add, exactly, cut off at ±2⁶².
 
     Cutting off moves no two sums further apart. No piece's sum overflows: with a noise multiplier of at least 10⁻³ no
     integer exceeds 2⁵⁰. The sums of the pieces are added up in Python, without bounds.
 
     Parameters
     ----------
-    rows, chosen, weights, step, loss
-        As in `integer_gradients`; there may be no record.
+    chosen : ndarray of int
+        Records, perhaps none.
+    integers : callable
+        Some records → 64-bit integers of shape (width, records).
+    width : int
+        How many numbers a record adds.
 
     Returns
     -------
     ndarray of shape (width,), 64-bit integers
         The sum.
     """
-    total = [0] * len(weights)
+    total = [0] * width
     for at in range(0, len(chosen), PIECE):
-        gradients = integer_gradients(rows, chosen[at : at + PIECE], weights, step, loss)
-        total = [sum(entry) for entry in zip(total, gradients.sum(axis=1).tolist(), strict=True)]
+        added = integers(chosen[at : at + PIECE]).sum(axis=1).tolist()
+        total = [sum(entry) for entry in zip(total, added, strict=True)]
     return np.array([max(-LARGEST_SUM, min(entry, LARGEST_SUM)) for entry in total], dtype=np.int64)
 
 
@@ -170,17 +194,20 @@ def train(X: np.ndarray, y: np.ndarray, steps: Steps) -> np.ndarray:
     ValueError
         If the clipping norm is out of its range.
     """
-    low, high = NORMS
-    if not low <= steps.max_grad_norm <= high:
-        raise ValueError(
-            f"max_grad_norm: found {steps.max_grad_norm}, expected a number from {low:g} to {high:g} for noise='secure'"
-        )
-    rows, step = prepared(X, y, steps), grid_step(steps.noise_multiplier, steps.max_grad_norm)
-    length = steps.learning_rate / steps.divisor(len(X)) * step
-    weights = np.zeros(rows.entries.shape[1])
-    for chosen in system_batches(len(X), steps.sample_rate, steps.count):
-        total = gradient_sum(rows, chosen, weights, step, steps.loss)
-        weights -= length * add_discrete_gaussian_noise(total, FINENESS)
+    n, d = X.shape
+    entries = np.ones((n, d + steps.fit_intercept))
+    entries[:, :d] = X
+    rows = prepared(entries * (1 - 2 * y)[:, None], steps.max_grad_norm)
+    step = grid_step(steps.noise_multiplier, steps.max_grad_norm)
+    length = steps.learning_rate / steps.divisor(n) * step
+    weights = np.zeros(entries.shape[1])
+
+    def integers(chosen: np.ndarray) -> np.ndarray:
+        return integer_gradients(rows, chosen, weights, step, steps.loss)
+
+    for chosen in system_batches(n, steps.sample_rate, steps.count):
+        total = exact_sum(chosen, integers, len(weights))
+        weights = weights - length * add_discrete_gaussian_noise(total, FINENESS)
         if not (
             abs(weights) <= HEAVIEST
         ).all():  # the scores would overflow; this is known from the noisy sums alone

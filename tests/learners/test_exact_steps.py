@@ -12,7 +12,7 @@ from dpfair_lib.learners import exact_steps
 from dpfair_lib.learners.exact_steps import (
     LARGEST_SUM,
     column_sums,
-    gradient_sum,
+    exact_sum,
     grid_step,
     integer_gradients,
     prepared,
@@ -40,9 +40,13 @@ SETTINGS = [
 ]  # fmt: skip
 
 
+def signed(X, y, setting):
+    return np.column_stack([X, np.ones((len(X), int(setting.fit_intercept)))]) * (1 - 2 * y)[:, None]
+
+
 def integers(X, y, setting, weights=None):
     step = grid_step(setting.noise_multiplier, setting.max_grad_norm)
-    held = prepared(X, y, setting)
+    held = prepared(signed(X, y, setting), setting.max_grad_norm)
     if weights is None:
         weights = np.zeros(held.entries.shape[1])
     return integer_gradients(held, np.arange(len(X)), weights, step, setting.loss), step
@@ -125,28 +129,28 @@ def test_sums_of_columns():
 def test_a_sum_is_exact_in_any_order_and_of_none():
     X, y = rows(5, n=700, d=3)
     setting = steps(noise_multiplier=1e-3)
-    held, step = prepared(X, y, setting), grid_step(1e-3, 0.7)
+    held, step = prepared(signed(X, y, setting), 0.7), grid_step(1e-3, 0.7)
     weights = np.zeros(4)
-    all_of_them = integer_gradients(held, np.arange(700), weights, step, "logistic")
+
+    def whole(chosen):
+        return integer_gradients(held, chosen, weights, step, "logistic")
+
+    all_of_them = whole(np.arange(700))
     due = [sum(int(z) for z in entry) for entry in all_of_them]
     order = np.random.default_rng(0).permutation(700)
     for chosen in (np.arange(700), order):
-        assert gradient_sum(held, chosen, weights, step, "logistic").tolist() == due
-    assert gradient_sum(held, np.arange(0), weights, step, "logistic").tolist() == [0] * 4
-    one_less = gradient_sum(held, order[1:], weights, step, "logistic")
-    moved = np.array(due) - one_less
+        assert exact_sum(chosen, whole, 4).tolist() == due
+    assert exact_sum(np.arange(0), whole, 4).tolist() == [0] * 4
+    moved = np.array(due) - exact_sum(order[1:], whole, 4)
     assert np.array_equal(moved, all_of_them[:, order[0]])
 
 
-def test_a_sum_beyond_all_integers_is_cut_off_and_does_not_wrap_around(monkeypatch):
-    monkeypatch.setattr(
-        exact_steps,
-        "integer_gradients",
-        lambda _, chosen, *__: np.full((2, len(chosen)), [[2**50], [-(2**50)]]),
-    )
+def test_a_sum_beyond_all_integers_is_cut_off_and_does_not_wrap_around():
+    def largest(chosen):
+        return np.full((2, len(chosen)), [[2**50], [-(2**50)]])
+
     for count, due in [(4096, 2**62), (4095, 4095 * 2**50), (20_000, LARGEST_SUM)]:
-        found = gradient_sum(None, np.arange(count), np.zeros(2), 1.0, "logistic")
-        assert found.tolist() == [due, -due]
+        assert exact_sum(np.arange(count), largest, 2).tolist() == [due, -due]
 
 
 def model(kind=dpf.DPLogisticRegression, **changes):

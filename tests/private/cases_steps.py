@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from cases import Asked, Case, Data, Pairs, estimator
+from cases_learners import grouped
 from neighbours import feature_pairs, features
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -89,6 +90,40 @@ def _descent(kind: type, relation: str, rate: float = 1.0) -> Case:
     )
 
 
+def _fermi(rate: float, **options: Any) -> Case:
+    """Return the case of penalised steps; the number of rows, labels and groups are public, and all occur."""
+    counted = "frequency_epsilon" in options
+
+    def asked(_: Any, data: Data, __: list[np.ndarray]) -> list[Asked]:
+        counts = np.bincount(data["sensitive_features"]).astype(float)
+        width = np.shape(data["X"])[1] + 1 + 2 * len(counts)
+        noisy = [Asked("discrete gaussian", GRID, np.full(width, np.nan))] * COUNT
+        share = options.get("frequency_epsilon")
+        return [Asked("laplace", 1 / share, counts), *noisy] if counted else noisy
+
+    def pairs() -> Pairs:
+        found = feature_pairs(labels=False, sensitive_features=grouped()["sensitive_features"])
+        return {name: pair for name, pair in found.items() if name != "a row alone"}
+
+    return Case(
+        name=f"secure fermi, {next(iter(options))}, rate {rate:g}",
+        covers=(dpf.DPFermiClassifier,),
+        relation="add-remove",
+        make=estimator(
+            dpf.DPFermiClassifier, penalty=1.0, epsilon=5.0, delta=1e-3, steps=COUNT, batch_size=int(12 * rate),
+            **options,
+        ),
+        data=grouped,
+        pairs=pairs,
+        asked=asked,
+        numbers=lambda fitted: np.concatenate([fitted.coef_[0], fitted.intercept_, fitted.W_.ravel()]),
+        through=None,
+        noisy=frozenset({"coef_", "intercept_", "W_", *(["group_frequencies_"] if counted else [])}),
+        batches=rate < 1,
+        apart=True,
+    )  # fmt: skip
+
+
 CASES = [
     *(
         _descent(kind, relation)
@@ -96,4 +131,6 @@ CASES = [
         for relation in ("add-remove", "replace-one")
     ),
     _descent(dpf.DPLogisticRegression, "add-remove", 0.5),
+    _fermi(1.0, group_frequencies={0: 0.5, 1: 0.5}),
+    _fermi(0.5, frequency_epsilon=1.0),
 ]

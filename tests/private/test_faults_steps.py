@@ -8,7 +8,7 @@ from cases import cases
 from checks import caught, check_neighbours, check_secure
 
 import dpfair_lib as dpf
-from dpfair_lib.learners import exact_steps, logistic
+from dpfair_lib.learners import exact_steps, fermi, fermi_exact, logistic
 
 CASES = {case.name: case for case in cases()}
 WHOLE = [CASES[f"secure {kind}, add-remove, rate 1"] for kind in ("DPLogisticRegression", "DPLinearSVM")]
@@ -70,17 +70,42 @@ def test_what_is_known_of_a_batch_is_caught(kept, monkeypatch):
 
         monkeypatch.setattr(exact_steps, "train", counted)
     else:
-        usual_fit, sums = dpf.DPLogisticRegression.fit, exact_steps.gradient_sum
+        usual_fit, sums = dpf.DPLogisticRegression.fit, exact_steps.exact_sum
 
         def fit(self, X, y):
             seen = []
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(
-                    exact_steps, "gradient_sum", lambda *given: seen.append(sums(*given)) or seen[-1]
-                )
+                patch.setattr(exact_steps, "exact_sum", lambda *given: seen.append(sums(*given)) or seen[-1])
                 usual_fit(self, X, y)
             self.last_ = seen[-1]
             return self
 
         monkeypatch.setattr(logistic.DPLogisticRegression, "fit", fit)
     assert caught(check_neighbours, case, "secure")
+
+
+def test_faults_in_penalised_steps_are_caught(monkeypatch):
+    case = CASES["secure fermi, group_frequencies, rate 1"]
+    check_secure(case, case.data())
+    noisy = fermi_exact.add_discrete_gaussian_noise
+    for fault in (
+        lambda sums, _: sums,
+        lambda sums, scale: noisy(sums, 0.95 * scale),
+        # W is released as it is
+        lambda sums, scale: np.append(noisy(sums[:5], scale), sums[5:]),
+    ):
+        monkeypatch.setattr(fermi_exact, "add_discrete_gaussian_noise", fault)
+        assert caught(check_secure, case, case.data())
+    monkeypatch.setattr(fermi_exact, "add_discrete_gaussian_noise", noisy)
+    # clips and radius of W from the exact frequencies
+    usual = fermi.train_exact
+    counted = CASES["secure fermi, frequency_epsilon, rate 0.5"]
+
+    def exact(data, frequencies, steps):
+        return usual(
+            data, frequencies, dataclasses.replace(steps, w_radius=float(data[0][:, 0].clip(0, 9).sum()))
+        )
+
+    check_neighbours(counted, "secure", every=9)
+    monkeypatch.setattr(fermi, "train_exact", exact)
+    assert caught(check_neighbours, counted, "secure")

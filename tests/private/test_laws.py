@@ -244,7 +244,8 @@ def test_private_descent(backend, count):
 
 def test_penalised_descent():
     fitted = dpf.DPFermiClassifier(
-        penalty=1.0, epsilon=2.0, delta=1e-3, steps=2, batch_size=2, max_grad_norm=0.5, random_state=0,
+        penalty=1.0, epsilon=2.0, delta=1e-3, steps=2, batch_size=2, max_grad_norm=0.5, noise="study",
+        random_state=0,
         group_frequencies={0: 0.5, 1: 0.5},
     ).fit(np.zeros((4, DRAWS)), np.array([0, 1, 0, 1]), sensitive_features=np.array([0, 0, 1, 1]))  # fmt: skip
     sigma = 0.005 / 2 * math.sqrt(2) * fitted.noise_multiplier_ * 0.5 * math.sqrt(2)
@@ -303,7 +304,8 @@ def test_the_rate_at_which_records_enter_a_batch(learner):
     y[0] = 1
     if learner == "penalised":
         fitted = dpf.DPFermiClassifier(
-            penalty=0.0, epsilon=50.0, delta=1e-3, steps=1, batch_size=int(rate * n), max_grad_norm=C, random_state=0,
+            penalty=0.0, epsilon=50.0, delta=1e-3, steps=1, batch_size=int(rate * n), max_grad_norm=C, noise="study",
+            random_state=0,
             learning_rate=rate * n, group_frequencies={0: 0.5, 1: 0.5},
         ).fit(X, y, sensitive_features=np.arange(n) % 2)  # fmt: skip
     else:

@@ -89,7 +89,14 @@ def descended(**changes):
 
 
 def penalised(**changes):
-    settings = {"penalty": (0.0, 1.0), "epsilon": 5.0, "delta": 1e-3, "batch_size": 4, "random_state": 0}
+    settings = {
+        "penalty": (0.0, 1.0),
+        "epsilon": 5.0,
+        "delta": 1e-3,
+        "batch_size": 4,
+        "noise": "study",
+        "random_state": 0,
+    }
     return dpf.DPFermiClassifier(**settings | changes).fit(**grouped())
 
 

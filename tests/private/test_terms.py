@@ -45,6 +45,10 @@ TERMS = {
     "DPLogisticRegression": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
     "DPLinearSVM": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
     "secure DP": ({"the expected batch size, a number given by the user", LABELS}, ""),
+    "secure fermi, frequency_epsilon": (
+        {BATCH, LABELS, "the groups"}, "sum of 2 parts; group frequencies from noisy counts",
+    ),
+    "secure fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, ""),
     "fermi, frequency_epsilon": ({BATCH, LABELS, "the groups"}, "group frequencies from noisy counts"),
     "fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, STUDY_NOTE),
     "fermi, as_run": ({ROWS, "the group frequencies"}, "frequencies of the groups are used without noise"),
