@@ -126,7 +126,7 @@ class DPLogisticRegression(LinearClassifier):
     >>> model.predict(X).shape, round(model.noise_multiplier_, 2)
     ((500,), 2.1)
     >>> print(model.privacy_statement_)
-    ε = 0.999952, δ = 1e-05, add-remove, per record; ...
+    ε = 0.999951, δ = 1e-05, add-remove, per record; ...
     """
 
     def __init__(
