@@ -10,7 +10,7 @@ X, FLAG = RNG.normal(size=(40, 3)), np.tile([0, 1], 20)
 GROUP, OTHER = np.repeat([0, 1], 20), np.repeat(["f", "m"], 20)
 YES = np.where(FLAG == 1, "yes", "no")
 STUDY = {"noise": "study", "random_state": 0}
-TRAINED = {"delta": 1e-3, "steps": 3, "learning_rate": 0.1, "random_state": 0}
+TRAINED = {"delta": 1e-3, "steps": 3, "learning_rate": 0.1, "noise": "study", "random_state": 0}
 RULES = [lambda x, _: np.zeros(len(x)), lambda x, _: np.ones(len(x))]
 
 # the estimator, a fit of it, and one that fails late: other data, and a setting that is found to be wrong in the end

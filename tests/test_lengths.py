@@ -29,7 +29,7 @@ COUNTED = {"positives": np.array([2, 3, 4]), "counts": np.array([5, 6, 7])}
 UTILITIES = {"utilities": np.array([0.5, 0.2, 0.1]), "neighbour": np.array([0.4, 0.2, 0.3])}
 CELLS = {"prob": np.full(8, 0.125), "x": GUESSED[:8], "a": GROUP[:8], "y": Y[:8]}
 STUDY = {"noise": "study", "random_state": 0}
-TRAINED = {"delta": 1e-3, "steps": 1, "learning_rate": 0.1, "random_state": 0}
+TRAINED = {"delta": 1e-3, "steps": 1, "learning_rate": 0.1, "noise": "study", "random_state": 0}
 ODDS = dpf.EqualizedOddsPostprocessor(gamma=0.1)
 PROJECTION = dpf.FairProjection("demographic_parity", tolerance=0.1)
 RULES = [lambda x, _: np.zeros(len(x)), lambda x, _: np.ones(len(x))]

@@ -1,9 +1,11 @@
-"""Sampling of Poisson batches, in time proportional to the number of records drawn."""
+"""Sampling of Poisson batches: seeded, in time proportional to those drawn, or by the system's coins."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
@@ -58,3 +60,37 @@ def poisson_batches(n: int, rate: float, count: int, seed: np.random.SeedSequenc
         for at, start, stop in zip(edges[:-1], cuts[:-1], cuts[1:], strict=True):
             yield places[start:stop] - at
         waiting = places[cuts[-1] :]
+
+
+def system_batches(n: int, rate: float, count: int) -> Iterator[np.ndarray]:
+    """Draw batches by coins made of the operating system's words, whose probability is exact.
+
+    A record enters if a uniform number of 72 bits is below q·2⁷², rounded down. Its first byte decides but for one time
+    in 256; then its last 64 bits do. So the probability is at most q, and less by at most 2⁻⁷². A lower rate is no less
+    private (see `dpfair_lib.privacy.grid_noise`).
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    rate : float
+        Probability q in (0, 1].
+    count : int
+        Number of batches.
+
+    Yields
+    ------
+    ndarray of int
+        Rows of one batch, ascending; possibly none.
+    """
+    first, rest = divmod(math.floor(Fraction(rate) * 2**72), 2**64)
+    for _ in range(count):
+        if rate == 1:
+            yield np.arange(n)
+            continue
+        begins = np.frombuffer(os.urandom(n), dtype=np.uint8)
+        enters = begins < first
+        open_yet = np.flatnonzero(begins == first)
+        ends = np.frombuffer(os.urandom(8 * len(open_yet)), dtype=np.uint64)
+        enters[open_yet] = ends < np.uint64(rest)
+        yield np.flatnonzero(enters)

@@ -12,9 +12,11 @@ import numpy as np
 from dpfair_lib._arguments import inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
+from dpfair_lib.learners.fermi_exact import train_exact
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
-from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
+from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
@@ -24,6 +26,7 @@ PUBLIC = (
     "the two labels",
     "the groups",
 )
+NO_PROOF = ", which as_run=True does not provide (the method as run has no proof of privacy)"
 AS_RUN_CLIP, AS_RUN_RADIUS = 5.0, 5.0  # L and C of the published comparison
 AS_RUN_NOTE = (
     "printed numbers of DP-FERMI as run: the gradient of the batch mean is clipped, not those of the records, so "
@@ -81,10 +84,13 @@ class DPFermiClassifier(LinearClassifier):
     replicates : int, default=1
         Number of times to train, with independent batches and noise. Within a replicate, models with different λ use
         the same batches and noise, so compare them in pairs.
-    noise : {"study"}, default="study"
-        Seeded floating-point noise, for experiments; it protects nobody. "secure" raises.
+    noise : {"secure", "study"}, default="secure"
+        "secure" draws the noise with OpenDP's exact samplers, and the batches with the operating system's words. It
+        raises with ``as_run``, for more than one λ, which would share their noise, and for more than one replicate.
+        "study" is seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of batches and noise. Replicate r is the same for every number of replicates and of λ.
+        Source of study batches and noise; must be None for secure noise. Replicate r is the same for every number of
+        replicates and of λ.
 
     Attributes
     ----------
@@ -115,7 +121,7 @@ class DPFermiClassifier(LinearClassifier):
     >>> adult = dpf.synthetic("adult", n=500, random_state=0)
     >>> X = adult.X[["age", "education-num"]] / [90, 16]
     >>> model = dpf.DPFermiClassifier(
-    ...     penalty=1.0, epsilon=2.0, delta=1e-5, steps=20, batch_size=100, frequency_epsilon=0.5, random_state=0
+    ...     penalty=1.0, epsilon=2.0, delta=1e-5, steps=20, batch_size=100, frequency_epsilon=0.5
     ... ).fit(X, adult.y, sensitive_features=adult.sensitive_features)
     >>> model.predict(X).shape, model.groups_.tolist()
     ((500,), ['Female', 'Male'])
@@ -126,7 +132,7 @@ class DPFermiClassifier(LinearClassifier):
         learning_rate: float = 0.005, w_learning_rate: float = 0.01, max_grad_norm: float = AS_RUN_CLIP,
         w_max_grad_norm: float | None = None, w_radius: float | None = None,
         group_frequencies: Mapping[Any, float] | None = None, frequency_epsilon: float | None = None,
-        penalised_group: Any = None, replicates: int = 1, noise: Noise = "study", random_state: Any = None,
+        penalised_group: Any = None, replicates: int = 1, noise: Noise = "secure", random_state: Any = None,
     ) -> None:  # fmt: skip
         self.penalty = penalty
         self.epsilon = epsilon
@@ -168,8 +174,9 @@ class DPFermiClassifier(LinearClassifier):
         ------
         ValueError
             If a parameter is out of its range or belongs to the other way of training; if group_frequencies and
-            frequency_epsilon are both missing or both given, or do not fit the groups; if X, y or the groups are
-            malformed; if there is only one label or one group; if weights or W overflow.
+            frequency_epsilon are both missing or both given, or do not fit the groups; if secure noise comes with a
+            seed, ``as_run``, several λ or several replicates; if X, y or the groups are malformed; if there is only one
+            label or one group; if weights or W overflow.
         """
         for name in (
             "noise_multiplier_",
@@ -179,10 +186,15 @@ class DPFermiClassifier(LinearClassifier):
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
         replicates = positive_integer(self.replicates, "replicates")
-        no_secure = NOT_PROVIDED.format("this learner")
+        no_secure = NO_PROOF if self.as_run else ""
         sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
+        if self.noise == "secure" and len(steps.strengths) > 1:
+            raise ValueError(
+                f"penalty: found {len(steps.strengths)} numbers beside noise='secure', expected one: models that share "
+                "their noise promise nothing together; fit again for another, with a statement of its own"
+            )
         features, labels = checked(self, X, y)
-        if (widest := abs(features).max()) > WIDEST:
+        if self.noise == "study" and (widest := abs(features).max()) > WIDEST:
             raise ValueError(f"X: found an entry of size {widest:.3g}, expected at most {WIDEST:g}")
         self.classes_, codes = two_labels(labels)
         self.groups_, groups = as_groups(sensitive_features)
@@ -225,9 +237,15 @@ class DPFermiClassifier(LinearClassifier):
     ) -> tuple[np.ndarray, np.ndarray]:
         share, public = self._check_frequencies(epsilon)
         rate = steps.batch_size / len(data[1])
-        multiplier = dp_sgd_noise(epsilon - share, delta, rate, steps.count, "pld")
+        secure = self.noise == "secure"
+        accounted = continuous_delta(delta) if secure else delta
+        multiplier = dp_sgd_noise(epsilon - share, accounted, rate, steps.count, "pld")
         known = (*PUBLIC, "the group frequencies") if public is not None else PUBLIC
-        statement = dp_sgd_statement(multiplier, rate, steps.count, delta, "pld", public=known)
+        if secure:
+            width = data[0].shape[1] + 2 * len(counts)
+            statement = grid_statement(multiplier, rate, steps.count, width, delta, public=known)
+        else:
+            statement = dp_sgd_statement(multiplier, rate, steps.count, delta, "pld", public=known)
         if public is None:
             counted = PrivacyStatement(
                 share, 0.0, "add-remove", public=("the groups",), note="group frequencies from noisy counts"
@@ -237,10 +255,10 @@ class DPFermiClassifier(LinearClassifier):
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         frequencies, models = [], []
         for source in sources:
-            for_steps, for_counts = source.replicate_seed().spawn(2)
+            seeds = None if secure else source.replicate_seed().spawn(2)
             used = public
             if used is None:
-                counting = NoiseSource(source.noise, np.random.default_rng(for_counts))
+                counting = source if seeds is None else NoiseSource("study", np.random.default_rng(seeds[1]))
                 noisy = counting.add_laplace(counts.astype(float), noise_scale(1, share))
                 used = np.maximum(noisy, 1) / np.maximum(noisy, 1).sum()
             least = used.min()
@@ -251,7 +269,11 @@ class DPFermiClassifier(LinearClassifier):
                 w_radius=math.sqrt(2 / least) if self.w_radius is None else steps.w_radius,
             )
             frequencies.append(used)
-            models.append(train_private(data, used, exact, for_steps))
+            models.append(
+                train_exact(data, used, exact)
+                if seeds is None
+                else train_private(data, used, exact, seeds[0])
+            )
         self.group_frequencies_ = np.array(frequencies if len(sources) > 1 else frequencies[0])
         weights, W = zip(*models, strict=True)
         return np.array(weights), np.array(W)

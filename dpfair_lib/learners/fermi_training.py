@@ -184,7 +184,7 @@ def _descend(
         factors = residuals(p, y[rows], groups[rows], frequencies, steps.strengths, W)
         gradient, w_gradient = means(rows, features, p, factors, W)
         weights = weights - steps.learning_rate * gradient
-        W = _inside(W + scale * w_gradient, steps.w_radius)
+        W = inside(W + scale * w_gradient, steps.w_radius)
     return weights, W
 
 
@@ -221,7 +221,8 @@ def printed_noise(
     return common * math.sqrt(of_weights), common * math.sqrt(32 * (radius**2 + 1 / rho))
 
 
-def _inside(W: np.ndarray, radius: float) -> np.ndarray:
+def inside(W: np.ndarray, radius: float) -> np.ndarray:
+    """Return matrices of shape (models, k, 2), each scaled back to a Frobenius norm where it is longer."""
     largest = np.maximum(abs(W).max(axis=(1, 2), keepdims=True), 1)  # squares of large entries would overflow
     norms = largest * np.linalg.norm(W / largest, axis=(1, 2), keepdims=True)
     return W / np.maximum(norms / radius, 1)

@@ -17,8 +17,6 @@ from dpfair_lib.learners.losses import Loss
 # The largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and clipping by it would
 # drop the record; or the loss does.
 WIDEST, HEAVIEST = 1e100, 1e200
-NOT_PROVIDED = ", which {} does not provide (its sampler is seeded and works on floats)"
-"""Why noise='secure' is refused where a learner's own sampler draws."""
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):

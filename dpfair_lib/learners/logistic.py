@@ -9,11 +9,12 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners import fused_backend, opacus_backend
-from dpfair_lib.learners.linear import HEAVIEST, NOT_PROVIDED, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.learners import exact_steps, fused_backend, opacus_backend
+from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.accounting import DpSgdRelation
+from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.sampling import Noise
 
@@ -21,6 +22,8 @@ BACKENDS: dict[str, Backend] = {"fused": fused_backend.train, "opacus": opacus_b
 COUNTED = "the expected batch size, which is sample rate × number of rows, so the number of rows"
 FIXED = "the expected batch size, a number given by the user"
 LABELS = "the two labels"
+SECURE = {"backend": ("fused",), "dtype": ("float64",), "device": ("auto", "cpu")}
+"""What goes with secure noise: its steps are exact sums of integers, which neither backend computes."""
 LARGEST = {"float64": (WIDEST, HEAVIEST), "float32": (1e15, 1e20)}  # entry of X and weight, per precision
 
 
@@ -29,7 +32,8 @@ class DPLogisticRegression(LinearClassifier):
 
     The privacy statement covers the rows given to `fit`: their features, their labels, and whether a record is present.
     It does not cover what was computed from the rows before, such as a standardisation or the choice of these
-    parameters.
+    parameters. It is a guarantee for secure noise, the default: batches by coins of the operating system, exact sums of
+    gradients that are rounded to a fine grid, and exactly drawn Gaussian noise on that grid.
 
     Each noisy sum of gradients is divided by a number that is assumed to be public. By default it is computed from the
     number of rows, which is then public too. If records may be added or removed and their number must be protected,
@@ -63,7 +67,7 @@ class DPLogisticRegression(LinearClassifier):
         Whether there is an intercept. Its gradient is clipped and gets noise like the others.
     replicates : int, default=1
         Number of models to train on the same rows, with independent batches and noise, to study the spread of the
-        results.
+        results. More than one raises with secure noise.
     shared_batches : bool, default=False
         Whether all replicates use the same batches with independent noise, for paired comparisons. The replicates are
         then dependent, and their spread is too small; the statement says so. Together, R of them cost as much as one
@@ -72,17 +76,19 @@ class DPLogisticRegression(LinearClassifier):
     relation : {"add-remove", "replace-one"}, default="add-remove"
         Which data sets are neighbours. It changes the accounting, not the steps.
     device : str, default="auto"
-        A PyTorch device; "auto" uses a GPU if there is one.
+        With study noise a PyTorch device; "auto" uses a GPU if there is one. Secure noise uses the CPU, and raises for
+        another device, backend or precision than the defaults.
     backend : {"fused", "opacus"}, default="fused"
-        Program that carries out the steps: matrix products written for linear models, or Opacus. The mechanism and the
-        statement are the same, the random numbers differ.
+        Program that carries out the steps with study noise: matrix products written for linear models, or Opacus. The
+        mechanism and the numbers of the statement are the same, the random numbers differ.
     dtype : {"float64", "float32"}, default="float64"
         Precision of the steps.
-    noise : {"study"}, default="study"
-        Seeded floating-point noise, for experiments. It protects nobody, and the statement says so. "secure" raises,
-        because no backend provides it.
+    noise : {"secure", "study"}, default="secure"
+        "secure" draws the noise with OpenDP's exact sampler, and the batches with the operating system's words. "study"
+        is seeded floating-point noise, for experiments. It protects nobody, and the statement says so.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of batches and noise; None uses fresh entropy. Replicate r is the same for every number of replicates.
+        Source of study batches and noise; None uses fresh entropy. Must be None for secure noise. Replicate r is the
+        same for every number of replicates.
 
     Attributes
     ----------
@@ -97,9 +103,15 @@ class DPLogisticRegression(LinearClassifier):
     privacy_statement_ : PrivacyStatement
         What the training costs, for each replicate alone.
 
+    Notes
+    -----
+    The noise is calibrated for a δ smaller by the factor 1 − 2⁻¹⁴, if it is secure. What is left covers that it is
+    discrete (see `dpfair_lib.privacy.grid_noise` for the proof, and `dpfair_lib.learners.exact_steps` for the steps).
+
     References
     ----------
-    Abadi et al. (2016), Algorithm 1, with Poisson sampling; Ghoukasian and Asoodeh (ISIT 2024), § IV.
+    Abadi et al. (2016), Algorithm 1, with Poisson sampling; Ghoukasian and Asoodeh (ISIT 2024), § IV; Canonne, Kamath
+    and Steinke (2020) for the sampler.
 
     Examples
     --------
@@ -109,12 +121,12 @@ class DPLogisticRegression(LinearClassifier):
     >>> adult = dpf.synthetic("adult", n=500, random_state=0)
     >>> X = adult.X[["age", "education-num"]] / [90, 16]
     >>> model = dpf.DPLogisticRegression(
-    ...     epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=20, learning_rate=0.5, random_state=0
+    ...     epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=20, learning_rate=0.5
     ... ).fit(X, adult.y)
     >>> model.predict(X).shape, round(model.noise_multiplier_, 2)
     ((500,), 2.1)
     >>> print(model.privacy_statement_)
-    NO GUARANTEE: ε = 0.999951, δ = 1e-05, add-remove, per record; ...
+    ε = 0.999951, δ = 1e-05, add-remove, per record; ...
     """
 
     def __init__(
@@ -123,7 +135,7 @@ class DPLogisticRegression(LinearClassifier):
         expected_batch_size: float | None = None, classes: Any = None, fit_intercept: bool = True,
         replicates: int = 1, shared_batches: bool = False, relation: DpSgdRelation = "add-remove",
         device: str = "auto", backend: Literal["fused", "opacus"] = "fused", dtype: Precision = "float64",
-        noise: Noise = "study", random_state: Any = None,
+        noise: Noise = "secure", random_state: Any = None,
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.noise_multiplier = noise_multiplier
@@ -164,37 +176,24 @@ class DPLogisticRegression(LinearClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range; if neither or both of epsilon and noise_multiplier are given; if noise
-            is "secure"; if the device does not exist; if X or y is malformed or empty; if y has one label only and
-            ``classes`` is not given, or has a label outside ``classes``; if an entry of X is above 10¹⁰⁰ in size (10¹⁵
-            in 32 bits); if a weight overflows.
+            If a parameter is out of its range; if neither or both of epsilon and noise_multiplier are given; if a seed,
+            replicates, or another backend, precision or device than the defaults come with secure noise; if the device
+            does not exist; if X or y is malformed or empty; if y has one label only and ``classes`` is not given, or
+            has a label outside ``classes``; with study noise if an entry of X is above 10¹⁰⁰ in size (10¹⁵ in 32 bits;
+            with secure noise it is cut down to 10¹⁰⁰); if a weight overflows.
         """
-        train, delta = self._check_kind(), inside_unit(self.delta, "delta")
+        self._check_kind()
+        delta, secure = inside_unit(self.delta, "delta"), self.noise == "secure"
         replicates = positive_integer(self.replicates, "replicates")
-        no_secure = NOT_PROVIDED.format(f"backend {self.backend!r}")
-        sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
-        device = self._device()
-        steps = self._check_steps(delta)
+        sources = NoiseSource.replicates(self.noise, self.random_state, replicates)
+        steps = self._check_steps(continuous_delta(delta) if secure else delta)
+        train = self._train_secure if secure else self._train_study
         features, labels = checked(self, X, y)
-        widest, heaviest = LARGEST[self.dtype]
-        if (found := abs(features).max()) > widest:
-            raise ValueError(f"X: found an entry of size {found:.3g}, expected at most {widest:g}")
         self.classes_, codes = two_labels(labels, self.classes)
-        statement = dp_sgd_statement(
-            steps.noise_multiplier, steps.sample_rate, steps.count, delta, "pld", relation=self.relation,
-            public=(COUNTED if steps.expected_batch_size is None else FIXED, LABELS),
-        )  # fmt: skip
+        statement = self._statement(steps, features.shape[1] + steps.fit_intercept, delta, secure=secure)
         with np.errstate(all="ignore"):
-            weights = train(
-                features,
-                codes,
-                steps,
-                [source.replicate_seed() for source in sources],
-                device,
-                dtype=self.dtype,
-                shared_batches=self.shared_batches,
-            )
-        if not (abs(weights) <= heaviest).all():  # NaN among them
+            weights = train(features, codes, steps, sources)
+        if not (abs(weights) <= LARGEST[self.dtype][1]).all():  # NaN among them
             divisor = steps.divisor(len(features))
             raise ValueError(
                 f"learning_rate: found {self.learning_rate}, at which weights overflow and the loss is not finite; "
@@ -209,6 +208,35 @@ class DPLogisticRegression(LinearClassifier):
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
+    def _statement(self, steps: Steps, width: int, delta: float, *, secure: bool) -> PrivacyStatement:
+        """Return what the steps cost, before it is marked by the kind of noise."""
+        public = (COUNTED if steps.expected_batch_size is None else FIXED, LABELS)
+        numbers = steps.noise_multiplier, steps.sample_rate, steps.count
+        if secure:
+            return grid_statement(*numbers, width, delta, relation=self.relation, public=public)
+        return dp_sgd_statement(*numbers, delta, "pld", relation=self.relation, public=public)
+
+    def _train_secure(
+        self, X: np.ndarray, codes: np.ndarray, steps: Steps, _: list[NoiseSource]
+    ) -> np.ndarray:
+        return exact_steps.train(X, codes, steps)
+
+    def _train_study(
+        self, X: np.ndarray, codes: np.ndarray, steps: Steps, sources: list[NoiseSource]
+    ) -> np.ndarray:
+        widest = LARGEST[self.dtype][0]
+        if (found := abs(X).max()) > widest:
+            raise ValueError(f"X: found an entry of size {found:.3g}, expected at most {widest:g}")
+        return BACKENDS[self.backend](
+            X,
+            codes,
+            steps,
+            [source.replicate_seed() for source in sources],
+            self._device(),
+            dtype=self.dtype,
+            shared_batches=self.shared_batches,
+        )
+
     def _note(self, replicates: int) -> str:
         if not self.shared_batches:
             return f"each of {replicates} replicates alone; they add up"
@@ -218,14 +246,19 @@ class DPLogisticRegression(LinearClassifier):
             f"together they cost what one does at 1/√{replicates} of the noise multiplier"
         )
 
-    def _check_kind(self) -> Backend:
+    def _check_kind(self) -> None:
         one_of(self.backend, "backend", BACKENDS)
         one_of(self.dtype, "dtype", LARGEST)
         one_of(self.relation, "relation", ("add-remove", "replace-one"))
         for name in ("fit_intercept", "shared_batches"):
             if not isinstance(value := getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name}: found {value!r}, expected True or False")
-        return BACKENDS[self.backend]
+        if self.noise == "secure":
+            for name, provided in SECURE.items():
+                if (value := getattr(self, name)) not in provided:
+                    raise ValueError(
+                        f"{name}: found {value!r} beside noise='secure', expected {' or '.join(map(repr, provided))}"
+                    )
 
     def _check_steps(self, delta: float) -> Steps:
         if (self.epsilon is None) == (self.noise_multiplier is None):
@@ -282,7 +315,7 @@ class DPLinearSVM(DPLogisticRegression):
     >>> adult = dpf.synthetic("adult", n=500, random_state=0)
     >>> X = adult.X[["age", "education-num"]] / [90, 16]
     >>> model = dpf.DPLinearSVM(
-    ...     epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=20, learning_rate=0.5, random_state=0
+    ...     epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=20, learning_rate=0.5
     ... ).fit(X, adult.y)
     >>> model.decision_function(X).shape
     (500,)

@@ -146,6 +146,38 @@ def add_discrete_laplace_noise(
     return whole + (up - down)
 
 
+def add_discrete_gaussian_noise(counts: np.ndarray, scale: float) -> np.ndarray:
+    """Add independent discrete Gaussian noise, P(k) ∝ e^(−k²/(2s²)), to every integer; OpenDP's exact sampler only.
+
+    The noisy integer is exact, and then cut off at the ends of the 64-bit integers.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n,), 64-bit integers
+        The exact numbers.
+    scale : float
+        s > 0.
+
+    Returns
+    -------
+    ndarray of shape (n,), 64-bit integers
+        Noisy numbers.
+
+    Raises
+    ------
+    ValueError
+        If the numbers are not 64-bit integers, or the scale is not positive.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020), Algorithm 3.
+    """
+    scale = positive(scale, "scale")
+    if counts.dtype != np.int64:
+        raise ValueError(f"counts: found numbers of type {counts.dtype}, expected int64")
+    return np.array(_secure("gaussian", "i64", scale)(counts.tolist()), dtype=np.int64)
+
+
 def checked_generator(noise: Noise, rng: Any) -> np.random.Generator | None:
     """Return the generator of study noise, and None for secure noise; raise if it does not go with the noise."""
     one_of(noise, "noise", KINDS)

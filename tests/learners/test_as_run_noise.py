@@ -9,7 +9,7 @@ from scipy.stats import kstest
 
 from dpfair_lib import DPFermiClassifier
 from dpfair_lib.learners import fermi
-from dpfair_lib.learners.fermi_training import _inside, printed_noise
+from dpfair_lib.learners.fermi_training import inside, printed_noise
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 2)), np.arange(40) % 2
@@ -26,7 +26,8 @@ def test_both_players_get_the_printed_noise_of_the_smallest_group(monkeypatch, r
 
     monkeypatch.setattr(fermi, "train_as_run", watched)
     model = DPFermiClassifier(
-        penalty=1.0, epsilon=2.0, delta=1e-5, steps=3, batch_size=20, random_state=0, as_run=True,
+        penalty=1.0, epsilon=2.0, delta=1e-5, steps=3, batch_size=20, noise="study", random_state=0,
+        as_run=True,
         max_grad_norm=1.5, w_radius=radius, penalised_group="m",
     ).fit(X, Y, sensitive_features=GROUPS)  # fmt: skip
     ((frequencies, steps, chosen),) = handed
@@ -43,10 +44,10 @@ def test_both_players_get_the_printed_noise_of_the_smallest_group(monkeypatch, r
 def test_a_matrix_is_only_scaled_and_only_if_it_is_too_far_out():
     shapes = np.array([[[3.0, 0.0], [0.0, 4.0]], [[0.3, 0.0], [0.0, 0.4]], [[0.0, 0.0], [0.0, 0.0]]])
     for scale in (1e-3, 1.0, 1e200):
-        inside = _inside(shapes * scale, 1.0)
+        found = inside(shapes * scale, 1.0)
         lengths = np.array([5.0, 0.5, 0.0]) * scale
-        assert np.isfinite(inside).all()
-        for before, after, length in zip(shapes * scale, inside, lengths, strict=True):
+        assert np.isfinite(found).all()
+        for before, after, length in zip(shapes * scale, found, lengths, strict=True):
             assert after == pytest.approx(before / max(length, 1.0), rel=1e-12)
             assert math.hypot(*after.ravel()) <= 1 + 1e-12
 
@@ -61,7 +62,8 @@ def test_how_far_the_matrix_may_go_in_the_private_training(monkeypatch, given):
 
     monkeypatch.setattr(fermi, "train_private", watched)
     DPFermiClassifier(
-        penalty=1.0, epsilon=2.0, delta=1e-5, steps=3, batch_size=20, random_state=0, w_radius=given,
+        penalty=1.0, epsilon=2.0, delta=1e-5, steps=3, batch_size=20, noise="study", random_state=0,
+        w_radius=given,
         w_max_grad_norm=given, group_frequencies={"f": 0.25, "m": 0.75},
     ).fit(X, Y, sensitive_features=GROUPS)  # fmt: skip
     ((steps),) = handed
@@ -78,6 +80,7 @@ def test_frequencies_add_up_where_a_group_has_one_record():
             delta=1e-5,
             steps=1,
             batch_size=20,
+            noise="study",
             random_state=seed,
             frequency_epsilon=20.0,
         ).fit(X, Y, sensitive_features=groups)
@@ -89,7 +92,8 @@ def test_the_noise_on_the_matrix_is_normal_with_its_deviation(monkeypatch):
     handed, train = [], fermi.train_as_run
     monkeypatch.setattr(fermi, "train_as_run", lambda *given: handed.append(given) or train(*given))
     DPFermiClassifier(
-        penalty=1.0, epsilon=2.0, delta=1e-5, steps=1, batch_size=40, random_state=0, as_run=True, w_radius=1e9,
+        penalty=1.0, epsilon=2.0, delta=1e-5, steps=1, batch_size=40, noise="study", random_state=0,
+        as_run=True, w_radius=1e9,
         max_grad_norm=1e-6, penalised_group="m",
     ).fit(X, Y, sensitive_features=GROUPS)  # fmt: skip
     data, frequencies, steps, _, chosen = handed[0]
@@ -105,7 +109,8 @@ def test_the_noise_on_the_matrix_is_normal_with_its_deviation(monkeypatch):
 def test_the_intercept_is_learnt():
     X, y = np.zeros((200, 1)), np.arange(200) % 10 > 0
     model = DPFermiClassifier(
-        penalty=0.0, epsilon=200.0, delta=1e-5, steps=60, batch_size=100, learning_rate=0.5, random_state=0,
+        penalty=0.0, epsilon=200.0, delta=1e-5, steps=60, batch_size=100, learning_rate=0.5, noise="study",
+        random_state=0,
         group_frequencies={0: 0.5, 1: 0.5},
     ).fit(X, y, sensitive_features=np.arange(200) // 100)  # fmt: skip
     assert model.predict(X).all()

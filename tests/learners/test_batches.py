@@ -1,9 +1,12 @@
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2, kstest
 
 from dpfair_lib.learners import batches
-from dpfair_lib.learners.batches import RECORDS, poisson_batches
+from dpfair_lib.learners.batches import RECORDS, poisson_batches, system_batches
 
 # Each test below rejects a right sampler with probability at most 1e-6, by exact binomial tails and a union
 # bound; the seed being fixed, it either always passes or never.
@@ -105,3 +108,39 @@ def test_batches_are_the_same_however_many_are_drawn_together(monkeypatch, toget
     expected = draw(50, 0.1, 300)
     monkeypatch.setattr(batches, "RECORDS", together)
     assert [rows.tolist() for rows in draw(50, 0.1, 300)] == [rows.tolist() for rows in expected]
+
+
+def coin(words, rate, monkeypatch):
+    """Whether a record enters whose 72 bits are given, by the operating system's words."""
+    bits = words.to_bytes(9, "big")
+    answers = {1: bits[:1], 8: np.array([int.from_bytes(bits[1:], "big")], dtype=np.uint64).tobytes(), 0: b""}
+    monkeypatch.setattr(batches.os, "urandom", lambda size: answers[size])
+    return len(next(system_batches(1, rate, 1))) == 1
+
+
+@pytest.mark.parametrize("rate", [0.3, 1 / 256, 0.5, 1e-9, 2.0**-60, 1 - 2.0**-53, 0.034, 1e-300])
+def test_a_coin_of_72_bits_is_exact(rate, monkeypatch):
+    edge = math.floor(Fraction(rate) * 2**72)
+    for words, due in [(0, edge > 0), (edge - 1, True), (edge, False), (edge + 1, False), (2**72 - 1, False)]:
+        if words >= 0:
+            assert coin(words, rate, monkeypatch) == due
+    assert Fraction(edge, 2**72) <= Fraction(rate) < Fraction(edge + 1, 2**72)
+
+
+def test_coins_of_the_system_are_independent():
+    # seeded words in their place, so that the test always gives the same answer
+    words = np.random.default_rng(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches.os, "urandom", words.bytes)
+        for rate in (0.3,):
+            drawn = np.zeros((40_000, 12), dtype=bool)
+            for step, rows in enumerate(system_batches(12, rate, 40_000)):
+                assert (np.diff(rows) > 0).all()
+                drawn[step, rows] = True
+            assert counts_fit(drawn, rate)
+            assert not counts_fit(drawn, 0.95 * rate)
+
+
+def test_all_rows_need_no_coin(monkeypatch):
+    monkeypatch.setattr(batches.os, "urandom", lambda _: pytest.fail("words were drawn"))
+    assert [batch.tolist() for batch in system_batches(3, 1.0, 2)] == [[0, 1, 2]] * 2

@@ -14,7 +14,7 @@ Y = (X @ [1.0, -1.0, 0.3] + RNG.normal(size=60) > 0).astype(int)
 CPU = torch.device("cpu")
 GOOD = {
     "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
-    "learning_rate": 0.1, "random_state": 0,
+    "learning_rate": 0.1, "random_state": 0, "noise": "study",
 }  # fmt: skip
 BACKENDS = {"fused": fused_backend.train, "opacus": opacus_backend.train}
 

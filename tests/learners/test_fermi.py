@@ -16,9 +16,10 @@ from dpfair_lib.privacy import STUDY_NOTE, dp_sgd_epsilon, dp_sgd_noise
 
 SEX = np.where(S == 0, "f", "m")
 GOOD = {
-    "penalty": 1.0, "epsilon": 2.0, "delta": 1e-5, "steps": 5, "batch_size": 20, "random_state": 0,
+    "penalty": 1.0, "epsilon": 2.0, "delta": 1e-5, "steps": 5, "batch_size": 20, "noise": "study", "random_state": 0,
     "group_frequencies": {"f": 0.4, "m": 0.6},
 }  # fmt: skip
+SECURE = {"noise": "secure", "random_state": None}
 AS_RUN = {**GOOD, "group_frequencies": None, "as_run": True}
 
 
@@ -152,7 +153,13 @@ def test_one_seed_one_model(base):
 def test_without_penalty_the_noise_is_that_of_dp_sgd():
     ours = fitted(penalty=0.0)
     peer = DPLogisticRegression(
-        epsilon=2.0, delta=1e-5, max_grad_norm=5.0, sample_rate=20 / N, steps=5, learning_rate=0.1
+        epsilon=2.0,
+        delta=1e-5,
+        max_grad_norm=5.0,
+        sample_rate=20 / N,
+        steps=5,
+        learning_rate=0.1,
+        noise="study",
     ).fit(X, Y)
     assert ours.noise_multiplier_ == peer.noise_multiplier_
     assert ours.privacy_statement_.epsilon == peer.privacy_statement_.epsilon
@@ -179,7 +186,17 @@ def test_without_penalty_the_noise_is_that_of_dp_sgd():
         ({"w_max_grad_norm": 0}, "w_max_grad_norm: found 0"),
         ({"w_radius": 0}, "w_radius: found 0"),
         ({"replicates": 0}, "replicates: found 0"),
-        ({"noise": "secure"}, "noise: found 'secure', which this learner does not provide"),
+        ({"noise": "secure"}, "random_state: found 0 beside noise='secure'"),
+        (SECURE | {"replicates": 2}, "replicates: found 2 beside noise='secure'"),
+        (SECURE | {"penalty": [0.0, 1.0]}, "penalty: found 2 numbers beside noise='secure', expected one"),
+        (SECURE | {"max_grad_norm": 1e101}, "max_grad_norm: found 1e.101, expected a number from 1e-100"),
+        (SECURE | {"w_max_grad_norm": 1e-101}, "w_max_grad_norm: found 1e-101, expected a number from"),
+        (SECURE | {"learning_rate": 1e300}, "at which weights or W overflow"),
+        (SECURE | {"penalty": 1e300}, "at which weights or W overflow"),
+        (
+            SECURE | {"as_run": True, "group_frequencies": None},
+            "noise: found 'secure', which as_run=True does not provide",
+        ),
         ({"random_state": -1}, "random_state: found -1"),
         ({"frequency_epsilon": 1.0}, "group_frequencies, frequency_epsilon: found both"),
         ({"group_frequencies": None}, "group_frequencies, frequency_epsilon: found neither"),

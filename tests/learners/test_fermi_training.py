@@ -7,7 +7,7 @@ import torch
 from fermi_small import P_S, WITH_ONES, N, S, Y, gradients, seed, steps
 from scipy.stats import chi2
 
-from dpfair_lib.learners.fermi_training import _inside, printed_noise, train_as_run, train_private
+from dpfair_lib.learners.fermi_training import inside, printed_noise, train_as_run, train_private
 from dpfair_lib.privacy import dp_sgd_noise
 
 # -- training with privacy
@@ -165,6 +165,6 @@ def test_printed_noise():
 def test_a_long_matrix_is_scaled_to_its_radius_and_not_to_nothing():
     for size in (1e-3, 1.0, 1e200, 1e305):
         W = size * np.arange(1.0, 7.0).reshape(1, 3, 2)
-        inside = _inside(W, 2.0)
+        found = inside(W, 2.0)
         wanted = W / W.max() * min(size * np.sqrt(91), 2) / np.sqrt(91) * 6 / 1.0
-        assert inside == pytest.approx(wanted, rel=1e-12)
+        assert found == pytest.approx(wanted, rel=1e-12)

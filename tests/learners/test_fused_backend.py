@@ -226,7 +226,7 @@ def test_replicates_are_independent_and_shared_batches_are_not():
 def test_statements_and_shared_batches(backend):
     given = {
         "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
-        "learning_rate": 0.1, "random_state": 0, "backend": backend, "replicates": 4,
+        "learning_rate": 0.1, "random_state": 0, "noise": "study", "backend": backend, "replicates": 4,
     }  # fmt: skip
     own = DPLogisticRegression(**given).fit(X, Y)
     shared = DPLogisticRegression(**given, shared_batches=True).fit(X, Y)
@@ -246,7 +246,7 @@ def test_statements_and_shared_batches(backend):
 def test_relations():
     given = {
         "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5, "learning_rate": 0.1,
-        "random_state": 0,
+        "random_state": 0, "noise": "study",
     }  # fmt: skip
     added, replaced = (
         DPLogisticRegression(**given, noise_multiplier=2.0, relation=relation).fit(X, Y)
@@ -307,7 +307,7 @@ def test_accuracies_are_those_of_opacus():
     def accuracies(seed, **changes):
         model = DPLogisticRegression(
             **{"noise_multiplier": 6.0, "delta": 1e-5, "max_grad_norm": 1.0, "sample_rate": 0.1, "steps": 60,
-            "learning_rate": 0.5, "replicates": RUNS, "random_state": seed, **changes}
+            "learning_rate": 0.5, "replicates": RUNS, "random_state": seed, "noise": "study", **changes}
         ).fit(x, y)  # fmt: skip
         return (model.predict(fresh) == truth).mean(axis=1)
 
@@ -341,7 +341,7 @@ def test_threads_are_left_as_they_were(monkeypatch):
 
 GOOD = {
     "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
-    "learning_rate": 0.1, "random_state": 0,
+    "learning_rate": 0.1, "random_state": 0, "noise": "study",
 }  # fmt: skip
 
 

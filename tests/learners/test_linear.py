@@ -10,7 +10,7 @@ from dpfair_lib.learners.opacus_backend import train
 
 GOOD = {
     "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
-    "learning_rate": 0.1, "random_state": 0,
+    "learning_rate": 0.1, "random_state": 0, "noise": "study",
 }  # fmt: skip
 
 

@@ -14,8 +14,9 @@ X = RNG.normal(size=(40, 3)) * [0.5, 1.0, 4.0]
 Y = (X @ [1.0, -1.0, 0.3] + RNG.normal(size=40) > 0).astype(int)
 GOOD = {
     "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
-    "learning_rate": 0.1, "random_state": 0,
+    "learning_rate": 0.1, "random_state": 0, "noise": "study",
 }  # fmt: skip
+SECURE = {"noise": "secure", "random_state": None}
 
 
 def test_one_seed_one_model():
@@ -72,6 +73,7 @@ def test_it_learns_what_can_be_learned():
         sample_rate=0.1,
         steps=300,
         learning_rate=1.0,
+        noise="study",
         random_state=0,
     ).fit(x, y)
     peer = LogisticRegression(C=np.inf).fit(x, y)
@@ -105,7 +107,20 @@ def test_it_learns_what_can_be_learned():
         ({"replicates": True}, "replicates: found True"),
         ({"fit_intercept": "yes"}, "fit_intercept: found 'yes'"),
         ({"backend": "keras"}, "backend: found 'keras', expected one of 'fused', 'opacus'"),
-        ({"noise": "secure"}, "noise: found 'secure', which backend 'fused' does not provide"),
+        ({"noise": "secure"}, "random_state: found 0 beside noise='secure'"),
+        (SECURE | {"replicates": 2}, "replicates: found 2 beside noise='secure'"),
+        (SECURE | {"backend": "opacus"}, "backend: found 'opacus' beside noise='secure', expected 'fused'"),
+        (SECURE | {"dtype": "float32"}, "dtype: found 'float32' beside noise='secure', expected 'float64'"),
+        (SECURE | {"device": "cuda"}, "device: found 'cuda' beside noise='secure', expected 'auto' or 'cpu'"),
+        (
+            SECURE | {"max_grad_norm": 1e101},
+            r"max_grad_norm: found 1e.101, expected a number from 1e-100 to 1e.100",
+        ),
+        (
+            SECURE | {"noise_multiplier": 0.05},
+            "epsilon, delta: found .*, at which noise on a grid costs up to",
+        ),
+        (SECURE | {"learning_rate": 1e308}, "learning_rate: found 1e.308, at which weights overflow"),
         ({"dtype": "float16"}, "dtype: found 'float16'"),
         ({"relation": "local"}, "relation: found 'local'"),
         ({"shared_batches": "yes"}, "shared_batches: found 'yes'"),
@@ -149,6 +164,7 @@ def test_bad_data_are_refused(x, y, message):
             sample_rate=1.0,
             steps=20,
             learning_rate=0.5,
+            noise="study",
             random_state=0,
         )
     ]
@@ -170,7 +186,7 @@ def test_defining_a_model_does_not_import_torch():
 def test_with_the_labels_given_a_record_decides_no_refusal(backend):
     X = np.random.default_rng(0).normal(size=(20, 2))
     setting = {"noise_multiplier": 1.0, "delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.5, "steps": 3,
-               "learning_rate": 0.1, "random_state": 0, "backend": backend}  # fmt: skip
+               "learning_rate": 0.1, "random_state": 0, "noise": "study", "backend": backend}  # fmt: skip
     one = np.where(np.arange(20) == 7, "yes", "no")
     given = DPLogisticRegression(**setting, classes=("yes", "no"))
     assert given.fit(X, np.full(20, "no")).classes_.tolist() == ["no", "yes"]

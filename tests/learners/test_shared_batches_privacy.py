@@ -103,6 +103,6 @@ def test_the_statement_says_so():
     x, y = rng.normal(size=(30, 3)), np.arange(30) % 2
     note = DPLogisticRegression(
         noise_multiplier=2.0, delta=DELTA, max_grad_norm=1.5, sample_rate=0.25, steps=5, learning_rate=0.1,
-        random_state=0, replicates=7, shared_batches=True,
+        noise="study", random_state=0, replicates=7, shared_batches=True,
     ).fit(x, y).privacy_statement_.note  # fmt: skip
     assert "together they cost what one does at 1/√7 of the noise multiplier" in note

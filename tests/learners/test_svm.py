@@ -184,6 +184,7 @@ SGD = dpf.DPLinearSVM(
     sample_rate=0.25,
     steps=5,
     learning_rate=0.1,
+    noise="study",
     random_state=0,
 )
 

@@ -44,10 +44,10 @@ class Asked:
 
     Attributes
     ----------
-    kind : {"laplace", "geometric", "gaussian", "choice"}
+    kind : {"laplace", "geometric", "gaussian", "discrete gaussian", "choice"}
         Its law.
     scale : float
-        b of the first two, σ of the third, 1 of an exponential choice.
+        b of the first two, σ or s of the next two, 1 of an exponential choice.
     values : ndarray
         What it is handed: the exact numbers, or the scores of the choice; NaN stands for one that is not told here.
     near : float
@@ -91,6 +91,10 @@ class Case:
         ``run(subject, data)``, the release: a fitted estimator, or what a function returns.
     learns : bool
         Whether it draws random numbers for other purposes than privacy, after the release (they are no noise).
+    batches : bool
+        Whether the operating system's words say which rows are in a batch.
+    apart : bool
+        Whether its study noise is drawn in a way of its own, and not by the sampler's stand-in.
     local : bool
         Whether each person's report is drawn from the operating system's words, and not from OpenDP's sampler.
     """
@@ -107,6 +111,8 @@ class Case:
     noisy: frozenset[str]
     run: Callable[[Any, Data], Any] = field(default=lambda subject, data: run(subject, data))
     learns: bool = False
+    batches: bool = False
+    apart: bool = False
     local: bool = False
 
     def __str__(self) -> str:
@@ -165,7 +171,10 @@ def cases() -> list[Case]:
     import cases_learners
     import cases_local
     import cases_samplers
+    import cases_steps
     import cases_study
 
-    rooms = (cases_counts, cases_game, cases_learners, cases_local, cases_samplers, cases_study)
+    rooms = (
+        cases_counts, cases_game, cases_learners, cases_local, cases_samplers, cases_steps, cases_study
+    )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

@@ -27,7 +27,7 @@ def frozen(case: Case, noise: str, answer: Answer = same_answers) -> Iterator[li
     with (
         watched(answer) as calls,
         same_reports(),
-        nothing_else_draws(learns=case.learns, system=case.local),
+        nothing_else_draws(learns=case.learns, system=case.local or case.batches),
     ):
         yield calls
 
@@ -99,7 +99,7 @@ def check_neighbours(case: Case, noise: str, answer: Answer = same_answers, ever
 
 def check_secure(case: Case, data: Data) -> None:
     """Raise unless the secure sampler is asked what it must be, once for each number, and nothing else draws."""
-    with watched() as calls, nothing_else_draws(learns=case.learns):
+    with watched() as calls, nothing_else_draws(learns=case.learns, system=case.batches):
         release = case.release(data)
     assert case.asked is not None
     answers = [call.answer for call in calls]

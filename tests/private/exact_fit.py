@@ -18,6 +18,7 @@ FAILURE = 1e-6
 TESTS = (
     *(f"{noise} {kind}" for noise in ("secure", "study") for kind in ("laplace", "gaussian", "geometric", "choice")),
     "response", "subsets from a table", "subsets one by one", "binary optimum", "any channel", "file",
+    "secure discrete gaussian", "batches, system", "secure steps",
     "output perturbation, analytic", "output perturbation, classical", "output perturbation, laplace",
     "scaling constants", "steps, fused", "steps, opacus", "penalised steps", "batches", "batches, fused",
     "batches, opacus", "batches, penalised", "support vectors", "perturbed leader",
@@ -71,6 +72,18 @@ def geometric(scale: float, asked_of: float | None = None) -> Law:
         return np.where(k < 0, r ** abs(k), 1 + r - r ** (abs(k) + 1)) / (1 + r)
 
     return additive(cdf, np.arange(-9, 10), np.unique(np.floor(BEYOND * (asked_of or scale)) + 0.5))
+
+
+def discrete_gaussian(scale: float, asked_of: float | None = None) -> Law:
+    """P(k) ∝ e^(−k²/(2s²))."""
+    k = np.arange(-np.ceil(20 * scale) - 1, np.ceil(20 * scale) + 2)
+    chances = np.exp(-(k**2) / (2 * scale**2))
+    below = np.cumsum(chances / chances.sum())
+
+    def cdf(x: np.ndarray) -> np.ndarray:
+        return below[np.searchsorted(k, np.floor(x))]
+
+    return additive(cdf, np.arange(-7, 8), np.unique(np.floor(BEYOND * (asked_of or scale)) + 0.5))
 
 
 def finite(chances: Any) -> Law:

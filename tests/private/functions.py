@@ -206,13 +206,13 @@ LEARNERS = {
     "logistic regression": lambda classes: dpf.DPLogisticRegression(classes=classes, **_GENTLE),
     "support vector machine": lambda classes: dpf.DPLinearSVM(classes=classes, **_GENTLE),
     "fermi": lambda _: dpf.DPFermiClassifier(
-        penalty=0.0, epsilon=1e4, delta=1e-3, steps=20, batch_size=20, learning_rate=1.0, random_state=0,
+        penalty=0.0, epsilon=1e4, delta=1e-3, steps=20, batch_size=20, learning_rate=1.0, noise="study", random_state=0,
         group_frequencies={0: 0.5, 1: 0.5},
     ),
 }  # fmt: skip
 _GENTLE: dict[str, Any] = {
     "noise_multiplier": 1e-3, "delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.8, "steps": 20,
-    "learning_rate": 1.0, "random_state": 0, "device": "cpu",
+    "learning_rate": 1.0, "noise": "study", "random_state": 0, "device": "cpu",
 }  # fmt: skip
 
 

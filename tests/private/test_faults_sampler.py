@@ -34,6 +34,10 @@ def _geometric(counts, scale, **_):
     return np.asarray(counts, dtype=np.int64) + drawn[0] - drawn[1]
 
 
+def _discrete_gaussian(counts, scale, **_):
+    return np.asarray(counts) + np.rint(OWN.normal(scale=scale, size=len(counts))).astype(np.int64)
+
+
 def _choice(scores, **_):
     return int(np.argmax(np.asarray(scores) + OWN.gumbel(size=len(scores))))
 
@@ -42,6 +46,7 @@ FLOATS = {
     "add_laplace_noise": _laplace,
     "add_gaussian_noise": _gaussian,
     "add_discrete_laplace_noise": _geometric,
+    "add_discrete_gaussian_noise": _discrete_gaussian,
     "exponential_choice": _choice,
 }
 

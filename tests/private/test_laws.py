@@ -10,7 +10,19 @@ import math
 
 import numpy as np
 import pytest
-from exact_fit import DRAWS, FAILURE, TESTS, Law, finite, gaussian, geometric, laplace, power, rejected
+from exact_fit import (
+    DRAWS,
+    FAILURE,
+    TESTS,
+    Law,
+    discrete_gaussian,
+    finite,
+    gaussian,
+    geometric,
+    laplace,
+    power,
+    rejected,
+)
 from scipy.special import softmax
 from sklearn.svm import SVC
 from test_calibration import gaussian_ratio
@@ -18,10 +30,11 @@ from test_calibration import gaussian_ratio
 import dpfair_lib as dpf
 from dpfair_lib.central.preparation import private_constants
 from dpfair_lib.compatibility.perturbed_leader.follow_the_leader import noisy_totals
-from dpfair_lib.learners.batches import poisson_batches
+from dpfair_lib.learners.batches import poisson_batches, system_batches
 from dpfair_lib.local.files import randomize_file
 from dpfair_lib.privacy import add_discrete_laplace_noise, add_gaussian_noise, add_laplace_noise
 from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy.sampling import add_discrete_gaussian_noise
 from dpfair_lib.svm.perturbation import noisy_support_vectors
 
 LESS = 0.95
@@ -216,7 +229,8 @@ def test_constants_for_scaling():
 def steps(backend, count):
     return dpf.DPLogisticRegression(
         noise_multiplier=1.5, delta=1e-4, max_grad_norm=0.5, sample_rate=0.4, steps=count, learning_rate=0.3,
-        expected_batch_size=2.0, fit_intercept=False, backend=backend, device="cpu", random_state=0,
+        expected_batch_size=2.0, fit_intercept=False, backend=backend, device="cpu", noise="study",
+        random_state=0,
     )  # fmt: skip
 
 
@@ -230,11 +244,45 @@ def test_private_descent(backend, count):
 
 def test_penalised_descent():
     fitted = dpf.DPFermiClassifier(
-        penalty=1.0, epsilon=2.0, delta=1e-3, steps=2, batch_size=2, max_grad_norm=0.5, random_state=0,
+        penalty=1.0, epsilon=2.0, delta=1e-3, steps=2, batch_size=2, max_grad_norm=0.5, noise="study",
+        random_state=0,
         group_frequencies={0: 0.5, 1: 0.5},
     ).fit(np.zeros((4, DRAWS)), np.array([0, 1, 0, 1]), sensitive_features=np.array([0, 0, 1, 1]))  # fmt: skip
     sigma = 0.005 / 2 * math.sqrt(2) * fitted.noise_multiplier_ * 0.5 * math.sqrt(2)
     check("penalised steps", gaussian(sigma), fitted.coef_.ravel(), gaussian(LESS * sigma, sigma))
+
+
+def test_discrete_gaussian_noise():
+    scale, name = 1.3, "secure discrete gaussian"
+    draws = add_discrete_gaussian_noise(np.full(DRAWS, 10**12), scale) - 10**12
+    check(name, discrete_gaussian(scale), draws, discrete_gaussian(LESS * scale, scale))
+    assert rejected(name, discrete_gaussian(scale / LESS), draws)
+    # planted: continuous noise that is rounded is another law where the scale is small
+    rounded = np.rint(np.random.default_rng(0).normal(scale=scale, size=DRAWS))
+    assert rejected(name, discrete_gaussian(scale), rounded)
+
+
+def test_secure_descent():
+    sigma = 0.3 / 2.0 * 1.5 * 0.5 * math.sqrt(2)
+    fitted = dpf.DPLogisticRegression(
+        noise_multiplier=1.5, delta=1e-4, max_grad_norm=0.5, sample_rate=0.4, steps=2, learning_rate=0.3,
+        expected_batch_size=2.0, fit_intercept=False, classes=(0, 1),
+    ).fit(np.zeros((4, DRAWS)), np.array([0, 1, 0, 1]))  # fmt: skip
+    check("secure steps", gaussian(sigma), fitted.coef_.ravel(), gaussian(LESS * sigma, sigma))
+
+
+def test_system_batches():
+    n, rate = 3, 0.3
+    draws = np.array([int((1 << batch).sum()) for batch in system_batches(n, rate, DRAWS)])
+
+    def law(q):
+        return finite([q ** (c := bin(s).count("1")) * (1 - q) ** (n - c) for s in range(1 << n)])
+
+    check("batches, system", law(rate), draws, law(LESS * rate))
+    # planted: records that enter together
+    assert rejected(
+        "batches, system", law(rate), np.where(np.random.default_rng(0).random(DRAWS) < rate, 7, 0)
+    )
 
 
 def test_poisson_batches():
@@ -256,13 +304,15 @@ def test_the_rate_at_which_records_enter_a_batch(learner):
     y[0] = 1
     if learner == "penalised":
         fitted = dpf.DPFermiClassifier(
-            penalty=0.0, epsilon=50.0, delta=1e-3, steps=1, batch_size=int(rate * n), max_grad_norm=C, random_state=0,
+            penalty=0.0, epsilon=50.0, delta=1e-3, steps=1, batch_size=int(rate * n), max_grad_norm=C, noise="study",
+            random_state=0,
             learning_rate=rate * n, group_frequencies={0: 0.5, 1: 0.5},
         ).fit(X, y, sensitive_features=np.arange(n) % 2)  # fmt: skip
     else:
         fitted = dpf.DPLogisticRegression(
             noise_multiplier=0.01, delta=1e-4, max_grad_norm=C, sample_rate=rate, steps=1, learning_rate=1.0,
-            expected_batch_size=1.0, fit_intercept=False, backend=learner, device="cpu", random_state=0,
+            expected_batch_size=1.0, fit_intercept=False, backend=learner, device="cpu", noise="study",
+            random_state=0,
         ).fit(X, y)  # fmt: skip
     count = round(float(abs(fitted.coef_[0, 0])))  # but for the one other label, and the noise
     law = Law(np.array([rate]), lambda drawn: np.array([drawn.sum()]))

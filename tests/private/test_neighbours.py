@@ -19,7 +19,7 @@ import dpfair_lib as dpf
 
 CASES = cases()
 SECURE = [case for case in CASES if case.secure]
-STUDY = [case for case in CASES if not case.local and case.pairs()]
+STUDY = [case for case in CASES if not case.local and not case.apart and case.pairs()]
 
 
 @pytest.mark.parametrize("case", SECURE, ids=str)

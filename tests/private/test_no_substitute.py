@@ -45,7 +45,12 @@ ACCIDENTS = {
     "not drawn": lambda: replaced(dp.m, MAKERS, lambda *_, **__: fails),
     "no words": lambda: replaced(os, ["urandom"], fails),
 }
-MET = [(case, name) for case in CASES.values() for name in ACCIDENTS if (name == "no words") == case.local]
+MET = [
+    (case, name)
+    for case in CASES.values()
+    for name in ACCIDENTS
+    if (case.local or case.batches if name == "no words" else not case.local)
+]
 
 
 def check_no_substitute(case, name):

@@ -83,11 +83,20 @@ def test_a_fit_draws_no_number_twice(case):
 
 def descended(**changes):
     data = grouped()
-    return dpf.DPLogisticRegression(**STEPS | {"random_state": 0} | changes).fit(data["X"], data["y"])
+    return dpf.DPLogisticRegression(**STEPS | {"noise": "study", "random_state": 0} | changes).fit(
+        data["X"], data["y"]
+    )
 
 
 def penalised(**changes):
-    settings = {"penalty": (0.0, 1.0), "epsilon": 5.0, "delta": 1e-3, "batch_size": 4, "random_state": 0}
+    settings = {
+        "penalty": (0.0, 1.0),
+        "epsilon": 5.0,
+        "delta": 1e-3,
+        "batch_size": 4,
+        "noise": "study",
+        "random_state": 0,
+    }
     return dpf.DPFermiClassifier(**settings | changes).fit(**grouped())
 
 

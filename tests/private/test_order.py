@@ -18,7 +18,7 @@ import dpfair_lib as dpf
 
 CASES = {case.name: case for case in cases()}
 ASKING = [case for case in CASES.values() if case.asked is not None]
-STATED = [case for case in ASKING if case.relation is not None]
+STATED = [case for case in ASKING if case.relation is not None and not case.batches]
 LABELS = ("groups", "classes")
 """Parameters that are sequences of labels, whose order has no meaning; that of hypotheses, say, has one."""
 
@@ -55,7 +55,7 @@ def check_alike(first, second, near=0.0):
 TURNED = [
     (case, name)
     for case in CASES.values()
-    if hasattr(subject := case.make("study", 0), "get_params")
+    if not case.batches and hasattr(subject := case.make("study", 0), "get_params")
     for name in reversed_parameters(subject)
 ]
 

@@ -35,7 +35,8 @@ def with_normals(value, fit, monkeypatch):
 def model(kind=dpf.DPLogisticRegression, **changes):
     settings = {
         "noise_multiplier": 1.3, "delta": 1e-4, "max_grad_norm": C, "sample_rate": 1.0, "steps": 1,
-        "learning_rate": 0.2, "expected_batch_size": DIVISOR, "classes": (0, 1), "device": "cpu", "random_state": 0,
+        "learning_rate": 0.2, "expected_batch_size": DIVISOR, "classes": (0, 1), "device": "cpu", "noise": "study",
+        "random_state": 0,
     }  # fmt: skip
     return kind(**settings | changes)
 
@@ -199,7 +200,8 @@ def test_the_account_is_exact_where_a_formula_is_known():
 def fermi(**changes):
     settings = {
         "penalty": 1.5, "epsilon": 2.0, "delta": 1e-3, "steps": 1, "batch_size": 6, "max_grad_norm": C,
-        "w_max_grad_norm": 0.4, "w_radius": 1e6, "group_frequencies": {0: 0.5, 1: 0.5}, "random_state": 0,
+        "w_max_grad_norm": 0.4, "w_radius": 1e6, "group_frequencies": {0: 0.5, 1: 0.5}, "noise": "study",
+        "random_state": 0,
     }  # fmt: skip
     return dpf.DPFermiClassifier(**settings | changes)
 

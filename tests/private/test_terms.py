@@ -45,6 +45,11 @@ TERMS = {
     ),
     "DPLogisticRegression": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
     "DPLinearSVM": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
+    "secure DP": ({"the expected batch size, a number given by the user", LABELS}, ""),
+    "secure fermi, frequency_epsilon": (
+        {BATCH, LABELS, "the groups"}, "sum of 2 parts; group frequencies from noisy counts",
+    ),
+    "secure fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, ""),
     "fermi, frequency_epsilon": ({BATCH, LABELS, "the groups"}, "group frequencies from noisy counts"),
     "fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, STUDY_NOTE),
     "fermi, as_run": ({ROWS, "the group frequencies"}, "frequencies of the groups are used without noise"),
@@ -80,7 +85,7 @@ def test_a_divisor_that_is_counted_is_public(kind, settings):
     X, y = np.random.default_rng(0).normal(size=(8, 2)), np.tile([0, 1], 4)
     fitted = kind(
         noise_multiplier=1.0, delta=1e-3, max_grad_norm=1.0, sample_rate=0.5, steps=1, learning_rate=0.1,
-        device="cpu", random_state=0, **settings,
+        device="cpu", noise="study", random_state=0, **settings,
     ).fit(X, y)  # fmt: skip
     counted = "the expected batch size, which is sample rate × number of rows, so the number of rows"
     assert (counted in fitted.privacy_statement_.public) == (not settings)

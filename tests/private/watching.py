@@ -19,6 +19,7 @@ from dpfair_lib.local.subsets import SubsetSelection
 from dpfair_lib.privacy import exponential, sampling
 
 Answer = Callable[[str, list[Any]], Any]
+WHOLE = ("geometric", "discrete gaussian")
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ def _law(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> str:
     """Return which law a sampler draws from, by how it was made."""
     if options:  # a coarser lattice, the smallest instead of the largest: another mechanism
         return f"{name} with {options}"
-    if name == "laplace" and "T=i64" in str(arguments[0]):
-        return "geometric"
+    if "T=i64" in str(arguments[0]):
+        return {"laplace": "geometric", "gaussian": "discrete gaussian"}.get(name, f"{name} of integers")
     if name == "choice" and "ZeroConcentratedDivergence" not in str(arguments[2]):
         return "choice with another noise than Gumbel's"
     return name
@@ -84,15 +85,16 @@ def same_answers(kind: str, values: list[Any]) -> Any:
     if kind == "choice":
         return 2 % len(values)
     drawn = 4 + 3 * np.sin(7.0 * np.arange(len(values)))
-    return [int(one) for one in np.round(drawn)] if kind == "geometric" else drawn.tolist()
+    drawn = drawn * 2**40 if kind == "discrete gaussian" else drawn  # on its grid
+    return [int(one) for one in np.round(drawn)] if kind in WHOLE else drawn.tolist()
 
 
 def far_answers(kind: str, values: list[Any]) -> Any:
     """Answer as `same_answers`, but far beyond all numbers, to both sides: noise that is cut off comes back."""
     if kind == "choice":
         return len(values) - 1
-    drawn = [(-1) ** at * 10**9 for at in range(len(values))]
-    return drawn if kind == "geometric" else [float(one) for one in drawn]
+    drawn = [(-1) ** at * (2**60 if kind == "discrete gaussian" else 10**9) for at in range(len(values))]
+    return drawn if kind in WHOLE else [float(one) for one in drawn]
 
 
 @contextlib.contextmanager

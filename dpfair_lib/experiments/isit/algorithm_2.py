@@ -296,7 +296,8 @@ def run_privately(
     train, post, test = features
     model = DPLogisticRegression(
         noise_multiplier=run.noise_multiplier, delta=DELTA, max_grad_norm=CLIP, sample_rate=run.sample_rate,
-        steps=run.steps, learning_rate=LEARNING_RATE, backend=backend, random_state=source,
+        steps=run.steps, learning_rate=LEARNING_RATE, backend=backend, noise="study",
+        random_state=source,
     ).fit(train, dataset.y.iloc[parts.train].to_numpy())  # fmt: skip
     groups = {name: dataset.sensitive_features.iloc[rows] for name, rows in parts._asdict().items()}
     fair = PrivateFairPostprocessor(

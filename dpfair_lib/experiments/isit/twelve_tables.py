@@ -181,7 +181,7 @@ def _fermi_as_run(
             penalty=strengths, epsilon=epsilon, delta=DELTA, batch_size=BATCH, as_run=True,
             steps=printed_sampling(len(sides.y), epochs)[1], learning_rate=FERMI_RATES[0],
             w_learning_rate=FERMI_RATES[1], penalised_group=other if changed == "coding" else first,
-            random_state=np.random.default_rng([*seed, 1, epsilon]),
+            noise="study", random_state=np.random.default_rng([*seed, 1, epsilon]),
         ).fit(sides.X, sides.y, sensitive_features=sides.groups)  # fmt: skip
         for strength, labels in zip(strengths, _labels(model, sides.X_test), strict=True):
             found.append((setting, "", float(epsilon), "DP-FERMI", strength, labels))
@@ -252,7 +252,8 @@ def certified_algorithm_2(
     _, steps = printed_sampling(len(sides.y), EPOCHS[data, int(epsilon)])
     model = DPLogisticRegression(
         epsilon=epsilon - GROUP_EPSILON[data], delta=DELTA, max_grad_norm=CLIP,
-        learning_rate=length * LEARNING_RATE, sample_rate=BATCH / len(sides.y), steps=steps, random_state=source,
+        learning_rate=length * LEARNING_RATE, sample_rate=BATCH / len(sides.y), steps=steps,
+        noise="study", random_state=source,
     ).fit(sides.X, sides.y)  # fmt: skip
     names, sizes = np.unique(sides.groups, return_counts=True)
     fair = PrivateFairPostprocessor(
@@ -299,7 +300,7 @@ def certified_fermi(
     return DPFermiClassifier(
         penalty=strengths, epsilon=epsilon, delta=DELTA, steps=steps, batch_size=BATCH,
         frequency_epsilon=GROUP_EPSILON[data], learning_rate=length * FERMI_RATES[0],
-        w_learning_rate=length * FERMI_RATES[1], random_state=source,
+        w_learning_rate=length * FERMI_RATES[1], noise="study", random_state=source,
     ).fit(sides.X, sides.y, sensitive_features=sides.groups)  # fmt: skip
 
 

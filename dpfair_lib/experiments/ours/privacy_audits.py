@@ -266,7 +266,7 @@ def steps(relation: Any, count: int) -> Audited:
         model = DPLogisticRegression(
             noise_multiplier=1.5, delta=1e-3, max_grad_norm=1.0, sample_rate=1.0, steps=count, learning_rate=1.0,
             expected_batch_size=1.0, classes=(0, 1), fit_intercept=False, replicates=max(size, 2), relation=relation,
-            device="cpu", random_state=seed,
+            device="cpu", noise="study", random_state=seed,
         ).fit(*data)  # fmt: skip
         return model.coef_.reshape(-1)[:size], model.privacy_statement_
 

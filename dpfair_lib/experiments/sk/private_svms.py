@@ -219,7 +219,7 @@ def private_svm(name: str, train: Rows, epsilon: float, rng: np.random.Generator
         # a record's gradient is its row times a number in [−1, 1]: nothing is clipped
         model = DPLinearSVM(
             epsilon=epsilon, delta=PRIVATE[name], max_grad_norm=1.0, fit_intercept=False, relation="replace-one",
-            device="cpu", random_state=rng, **SGD,
+            device="cpu", noise="study", random_state=rng, **SGD,
         )  # fmt: skip
     else:
         pure = PRIVATE[name] == 0
