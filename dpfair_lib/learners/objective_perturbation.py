@@ -26,7 +26,7 @@ PUBLIC = ("the number of rows", "the two labels")
 SOLVER_SHARE = 2e-3
 """Share of ε and of δ that pays for hiding where the solver stopped."""
 FAR = 800.0
-"""The solver's accuracy may fail with probability e^−(800 + ε). That adds 1 + e^ε times as much to δ: below all floats."""
+"""The solver's accuracy may fail with probability e^−(800 + ε). That adds less to δ than any float can hold."""
 FINEST = 1e-6
 """The solver's gradient is at most this share of one row's, unless rounding asks for more."""
 
