@@ -274,7 +274,7 @@ CLAIM = Claim(
     "tanh((1 + C/2)ε′/2) + n·Hₙ/ε′.",
     chapter="cgkm-ftpl",
     headline="The learner's regret can exceed the printed bound: 14.6 million against 7.5 million in a "
-    "game of two hypotheses.",
+    "game. Another bound holds if the auditor sees no draw of the same round.",
     witness="A game of two hypotheses over a dozen times {root}² rounds. The learner's regret exceeds the printed "
     "bound.",
     kind="replaced",
