@@ -11,7 +11,7 @@ ALG_1 = judge(CLAIMS["isit.alg-1"], faults=True)
 
 
 def test_a_card_names_the_witness_and_a_missed_fault():
-    assert "fails as printed: Both groups have selection rate 0." in repr(card(ALG_1))
+    assert "fails as printed: The groups have the selection rates 0 and 0." in repr(card(ALG_1))
     missed = dataclasses.replace(ALG_1, faults={"some <fault>": FaultRun(False, "")})
     assert "some &lt;fault&gt;: MISSED" in card(missed)._repr_html_()
 

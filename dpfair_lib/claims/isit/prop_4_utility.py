@@ -115,8 +115,8 @@ CLAIM = Claim(
     verdict="holds",
     finding="True as printed. With 2 in place of 5/2 it is true as well: the expected excess over E[err*] is at most "
     "twice the expected gap. No case was found in which 2 is needed.",
-    headline="The bound holds as printed, and even with 2 for 5/2; in small samples the expected excess is below a fifth "
-    "of the gap's bound.",
+    headline="The bound holds as printed, and even with 2 for 5/2; in small samples the expected excess is below a "
+    "fifth of the gap's bound.",
     kind="as-printed",
     impact="none",
     because="The printed bound holds with room, so every use that the paper makes of it stands.",

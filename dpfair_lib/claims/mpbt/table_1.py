@@ -271,7 +271,8 @@ CLAIM = Claim(
     "with one record replaced.",
     shown_by="celeba_as_run_record_epsilon",
     finding="As run, CelebA's five digits come out, on 182,338 rows. But C = n/μ has modulus 1/n²: with one "
-    "record of CelebA replaced, ε is at least 62.9, with one of ACSIncome 8.99, not 1. With μ = 1, L = 2‖x‖ and Corollary 3.3's groups the "
+    "record of CelebA replaced, ε is at least 62.9, with one of ACSIncome 8.99, not 1. With μ = 1, L = 2‖x‖ and "
+    "Corollary 3.3's groups the "
     "bounds are .171, .317, .309, .309, .158. Odds were grouped as accuracy parity; the search over t ends at "
     "t = 0, with the share of near rows.",
     chapter="mpbt-table-1",

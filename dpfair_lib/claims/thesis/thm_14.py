@@ -285,7 +285,7 @@ CLAIM = Claim(
     "probability leaves 18 % of Δ′, not 29 %, and is more private.",
     headline="Without p, q ≥ ½ fair coins win. With it, equally truthful plain response is still fairer "
     "and more private: 18 % of Δ′ left on Adult, not 29 %.",
-    witness="Two groups of equal share and e^(−ε) = {x}. Fair coins, p = {p} and q = {q}, leave less of the "
+    witness="Group 0 has the share {share_0}, and e^(−ε) = {x}. Fair coins, p = {p} and q = {q}, leave less of the "
     "unfairness Δ′ than the printed optimum.",
     shown_by="adult_plain",
     chapter="thesis-thm-14",
