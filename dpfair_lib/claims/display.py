@@ -11,7 +11,7 @@ from typing import Any
 
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Claim, Outcome
-from dpfair_lib.claims.typeset import anchor, case_in_words, number, typeset, witness_in_words
+from dpfair_lib.claims.typeset import anchor, case_in_words, number, spoken, typeset, witness_in_words
 
 LEDGER = "../notebooks/ledger.html"
 
@@ -96,7 +96,7 @@ def _rest(outcome: Outcome) -> list[tuple[str, str]]:
     lines = [("what it changes", claim.because)] if claim.because else []
     if evidence.universe:
         lines.append(("enumerated", evidence.universe))
-    lines += [(evidence.says[key], number(value)) for key, value in evidence.facts.items()]
+    lines += [(spoken(evidence.says[key]), number(value)) for key, value in evidence.facts.items()]
     if evidence.slack is not None:
         exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {evidence.tolerance:g}"
         lines.append(("smallest slack", f"{float(evidence.slack):.3g} ({exact})"))

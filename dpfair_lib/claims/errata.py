@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from dpfair_lib.claims.display import Html
 from dpfair_lib.claims.ledger import Claim, Erratum
-from dpfair_lib.claims.pages import FOLDER
 from dpfair_lib.claims.papers import AUTHORS
 from dpfair_lib.claims.rooms import CLAIMS
+from dpfair_lib.claims.tables import FOLDER
 from dpfair_lib.claims.typeset import anchor, typeset
 
 BANDS = {

@@ -1,4 +1,4 @@
-"""The ledger as pages: what was found, how each statement fares, every claim, every witness."""
+"""What was found, as pages: counts, bars, findings by importance, how each numbered statement fares."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import html
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from dpfair_lib.claims.display import Html, mark, said_of, verdict
-from dpfair_lib.claims.kinds import IMPACTS, WORDS
+from dpfair_lib.claims.display import Html, mark, verdict
 from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.papers import AUTHORS, NAMES, STATEMENTS
-from dpfair_lib.claims.typeset import anchor, case_in_words, number, typeset
-
-FOLDER = "../notebooks/"
-"""Where the chapters are, from any page of the book."""
+from dpfair_lib.claims.papers import AUTHORS, MATTER_MOST, NAMES, STATEMENTS
+from dpfair_lib.claims.tables import FOLDER, by_importance, link, table
+from dpfair_lib.claims.typeset import anchor, number, spoken, typeset
 
 GROUPS = {
     "hold as printed": ("as-printed", "sharper"),
@@ -85,16 +82,20 @@ def bars(outcomes: Iterable[Outcome]) -> Html:
 
 
 def findings(outcomes: Iterable[Outcome]) -> Html:
-    """Return what each entry found in a sentence, a list for each impact, worst first."""
-    items = [_finding(outcome) for outcome in sorted(outcomes, key=_rank)]
+    """Return what each entry found in a sentence, by importance."""
+    return _listed_findings(by_importance(outcomes), "ul")
+
+
+def ten_findings(outcomes: Iterable[Outcome]) -> Html:
+    """Return the findings that matter most, numbered, in the order of `MATTER_MOST`."""
+    by_id = {outcome.claim.id: outcome for outcome in outcomes}
+    return _listed_findings((by_id[claim_id] for claim_id in MATTER_MOST), "ol")
+
+
+def _listed_findings(outcomes: Iterable[Outcome], tag: str) -> Html:
+    items = [_finding(outcome) for outcome in outcomes]
     text = "\n".join(said for said, _ in items)
-    return Html(text, f'<ul class="findings">{"".join(shown for _, shown in items)}</ul>')
-
-
-def _rank(outcome: Outcome) -> int:
-    order = ["guarantee-broken", "refuted", "replaced", "digits", "constant", "condition", "slip", "answered"]
-    kind = outcome.claim.kind or ""
-    return order.index(kind) if kind in order else len(order) + (kind == "as-printed")
+    return Html(text, f'<{tag} class="findings">{"".join(shown for _, shown in items)}</{tag}>')
 
 
 def _finding(outcome: Outcome) -> tuple[str, str]:
@@ -103,7 +104,7 @@ def _finding(outcome: Outcome) -> tuple[str, str]:
     place = f"{NAMES[claim.source]}, {_place(outcome)}"
     shown = ""
     if claim.shown_by in outcome.facts and outcome.evidence is not None:
-        fact = f"{outcome.evidence.says[claim.shown_by]}: {number(outcome.facts[claim.shown_by])}"
+        fact = f"{spoken(outcome.evidence.says[claim.shown_by])}: {number(outcome.facts[claim.shown_by])}"
         shown = f"<br><small>{typeset(fact[0].upper() + fact[1:] if fact[0].isascii() else fact)}.</small>"
     link = f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}">why</a>'
     row = f'<a href="{FOLDER}ledger.html#{anchor(claim.id)}"><code>{claim.id}</code></a>'
@@ -129,7 +130,7 @@ def statements(outcomes: Iterable[Outcome]) -> Html:
         rows = [
             [
                 html.escape(name),
-                "<br>".join(f"{_link(part)} {mark(part)}" for part in parts_of),
+                "<br>".join(f"{link(part)} {mark(part)}" for part in parts_of),
                 "<br>".join(typeset(part.claim.headline or part.claim.finding) for part in parts_of[:1]),
             ]
             for name, parts_of in judged.items()
@@ -166,102 +167,3 @@ def _how_many(paper: str, named: Sequence[str], holding: Sequence[str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _link(outcome: Outcome) -> str:
-    claim = outcome.claim
-    return f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}"><code>{claim.id}</code></a>'
-
-
-FILTER = """<script>
-(() => {
-  const form = document.currentScript.previousElementSibling;
-  const rows = () => document.querySelectorAll("tr[data-paper]");
-  form.addEventListener("change", () => {
-    let shown = 0;
-    for (const row of rows()) {
-      const fits = ["paper", "kind", "impact"].every(
-        (name) => !form.elements[name].value || row.dataset[name] === form.elements[name].value);
-      row.hidden = !fits;
-      shown += fits;
-    }
-    form.querySelector("output").textContent = `${shown} shown`;
-  });
-})();
-</script>"""
-
-
-def ledger_table(outcomes: Iterable[Outcome]) -> Html:
-    """Return every claim: what is claimed, what survived, how it fares and what that changes; with filters."""
-    outcomes = list(outcomes)
-    chosen = {
-        "paper": {outcome.claim.source: NAMES[outcome.claim.source] for outcome in outcomes},
-        "kind": {kind: words for kind, words in WORDS.items() if _any(outcomes, "kind", kind)},
-        "impact": {impact: words for impact, words in IMPACTS.items() if _any(outcomes, "impact", impact)},
-    }
-    selects = "".join(
-        f'<label>{name} <select name="{name}"><option value="">all</option>'
-        + "".join(f'<option value="{value}">{words}</option>' for value, words in options.items())
-        + "</select></label> "
-        for name, options in chosen.items()
-    )
-    form = f'<form class="ledger-filter">{selects}<output>{len(outcomes)} shown</output></form>{FILTER}'
-    header = ("claim and place", "what is claimed", "what survived", "verdict and impact")
-    head = "".join(f"<th scope='col'>{name}</th>" for name in header)
-    body = "".join(_row(outcome) for outcome in outcomes)
-    markup = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    text = "\n".join(f"{outcome.claim.id}: {verdict(outcome)}" for outcome in outcomes)
-    return Html(text, f'{form}<div class="wide-table claims">{markup}</div>')
-
-
-def _any(outcomes: Iterable[Outcome], name: str, value: str) -> bool:
-    return any(getattr(outcome.claim, name) == value for outcome in outcomes)
-
-
-def _row(outcome: Outcome) -> str:
-    claim, evidence = outcome.claim, outcome.evidence
-    said = typeset(claim.headline or claim.finding)
-    more = [claim.finding] if claim.headline and claim.finding else []
-    if evidence is not None and evidence.counterexample is not None:
-        more.append(f"Fails as printed: {said_of(outcome.claim, evidence.counterexample)}")
-    fold = "".join(f"<p>{typeset(line)}</p>" for line in more)
-    fold = f"<details><summary>more</summary>{fold}</details>" if fold else ""
-    impact = f"<br><small>{IMPACTS[claim.impact]}</small>" if claim.impact else ""
-    cases = f"<br><small>{evidence.cases:,} cases</small>" if evidence is not None else ""
-    cells = (
-        f"{_link(outcome)}<br><small>{html.escape(claim.where)}</small>",
-        typeset(claim.statement),
-        said + fold,
-        mark(outcome) + impact + cases,
-    )
-    data = f'data-paper="{claim.source}" data-kind="{claim.kind or ""}" data-impact="{claim.impact or ""}"'
-    return f'<tr id="{anchor(claim.id)}" {data}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-def witnesses(outcomes: Iterable[Outcome]) -> Html:
-    """Return the case at which each printed statement fails, and by how much."""
-    failing = [outcome for outcome in outcomes if outcome.evidence and outcome.evidence.counterexample]
-    rows, text = [], []
-    for outcome in failing:
-        evidence = outcome.evidence
-        assert evidence is not None
-        assert evidence.counterexample is not None
-        words = said_of(outcome.claim, evidence.counterexample)
-        values = case_in_words(evidence.counterexample)
-        rows.append(
-            [
-                f"{_link(outcome)}<br><small>{html.escape(outcome.claim.where)}</small><br>{mark(outcome)}",
-                typeset(outcome.claim.statement),
-                f"{typeset(words)}<br><small>{typeset(values)}; slack there {number(evidence.printed_slack)}</small>",
-            ]
-        )
-        text.append(f"{outcome.claim.id}: {words}")
-    return Html("\n".join(text), table(("claim", "as printed", "fails at"), rows))
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose cells are HTML."""
-    head = "".join(f"<th scope='col'>{name}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    rows_shown = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="wide-table prose findings"><table>{rows_shown}</table></div>'

@@ -15,6 +15,14 @@ _NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
 )
 _GREEK = dict(zip(_NAMES.split(), "αβγδεζηθκλμνξπρστφχψω", strict=True))
+_SPOKEN = {
+    "adult": "Adult", "credit": "Credit", "compas": "COMPAS", "lsac": "LSAC", "celeba": "CelebA",
+    "acs-income": "ACSIncome",
+    "prv": "PRV", "rdp": "moments", "gdp": "GDP", "equal_opportunity": "equal opportunity",
+    "equalized_odds": "equalized odds", "demographic_parity": "demographic parity",
+    "accuracy_parity": "accuracy parity",
+}  # fmt: skip
+_KEYS = re.compile(rf"\b(?:{'|'.join(_SPOKEN)})\b(?!\.\w)")  # adult.data is a file
 LONG = 24
 """Characters of a fraction that is shown as it is; a longer one is shown with four digits."""
 _FRACTION = re.compile(r"-?\d+/\d+")
@@ -38,6 +46,11 @@ def symbol(name: str) -> str:
     if len(words) == 2 and len(words[0]) == 1 and len(words[1]) <= 2:
         return f"{words[0]}_{words[1]}"
     return " ".join(words)
+
+
+def spoken(text: str) -> str:
+    """Return a text with data sets, accountants and notions as the papers name them, not as arguments do."""
+    return _KEYS.sub(lambda match: _SPOKEN[match[0]], text)
 
 
 def anchor(claim_id: str) -> str:
@@ -64,7 +77,7 @@ def number(value: Any) -> str:
         return "; ".join(f"{symbol(str(name))} {number(entry)}" for name, entry in value.items())
     if isinstance(value, list | tuple):
         return f"({', '.join(number(entry) for entry in value)})"
-    return str(value)
+    return spoken(str(value))
 
 
 def case_in_words(case: Mapping[str, Any]) -> str:

@@ -1,17 +1,23 @@
 """Badges and cards of one claim."""
 
 import dataclasses
+import json
 import re
+from pathlib import Path
+
+import pytest
 
 from dpfair_lib.claims import CLAIMS, Claim, judge
 from dpfair_lib.claims.display import badge, card, mark, source
+from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import FaultRun
 
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 ALG_1 = judge(CLAIMS["isit.alg-1"], faults=True)
 
 
 def test_a_card_names_the_witness_and_a_missed_fault():
-    assert "fails as printed: Both groups have selection rate 0." in repr(card(ALG_1))
+    assert "fails as printed: The groups have the selection rates 0 and 0." in repr(card(ALG_1))
     missed = dataclasses.replace(ALG_1, faults={"some <fault>": FaultRun(False, "")})
     assert "some &lt;fault&gt;: MISSED" in card(missed)._repr_html_()
 
@@ -44,3 +50,39 @@ def test_source_leaves_the_docstring_out():
     assert repr(source(judge)).startswith("def judge(")
     assert '"""' not in repr(source(judge))
     assert "_run(claim" in source(judge)._repr_markdown_()
+
+
+def badges_of_another_day(cells, claims):
+    """The badges and cards that cells of a stored chapter show with another verdict or impact than the ledger has."""
+    stale = []
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            markup, text = ("".join(data.get(kind, "")) for kind in ("text/html", "text/plain"))
+            if "claim-badge" in markup:
+                claim = claims[text.partition(":")[0]]
+                impact = f" · {IMPACTS[claim.impact]}" if claim.impact else ""
+                stale += [text] * (text != f"{claim.id}: {WORDS[claim.kind]}{impact}")
+            elif found := re.search(
+                r"claim-card.*?badge-verdict[^>]*>([^<]*)<.*?<code>([^<]*)<", markup, re.DOTALL
+            ):
+                stale += [found[2]] * (found[1] != WORDS[claims[found[2]].kind])
+    return stale
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_badges_and_cards_of_a_chapter_show_the_verdict_of_today(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert badges_of_another_day(cells, CLAIMS) == []
+
+
+def test_a_badge_or_card_with_another_verdict_is_found():
+    def cell(shown):
+        return {"outputs": [{"data": {"text/html": shown._repr_html_(), "text/plain": repr(shown)}}]}
+
+    cells = [cell(badge(ALG_1)), cell(card(ALG_1))]
+    assert badges_of_another_day(cells, CLAIMS) == []
+    other = {"isit.alg-1": dataclasses.replace(CLAIMS["isit.alg-1"], kind="as-printed")}
+    assert len(badges_of_another_day(cells, other)) == 2
+    other = {"isit.alg-1": dataclasses.replace(CLAIMS["isit.alg-1"], impact="conclusion")}
+    assert len(badges_of_another_day(cells, other)) == 1

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfair_lib.claims.typeset import case_in_words, number, symbol, typeset, witness_in_words
+from dpfair_lib.claims.typeset import case_in_words, number, spoken, symbol, typeset, witness_in_words
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,13 @@ def test_a_sentence_on_a_witness_has_the_values_of_its_case():
     )
     with pytest.raises(KeyError, match="beta"):
         witness_in_words("{beta}", case)
+
+
+def test_data_sets_and_notions_are_named_as_the_papers_do():
+    assert spoken("celeba, as run: equalized_odds by gdp") == "CelebA, as run: equalized odds by GDP"
+    assert spoken("acs-income, adult-gender") == "ACSIncome, Adult-gender"
+    assert spoken("rows of adult.data, adult_epsilon") == "rows of adult.data, adult_epsilon"
+    assert witness_in_words("On {data}.", {"data": "credit"}) == "On Credit."
 
 
 def test_arguments_become_symbols():

@@ -248,7 +248,8 @@ CLAIM = Claim(
     chapter="cgkm-ftpl",
     headline="It noises each running sum afresh, so that release t leaks t times what one noisy loss "
     "does: 8 times at t = 8.",
-    witness="After {rounds} losses that change by one each, the running sum {total} changes by {rounds}. One "
+    witness="After {rounds} losses that change by one each, the running sum {total} changes by {rounds}. At "
+    "e^(−ε) = {ratio} one "
     "bit of its noisy release changes its probability by more than a single noisy loss may.",
     kind="replaced",
     impact="conclusion",

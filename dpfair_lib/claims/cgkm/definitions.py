@@ -225,7 +225,7 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="Definition 7 bounds Γ + err by OPT + α; that implies neither Γ ≤ α nor accuracy within α.",
     witness="{printed} at α = {alpha}, with the hypothesis {h} and the competitor {other} on two points and "
-    "two groups. The printed inference fails.",
+    "two groups, whose probabilities with the labels 0 and 1 are {table}. The printed inference fails.",
     kind="replaced",
     impact="conclusion",
     because="Theorem 2 is read as giving α-discrimination and accuracy; what its definition gives is Γ ≤ "

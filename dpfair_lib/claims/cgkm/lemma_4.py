@@ -257,7 +257,9 @@ CLAIM = Claim(
     "ln(1/δ), √(3T ln(1/δ)) for ε ≤ ln(1/δ). Sums need √((T + 1)(2T + 1)/6) times that noise.",
     chapter="cgkm-ftpl",
     headline="The noise is too small: at ε = 1, δ = 10⁻⁵ the last of 100 plays alone needs δ = 0.43.",
-    witness="{rounds} rounds with the printed noise. The plays need a larger δ than the lemma promises.",
+    witness="{rounds} rounds with the printed noise, e^(−ε′Δf) = {ratio} and √(T ln(1/δ)) = {multiple}. The "
+    "plays need a larger "
+    "δ than the lemma promises.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The privacy of Algorithm 3 and of Theorem 3 is this lemma's, and the noise that it asks for "

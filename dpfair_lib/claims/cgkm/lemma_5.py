@@ -274,9 +274,10 @@ CLAIM = Claim(
     "tanh((1 + C/2)ε′/2) + n·Hₙ/ε′.",
     chapter="cgkm-ftpl",
     headline="The learner's regret can exceed the printed bound: 14.6 million against 7.5 million in a "
-    "game of two hypotheses.",
-    witness="A game of two hypotheses over a dozen times {root}² rounds. The learner's regret exceeds the printed "
-    "bound.",
+    "game. Another bound holds if the auditor sees no draw of the same round.",
+    witness="A game of two hypotheses over a dozen times {root}² rounds, two to the power {doublings} people, C "
+    "= {bound}. The "
+    "learner's regret exceeds the printed bound.",
     kind="replaced",
     impact="condition",
     because="Theorem 3 needs a bound on the regret, and the one that we prove has the same use, at larger "

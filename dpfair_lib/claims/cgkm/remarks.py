@@ -333,7 +333,8 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="Hard thresholds exclude privacy and accuracy for deterministic hypotheses only; a softened "
     "one is α-fair on every law and needs no data.",
-    witness="One distribution on two points and two groups, and the hypothesis {g}, softened by the "
+    witness="Two points and two groups with the labels 0 and 1 have the probabilities {table}. The hypothesis "
+    "is {g}, softened by the "
     "tolerance α = {alpha}. It is α-fair on every distribution, private since it uses no data, and "
     "better than the constants here.",
     kind="condition",

@@ -143,8 +143,8 @@ CLAIM = Claim(
     "(r − p)/(1 − p) up from rate p to the common rate r, 0 where there is nothing to flip, needs no order of "
     "the groups.",
     headline="The flips are defined unless both rates are 0 or both are 1; there nobody needs to be flipped.",
-    witness="Both groups have selection rate {alpha}. The printed threshold is then 0/0, which is no "
-    "probability.",
+    witness="The groups have the selection rates {alpha} and {beta}. The printed threshold is then 0/0, "
+    "which is no probability.",
     kind="condition",
     impact="none",
     because="Where a printed threshold is 0/0 it would apply to nobody, and Theorem 2 holds with either value.",

@@ -292,8 +292,8 @@ CLAIM = Claim(
     "before the flips). ISIT has them right.",
     headline="Clipping makes the printed thresholds 0/0 with positive probability; flipping nobody there repairs "
     "them.",
-    witness="Clipping sets both noisy rates to {noisy_alpha}. The printed threshold is then 0/0, which is no "
-    "probability.",
+    witness="Clipping sets the noisy rates to {noisy_alpha} and {noisy_beta}. The printed threshold is then 0/0, "
+    "which is no probability.",
     kind="condition",
     impact="condition",
     because="With a rule for equal noisy rates of 0 or 1, every bound of Theorem 3 and Proposition 4 stands.",

@@ -245,7 +245,7 @@ CLAIM = Claim(
     headline="Algorithm 2's gap is smaller than DP-FERMI's on Adult as run, not on Credit: at ε′ = 9 and the printed λ "
     "it is larger by 0.0041 ± 0.0013.",
     witness="The data set {data} at ε′ = {epsilon} and the printed λ = {strength}: the interval for the "
-    "parity gap of DP-FERMI, less that of Algorithm 2, lies below 0. Algorithm 2 is the less fair.",
+    "parity gap of DP-FERMI, less {factor} times that of Algorithm 2, lies below 0. Algorithm 2 is the less fair.",
     kind="condition",
     impact="conclusion",
     because="The abstract claims the smaller gap for both data sets; on Credit our trials show none.",

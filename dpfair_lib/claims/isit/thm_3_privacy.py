@@ -270,7 +270,8 @@ CLAIM = Claim(
     "data, they exceed it.",
     witness="Group 0 has {size} records, of which {selected} is selected; group 1 has {other_size}. A "
     "rejected record leaves group 0 for group 1, and each data set is divided by its own group "
-    "sizes. One event is then more than e^(ε + ε₀ + ε₁) times as likely.",
+    "sizes. The learner's e^ε is {learner}, and e^(−ε₀) = e^(−ε₁) is a power of {root}. One event is then more than "
+    "e^(ε + ε₀ + ε₁) times as likely.",
     kind="condition",
     impact="condition",
     because="The paper calls the group sizes public; with these as fixed divisors its budget stands.",

@@ -183,7 +183,8 @@ CLAIM = Claim(
     "otherwise the rate can be slower.",
     headline="No rate in n holds without a condition on margins: n times the difference can grow like n^(9/10). "
     "With one, and nothing projected, it is 1/n, without √p.",
-    witness="From {records} to {more} records, on data whose margins are small for many rows. The number of "
+    witness="From {records} to {more} records, on data of which the share t^(b), b = {exponent}, lies within t "
+    "of the boundary. The number of "
     "records times the difference still grows, faster than the logarithms of the stated rate allow.",
     finding="No rate in n holds without a condition on margins: n·difference can grow like n^(9/10). With "
     "distances D to the boundary of finite E[1/D], at most 0.17σE[1/D] of the predictions change on average, and "

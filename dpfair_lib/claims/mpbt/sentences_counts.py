@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -9,7 +10,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
-from dpfair_lib.claims.shared.bounded_impact_records import exact_point, exact_widths, moved_levels
+from dpfair_lib.claims.shared.bounded_impact_records import (
+    cells_of,
+    exact_levels,
+    exact_point,
+    exact_widths,
+    moved_levels,
+)
 from dpfair_lib.experiments.mpbt.bounded_impact_records import points
 from dpfair_lib.experiments.mpbt.bounded_impact_sentences import FROM_EPSILON, FROM_N, PRINTED_MOST
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import COLUMNS
@@ -60,7 +67,9 @@ def stated_numbers(data: str, problem: str, epsilon: float) -> dict[str, str]:
     last = keys_of(data, problem, "n")[-1]
     largest = max(exact_widths(data, last, problem)["within"].values())
     bounds, models = zip(*slopes_of(data, problem), strict=True)
-    shown = {name: f"factors {_ends(values)}" for name, values in factors_of(data, problem).items()}
+    factors = factors_of(data, problem)
+    shown = {name: f"factors {_ends(values)}" for name, values in factors.items()}
+    shown["tight"] = f"first model, median factor {np.median(factors['tight']):.2g}"
     return shown | {
         "largest bound": f"largest {float(largest):.4f}",
         "private": f"ε {epsilon:.3g}",
@@ -75,14 +84,25 @@ def factors_of(data: str, problem: str) -> dict[str, list[float]]:
         "distance": [float(last["within"][name] / last["empirical"][name]) for name in COLUMNS],
         "Lipschitz": [float(last["empirical"][name] / last["farthest"][name]) for name in COLUMNS],
         "tight": [
-            float(exact_widths(data, key, problem)["farthest"][name])
-            / max(float(moved_levels(data, key, problem)[name].max()), 1e-12)
-            for axis in AXES
-            for key in keys_of(data, problem, axis)
-            for name in COLUMNS
+            math.inf if bound and not move else float(bound / move) if move else 1.0
+            for bound, move in pairs_of_one_model(data, problem)
         ],
         "not improvable": [float(last["within"][name] / last["projection"][name]) for name in COLUMNS],
     }
+
+
+def pairs_of_one_model(data: str, problem: str) -> list[tuple[Fraction, Fraction]]:
+    """Return bound and move of the first private model at every point, for every measure, in fractions."""
+    pairs = []
+    for key in (key for axis in AXES for key in keys_of(data, problem, axis)):
+        rows, point = cells_of(points(data)[key].rows), points(data)[key]
+        own, private = (
+            exact_levels(rows, cells_of(table), problem)
+            for table in (point.counts["right"], point.private[0])
+        )
+        bounds = exact_widths(data, key, problem)["first"]
+        pairs += [(bounds[name], abs(private[name] - own[name])) for name in COLUMNS]
+    return pairs
 
 
 def slopes_of(data: str, problem: str) -> list[tuple[tuple[float, float], tuple[float, float]]]:

@@ -196,7 +196,7 @@ CLAIM = Claim(
     "factor.",
     headline="One factor L is too many: with features of norm 0.001 the printed bound fails with probability 0.46, "
     "not 0.01; without it the theorem holds.",
-    witness="{n} equal records whose feature has norm {norm}, ε = {epsilon}, ζ = {zeta}. The accuracy "
+    witness="{n} equal records whose feature has norm {norm}, ε = {epsilon}, δ = {delta}, ζ = {zeta}. The accuracy "
     "differs by more than the printed bound with a probability above ζ.",
     finding="The factor L before Λ is one too many: χ contains it, and with features of norm 0.001 the "
     "printed bound fails with probability 0.46, not 0.01. Without it the theorem holds for output "

@@ -359,8 +359,8 @@ CLAIM = Claim(
     "38ε, m = 4000. Noise on all cells of q̂ is ε-DP for A: the generic algorithm.",
     headline="The release is not private: one replaced record changes the number of support vectors, which goes out "
     "without noise, so δ = 1.",
-    witness="Two records stay, {rest}; the third is {one} in one data set and {two} in the other. The number "
-    "of support vectors differs, and it is released without noise.",
+    witness="Records are pairs of a position and a label. Two stay, {rest}; the third is {one} in one data set "
+    "and {two} in the other. The number of support vectors differs, and it is released without noise.",
     kind="guarantee-broken",
     impact="conclusion",
     because="The paper offers Algorithm 1 as an ε-DP method; it is none at any ε.",

@@ -202,8 +202,9 @@ CLAIM = Claim(
     "probability above 0.48.",
     headline="Algorithm 1 keeps neither printed bound: its excess error is 1 with probability above 0.48, though "
     "β = 1/20.",
-    witness="A table of counts with a noise of ±1 on some of them. The solution for the noisy table has a "
-    "difference of rates above the printed bound.",
+    witness="The counts are {counts}, the noise on them is {noise}, and mε = {m_epsilon}. The solution for the "
+    "noisy table, "
+    "{rule}, has a difference of rates above the printed bound.",
     kind="replaced",
     impact="conclusion",
     because="These are the paper's guarantees for Algorithm 1, and they fail at ε = 1, m = 2000 and β = 1/20.",

@@ -157,7 +157,7 @@ CLAIM = Claim(
     "The excess error is at most 8|A|ℓ/(mε). § 5 compares êrr(p̃*) with itself.",
     headline="The generic bounds hold where min q̂·mε exceeds 4 ln(4|A|/β), which § 5 does not say; the error bound is "
     "three times too large.",
-    witness="{m} records in {groups} groups, a smallest cell of share {share}, ε = {epsilon}, β = {beta}. "
+    witness="{m} records in {groups} groups, a smallest cell of share {share}, ε = {epsilon}, β = {beta}, γ = {gamma}. "
     "The quoted bound on the difference is negative.",
     kind="condition",
     impact="condition",

@@ -267,8 +267,8 @@ CLAIM = Claim(
     verdict="corrected",
     finding="Noise on a vector is no noise on the law: it can move by nearly 1 with probability nearly 1. True: 2"
     " ln(4|A|/β)/(mε) plus the share, in one cell, that a linear machine's noise can flip at β/2. Were "
-    "the noise added to two outputs, both tails would hold at 1 − 2β only, but their sum fails with less "
-    "than β.",
+    "the noise added to two outputs, both tails would hold at 1 − 2β only, but, on the grid of the check, their sum "
+    "fails with less than β.",
     headline="The printed bound is none: for 1000 records it says 0.015, yet the joint law moves by 0.997 with "
     "probability at least 0.998.",
     witness="{m} records and a narrow kernel of width {width}. Noise moves the support vectors out of its "

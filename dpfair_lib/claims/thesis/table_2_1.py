@@ -318,7 +318,8 @@ CLAIM = Claim(
     headline="Algorithm 2 covers all features only with group sizes fixed beforehand and a private "
     "classifier; then noisy post-processing in the manner of Jagielski et al. does so too.",
     witness="Group sizes {sizes}, of which {selected} are selected. A selected record changes its group, and "
-    "the group sizes are counted in the data. One event is more than e^(2ε) times as likely.",
+    "the group sizes are counted in the data. e^(−ε) is a power of {root}. One event is more than e^(2ε) times "
+    "as likely.",
     chapter="thesis-table-2-1",
     errata=(
         Erratum(

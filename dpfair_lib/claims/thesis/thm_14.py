@@ -46,6 +46,7 @@ def check(
     _reached(truths, closed, search)
     _least(truths, ratio, closed, search)
     _beaten(truths, ratio, rival, search)
+    _best_of_its_truth(ratio, search)
     _public(optimum, search)
     return search.evidence()
 
@@ -180,6 +181,33 @@ def _beaten(truths: Callable[..., Any], ratio: Any, rival: Callable[..., Any], s
     )
 
 
+def _best_of_its_truth(ratio: Any, search: Search) -> None:
+    """Among channels of one truth probability: plain response has the least ε; who has less Δ′ or Δ than it."""
+    search.part("what plain response is best at")
+    for share, truth in itertools.product(SHARES[:6], TRUTHS[1:-1]):
+        for step in (Fraction(n, 60) for n in range(-60, 61) if n):
+            p, q = truth + (1 - share) * step, truth - share * step
+            if not (min(p, q) >= 0 and max(p, q) <= 1):
+                continue
+            case = {"share_0": share, "truth": truth, "p": p, "q": q}
+            if truth > 1 - share:
+                search.agree(level(p, q) > level(truth, truth), True, case)
+            if share == HALF:
+                for kind in ("difference", "ratio"):
+                    search.observe(ratio(share, p, q, kind) - ratio(share, truth, truth, kind), case)
+        turns = {
+            "difference": (2 * truth - 1) ** 2 * (1 + 4 * share * (1 - share)) - 1,
+            "ratio": truth - 1 + share,
+        }
+        for kind, turn in turns.items():
+            if share < HALF and turn:  # a little more truth from one group lowers it
+                step = Fraction(1 if turn > 0 else -1, 10**5)
+                near = ratio(share, truth + (1 - share) * step, truth - share * step, kind)
+                search.agree(
+                    near < ratio(share, truth, truth, kind), True, {"share_0": share, "truth": truth}
+                )
+
+
 def _public(optimum: Callable[..., Randomizer], search: Search) -> None:
     """What users call: the channel by the shares alone, for rates in either order, with its Δ′ by the definition."""
     search.part("the public function")
@@ -248,14 +276,16 @@ CLAIM = Claim(
     verdict="corrected",
     finding="Fair coins are ε₀-LDP for every ε₀ ≥ ε and leave Δ′ = 0, so they win (5.4.2) as printed. True for "
     "p, q ≥ ½ and least level exactly ε or more; the order of the rates is not needed. But for ε > 0 plain "
-    "randomised response of the same truth probability has less Δ′, less Δ and a smaller ε.",
+    "randomised response of the same truth probability has less Δ′, less Δ and a smaller ε. Among the channels of its "
+    "truth probability plain response has the least ε, if that probability exceeds the larger share. At equal shares "
+    "it has the least Δ′ and Δ too; at unequal shares others leave less Δ, and but for one truth probability less Δ′.",
     kind="condition",
     impact="conclusion",
     because="The thesis calls this channel optimal. On Adult at ε = 1 plain response of the same truth "
     "probability leaves 18 % of Δ′, not 29 %, and is more private.",
     headline="Without p, q ≥ ½ fair coins win. With it, equally truthful plain response is still fairer "
     "and more private: 18 % of Δ′ left on Adult, not 29 %.",
-    witness="Two groups of equal share and e^(−ε) = {x}. Fair coins, p = {p} and q = {q}, leave less of the "
+    witness="Group 0 has the share {share_0}, and e^(−ε) = {x}. Fair coins, p = {p} and q = {q}, leave less of the "
     "unfairness Δ′ than the printed optimum.",
     shown_by="adult_plain",
     chapter="thesis-thm-14",

@@ -124,6 +124,11 @@ def test_private_levels_and_how_far_they_moved():
     assert point.moved.tolist() == pytest.approx([0.0, 0.1, 0.2])
 
 
+def test_a_bound_is_divided_by_the_move_that_it_covers():
+    found = [sentences.factor(*pair) for pair in ((0.2, 0.1), (0.0, 0.0), (0.1, 0.0))]
+    assert found == [2.0, 1.0, np.inf]
+
+
 def test_bad_input_is_named(rows):
     with pytest.raises(ValueError, match=r"^rows: found 3 cells"):
         summary.cell_table(rows.iloc[:-1], "rows")

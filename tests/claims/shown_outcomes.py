@@ -1,0 +1,23 @@
+"""Outcomes to show on pages, of entries whose checks are not run."""
+
+import dataclasses
+from fractions import Fraction
+
+from dpfair_lib.claims import Claim
+from dpfair_lib.claims.evidence import Evidence
+from dpfair_lib.claims.ledger import Outcome
+
+
+def outcome(claim_id, kind, impact="none", **evidence):
+    """An outcome whose kind needs nothing: its run could not be made."""
+    found = Evidence(1, slack=0, not_run="", **evidence)
+    entry = Claim(claim_id, "ISIT Thm 1", "x_i ≤ y", verdict=found.finding, check=lambda: found, headline="It <fails>.",
+                  chapter="isit-prop-1", impact=impact, because="So.", shown_by="size")  # fmt: skip
+    return Outcome(dataclasses.replace(entry, kind=kind), found)
+
+
+HOLDS = outcome("isit.a", "as-printed")
+FAILS = outcome(
+    "isit.b", "replaced", "conclusion", counterexample={"epsilon": Fraction(1, 2)}, printed_slack=Fraction(-1, 3),
+    readings={"as printed": True}, facts={"size": 12345}, says={"size": "the size"},
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""The ledger's table, witnesses, what is refuted: nothing is lost on the way to a page."""
+
+import dataclasses
+import re
+
+from shown_outcomes import FAILS, HOLDS, outcome
+
+from dpfair_lib.claims import Claim
+from dpfair_lib.claims.evidence import Evidence
+from dpfair_lib.claims.kinds import WORDS
+from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.tables import by_importance, ledger_table, refuted, witnesses
+
+
+def test_the_ledger_has_a_row_for_each_claim_and_filters():
+    shown = ledger_table([HOLDS, FAILS])._repr_html_()
+    assert re.findall(r'<tr id="([^"]+)" data-paper="isit" data-verdict="([^"]+)"', shown) == [
+        ("isit-a", "as-printed"),
+        ("isit-b", "replaced"),
+    ]
+    assert "x<sub>i</sub> ≤ y" in shown
+    assert "ε = 1/2" in shown
+    assert f'<option value="replaced">{WORDS["replaced"]}</option>' in shown
+
+
+def test_a_witness_is_shown_with_its_slack():
+    shown = witnesses([HOLDS, FAILS])
+    assert repr(shown) == "isit.b: ε = 1/2"
+    assert "−1/3" in shown._repr_html_()
+
+
+def test_what_matters_more_comes_first():
+    kinds = ["slip", "answered", "guarantee-broken", "replaced", "as-printed", "condition"]
+    named = [outcome(f"isit.{kind}", kind, "conclusion") for kind in kinds]
+    small = outcome("isit.small", "guarantee-broken", "condition")
+    shown = outcome("mpbt.table-1", "guarantee-broken", "conclusion")
+    order = [found.claim.id for found in by_importance([small, *named, shown])]
+    assert order == ["mpbt.table-1", "isit.guarantee-broken", "isit.replaced", "isit.condition", "isit.slip",
+                     "isit.answered", "isit.as-printed", "isit.small"]  # fmt: skip
+
+
+def test_what_is_refuted_is_named_with_its_witness():
+    found = Evidence(1, counterexample={"n": 3}, printed_slack=-1, broken=(("δ", 1, 0),))
+    entry = Claim("sk.x", "SK § 4", "x", verdict="refuted", check=lambda: found, kind="guarantee-broken",
+                  headline="Not private.", chapter="sk-alg-1", impact="none", because="So.",
+                  witness="{n} people.")  # fmt: skip
+    lines = repr(refuted([HOLDS, FAILS, Outcome(entry, found)])).splitlines()
+    assert lines[:2] == ["Refuted, with nothing true nearby: 1 of 3 entries.", "sk.x: 3 people."]
+    assert lines[2].startswith("No entry has “refuted” as its verdict")
+    assert "“guarantee broken” (entries: 1)" in lines[2]
+    assert "“false; replaced” (entries: 1)" in lines[3]
+    own = Outcome(dataclasses.replace(entry, kind="refuted"), found)
+    assert repr(refuted([own])).splitlines()[2].startswith("Entries with the verdict “refuted”: 1.")
