@@ -17,7 +17,8 @@ PAGES = browsing.built(HTML)
 STYLE = """<style>:root{color-scheme:light dark} body{margin:1rem;background:#fff;color:#111}
 @media (prefers-color-scheme:dark){body{background:#111;color:#eee}}</style>
 <meta name="viewport" content="width=device-width">"""
-MATH = f'<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span></p>'
+MENU = "<script>window.MathJax = {options: {enableMenu: false}}</script>"  # as in _config.yml
+MATH = f'{MENU}<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span></p>'
 DRAWING = "Plotly.newPlot('plot', [{y: [1, 2]}], {width: 300, height: 200})"
 PLOT = f'<script src="{PLOTLY}"></script><div id="plot" class="plotly-graph-div"></div><script>{DRAWING}</script>'
 GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
@@ -27,9 +28,13 @@ PROSE = (
 
 SEEN = "How much of it there is, group by group."
 CAPTION = f'<div class="table-caption"><p>Table 1. {SEEN}</p></div>'
+# what scrolls can be reached by the keyboard, and nothing else
+REACHED = """<script>for (const box of document.querySelectorAll('.box'))
+if (box.scrollWidth > box.clientWidth) box.tabIndex = 0</script>"""
 WIDE = (
-    CAPTION + "<div style='overflow-x:auto;box-shadow:inset -9px 0 9px #999'><table><tr>"
+    CAPTION + "<div class=box style='overflow-x:auto;box-shadow:inset -9px 0 9px #999'><table><tr>"
     "<td style='position:sticky;left:0'>first<td><div style='width:500px'>second</div></table></div>"
+    + REACHED
 )
 DRAWING_FILE, PICTURE_FILE = "drawing.svg", "picture.png"
 DRAWING_TEXT = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 100" width="500pt" height="100pt">
@@ -85,6 +90,28 @@ PLANTED = {
         MATH.replace("x^2", "x" * 60).replace("<p>", "<p style='overflow:hidden'>"),
         "does not scroll",
     ),
+    "a formula that a phone scrolls without a sign": (
+        MATH.replace("x^2", "x" * 60).replace("<p>", "<p style='overflow-x:auto' tabindex=0>"),
+        "equation at a phone's width does not show that it goes on",
+    ),
+    "a box that scrolls without the keyboard": (
+        "<div style='overflow-x:auto'><div style='width:2000px'>wide</div></div>",
+        "scrolls, but not by the keyboard",
+    ),
+    "a stop of the keyboard for nothing": ("<div tabindex=0>short</div>", "stops the keyboard"),
+    "formulas with a menu": (MATH.replace(MENU, ""), "stops the keyboard"),
+    "a fold without a name": (
+        "<details><summary aria-label='Toggle hidden content'>Show</summary>x</details>",
+        "fold without a name",
+    ),
+    "two folds with one name": (
+        "<details><summary>more</summary>x</details>" * 2,
+        "fold with the name of another",
+    ),
+    "two rows of headers": (
+        CAPTION + "<table><thead><tr><th><th>b<tr><th>a<th></thead><tr><th>1<td>2</table>",
+        "2 rows of headers",
+    ),
     "small text in a drawing": (
         "<svg width=100 height=20 role=img aria-label=x><text y=10 font-size=8>small</text></svg>",
         "text of 8.0 px",
@@ -125,6 +152,8 @@ QUESTIONS = {
     "how many records": {"notebooks/cgkm-fairnr", "notebooks/cgkm-thm-2"},
     "certificate": {"notebooks/certify-your-model", "notebooks/mpbt-tighter"},
     "neighbouring relation": {"notebooks/isit-thm-3-privacy", "notebooks/privacy-mechanisms"},
+    "exercises solutions": {"notebooks/assessment", "book/course"},
+    "COMPAS": {"notebooks/sk-private-svms", "notebooks/which-method", "notebooks/thesis-fair-projection"},
 }
 
 pytestmark = pytest.mark.skipif(
@@ -180,11 +209,28 @@ def test_search_answers(browser, question):
     found = browsing.answers(browser, HTML, question)
     assert QUESTIONS[question] & {page for page, _ in found}
     assert all(len(excerpt) > 20 for _, excerpt in found)
+    assert not [excerpt for _, excerpt in found if browsing.UNREADABLE.search(excerpt)]
 
 
 @needs_book
 def test_search_does_not_find_what_is_not_there(browser):
     assert browsing.search(browser, HTML, "zqxjkvbp") == ["search finds nothing for 'zqxjkvbp'"]
+
+
+@needs_book
+def test_no_words_of_the_search_are_source_or_run_together():
+    """Every section, not only those that a question finds."""
+    for page in browsing.searched(HTML):
+        for section in page["sections"]:
+            found = browsing.UNREADABLE.search(section["heading"] + " " + section["text"])
+            assert found is None, (page["address"], section["heading"], found)
+
+
+@pytest.mark.parametrize(
+    "text", [r"at \varepsilon", r"\(x", "x_{ij}", "e^{2}", "accountantA method", "(Lemma 16)holds"]
+)
+def test_unreadable_words_are_noticed(text):
+    assert browsing.UNREADABLE.search(text)
 
 
 def test_sound_page_passes(browser, tmp_path):
@@ -199,7 +245,7 @@ def test_planted_defect_is_found(browser, tmp_path, name):
 
 
 def test_a_wide_table_that_scrolls_by_itself_is_no_defect(browser, tmp_path):
-    body = "<div style='overflow-x:auto' tabindex=0><div style='width:900px'>wide</div></div>" + WIDE
+    body = "<div class=box style='overflow-x:auto'><div style='width:900px'>wide</div></div>" + WIDE
     assert browsing.examine(browser, planted(tmp_path, body)) == []
 
 
