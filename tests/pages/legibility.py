@@ -69,7 +69,8 @@ EQUATIONS = f"""() => {{ {COMMON}
   const cut = all('mjx-container').filter(formula => {{
     if (formula.closest('table')) return false;  // counted with the table
     const drawn = formula.querySelector('svg').getBoundingClientRect(), box = boxOf(formula);
-    return drawn.right > box.getBoundingClientRect().left + box.clientLeft + box.clientWidth + 1.5;
+    const left = box.getBoundingClientRect().left + box.clientLeft;
+    return drawn.left < left - box.scrollLeft - 1.5 || drawn.right > left + box.clientWidth + 1.5;
   }});
   const source = formula => text(formula.querySelector('mjx-assistive-mml') || formula);
   return cut.map(formula => `equation clipped: ${{source(formula)}}`);
@@ -81,11 +82,12 @@ NARROW_FORMULAS = f"""() => {{ {COMMON}
   for (const one of all('mjx-container')) {{
     if (one.closest('table')) continue;  // scrolls with the table
     const drawn = one.querySelector('svg').getBoundingClientRect(), box = boxOf(one);
-    const cut = drawn.right > box.getBoundingClientRect().left + box.clientLeft + box.clientWidth + 3.5;
+    const left = box.getBoundingClientRect().left + box.clientLeft, cut = drawn.right > left + box.clientWidth + 3.5;
     const words = text(one.querySelector('mjx-assistive-mml') || one);
     const say = what => found.push(`equation at a phone's width ${{what}}: ${{words}}`);
     if (drawn.right > article.getBoundingClientRect().right + 1.5
         && !['auto', 'scroll'].includes(getComputedStyle(box).overflowX)) say('does not scroll');
+    else if (drawn.left < left - box.scrollLeft - 1.5) say('is cut at its left');
     else if (cut && !shaded(box)) say('does not show that it goes on');
   }}
   return found;
@@ -121,7 +123,8 @@ FOLDS = f"""() => {{ {COMMON}
 
 # each column has one header: a second row only where the first one's headers stand over several columns
 HEADERS = f"""() => {{ {COMMON}
-  return all('thead').filter(head => head.rows.length > 1 && ![...head.querySelectorAll('th, td')].some(one => one.colSpan > 1))
+  const spread = head => [...head.querySelectorAll('th, td')].some(one => one.colSpan > 1);
+  return all('thead').filter(head => head.rows.length > 1 && !spread(head))
     .map(head => `table with ${{head.rows.length}} rows of headers: ${{text(head)}}`);
 }}"""
 

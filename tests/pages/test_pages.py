@@ -1,6 +1,8 @@
 """Every built page works without a network, on a phone and in the dark; and these checks can fail."""
 
+import io
 import os
+import re
 from pathlib import Path
 
 import browsing
@@ -93,6 +95,10 @@ PLANTED = {
     "a formula that a phone scrolls without a sign": (
         MATH.replace("x^2", "x" * 60).replace("<p>", "<p style='overflow-x:auto' tabindex=0>"),
         "equation at a phone's width does not show that it goes on",
+    ),
+    "a formula that is cut at its left": (
+        MATH.replace("<p>", "<p style='overflow:hidden'><span style='margin-left:-9px'></span>"),
+        "is cut at its left",
     ),
     "a box that scrolls without the keyboard": (
         "<div style='overflow-x:auto'><div style='width:2000px'>wide</div></div>",
@@ -231,6 +237,25 @@ def test_no_words_of_the_search_are_source_or_run_together():
 )
 def test_unreadable_words_are_noticed(text):
     assert browsing.UNREADABLE.search(text)
+
+
+@needs_book
+def test_solutions_are_printed_under_their_names_and_folds_of_code_without(browser):
+    """As a reader prints a page, with all folds closed before."""
+    from pypdf import PdfReader
+
+    path = HTML / "notebooks/assessment.html"
+    names = re.findall(r'<summary class="admonition-title">\s*(.*?)\s*\(', path.read_text(encoding="utf-8"))
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        hidden = page.locator("details.solution > section").first
+        assert not hidden.is_visible()
+        words = hidden.locator("p").first.text_content()[:30]
+        printed = " ".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.pdf())).pages)
+    printed = " ".join(printed.split())
+    assert len(names) > 4
+    assert [name for name in names if printed.count(name) != 1] == []
+    assert words in printed
+    assert not re.search(r"(?:Show|Hide) the (?:code|parameters|imports)", printed)
 
 
 def test_sound_page_passes(browser, tmp_path):
