@@ -10,6 +10,8 @@ import pytest
 from chapters import pages
 from PIL import Image
 
+from dpfair_lib.claims.papers import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
 HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
 MATHJAX = (ROOT / "book/_static/vendor/mathjax/tex-svg-full.js").as_uri()
@@ -202,6 +204,21 @@ def test_page(browser, path):
 @needs_book
 def test_every_page_of_the_contents_is_built():
     assert {*pages(HTML.parents[1]), "search"} <= {shorten(path).removesuffix(".html") for path in PAGES}
+
+
+def in_order(pattern: str, page: str) -> list[str]:
+    """Return what a pattern finds in the article of a built page, each once."""
+    article = (HTML / f"{page}.html").read_text(encoding="utf-8").partition("<article")[2]
+    return list(dict.fromkeys(re.findall(pattern, article)))
+
+
+@needs_book
+def test_the_papers_come_in_one_order():
+    assert in_order(r'<text x="0"[^>]*>(\w+)</text>', "book/index") == [*NAMES.values()]
+    assert in_order(r"<li><p><strong>(\w+)</strong>: <", "book/index") == [*NAMES.values()]
+    assert in_order(r'href="errata-(\w+)\.html"', "book/errata") == [*NAMES]
+    assert in_order(r'<tr id="[^"]*" data-paper="(\w+)"', "notebooks/ledger") == [*NAMES]
+    assert in_order(r'id="statements-(\w+)"', "notebooks/findings") == [*NAMES]
 
 
 @needs_book
