@@ -10,6 +10,8 @@ SOLUTION = re.compile(
 LINK = re.compile(r"<a [^>]*>\s*(.*?)</a>", re.DOTALL)  # none can be followed from within a fold's name
 # the same id in every exercise and solution
 CONTENT = re.compile(r'<section id="(?:solution|exercise)-content">')
+# in the contents beside a page
+PART = re.compile(r'<a [^>]*>\s*([^<]*?)\s*</a>\s*<details[^>]*>\s*<summary(?=><span class="toctree-toggle")')
 CELL = re.compile(r'<div class="(cell [^"]*)">\s*(?=<details class="admonition hide)')
 CODE = re.compile(
     r'<summary aria-label="Toggle hidden content">\s*<p class="collapsed admonition-title">Show code cell '
@@ -38,6 +40,7 @@ def name_folds(page: str) -> str:
         If a solution or cell does not end.
     """
     page = CONTENT.sub("<section>", fold_solutions(page))
+    page = PART.sub(r'\g<0> aria-label="Pages below \1"', page)
     for begins, name, fold in NAMED:
         within = rf"(?:(?!{begins}).)*?"
         known = re.compile(rf"{begins}{within}{name}{within}<summary>{fold}(?=</summary>)", re.DOTALL)

@@ -34,10 +34,6 @@ UNWANTED = re.compile(
 )
 # The theme leaves these without a name or with the wrong role, which a screen reader cannot make sense of.
 NAMELESS = (
-    (
-        '<summary><span class="toctree-toggle"',
-        '<summary aria-label="Pages below this one"><span class="toctree-toggle"',
-    ),
     # some seventy links stand before every article
     (
         '<nav class="bd-links bd-docs-nav" aria-label="Main">',

@@ -62,6 +62,13 @@ def test_code_is_called_after_what_it_makes_or_its_section(page, name):
     assert f'<p class="expanded admonition-title">Hide {name}</p></summary>' in named
 
 
+def test_a_part_of_the_contents_is_called_after_its_page():
+    page = '<a href="x.html">Errata</a><details><summary><span class="toctree-toggle"></span></summary>'
+    named = folds.name_folds(page)
+    assert '<summary aria-label="Pages below Errata"><span' in named
+    assert folds.name_folds(named) == named
+
+
 CARD = '<div class="claim-card" id="{0}"><code>{0}</code>{1}</div>'
 CHECKED = "<details><summary>How it was checked</summary></details>"
 
