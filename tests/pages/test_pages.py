@@ -275,6 +275,32 @@ def test_solutions_are_printed_under_their_names_and_folds_of_code_without(brows
     assert not re.search(r"(?:Show|Hide) the (?:code|parameters|imports)", printed)
 
 
+@needs_book
+def test_the_keyboard_passes_the_list_of_chapters_and_no_page_moves_smoothly(browser):
+    inside = "() => Boolean(document.activeElement.closest('main'))"
+    path = HTML / "notebooks/isit-prop-1.html"
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("() => document.activeElement.textContent.trim()") == "Skip to main content"
+        for start in ("#pst-skip-link a", ".skip-list"):
+            page.locator(start).focus()
+            page.keyboard.press("Enter")
+            page.keyboard.press("Tab")
+            assert page.evaluate(inside)
+        assert page.evaluate("() => getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+@needs_book
+def test_a_link_into_a_fold_opens_it(browser):
+    path = HTML / "notebooks/assessment.html"
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        words = page.locator("details.solution > section > p").first
+        words.evaluate("one => { one.id = 'folded'; }")
+        assert not words.is_visible()
+        page.evaluate("() => { location.hash = '#folded'; }")
+        words.wait_for(state="visible")
+
+
 def test_sound_page_passes(browser, tmp_path):
     assert browsing.examine(browser, planted(tmp_path, PROSE + MATH)) == []
 
