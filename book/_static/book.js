@@ -18,13 +18,14 @@
 
   // the box scrolls sideways inside `around`, which shows a shadow where there is more; the keyboard stops at it only then
   const watched = (around, box, name) => {
+    // a slanted letter reaches out of its box by a pixel or two
+    const tooWide = () => box.scrollWidth > box.clientWidth + 3 && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
     const look = () => {
-      around.classList.remove("wide"); // a table that is marked may fit by that alone
-      // a slanted letter reaches out of its box by a pixel or two
-      const wide = box.scrollWidth > box.clientWidth + 3 && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
-      around.classList.toggle("wide", wide);
-      around.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
-      if (!wide) return ["tabindex", "role", "aria-label"].forEach(attribute => box.removeAttribute(attribute));
+      around.classList.remove("wide");
+      if (tooWide()) around.classList.add("wide");
+      const scrolls = tooWide(); // a table that is marked as wide may fit by that alone
+      around.classList.toggle("more", scrolls && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+      if (!scrolls) return ["tabindex", "role", "aria-label"].forEach(attribute => box.removeAttribute(attribute));
       box.tabIndex = 0; // so that the keyboard can scroll it
       box.setAttribute("role", "region");
       box.setAttribute("aria-label", `${name}, scrolls sideways`);
