@@ -2,6 +2,8 @@
 (() => {
   const SMALLEST_FORMULA = 0.75; // of its own size; smaller than that, it scrolls
 
+  const SLANT = 3; // pixels by which a slanted letter may reach out of its formula
+
   const LONG = 30; // characters of a cell, from which on its words may break anywhere
 
   // cells of the first column: where a cell spans rows, a row begins with a cell of the second
@@ -17,9 +19,8 @@
   };
 
   // the box scrolls sideways inside `around`, which shows a shadow where there is more; the keyboard stops at it only then
-  const watched = (around, box, name) => {
-    // a slanted letter reaches out of its box by a pixel or two
-    const tooWide = () => box.scrollWidth > box.clientWidth + 3 && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
+  const watched = (around, box, name, slack = 1) => {
+    const tooWide = () => box.scrollWidth > box.clientWidth + slack && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
     const look = () => {
       around.classList.remove("wide");
       if (tooWide()) around.classList.add("wide");
@@ -50,7 +51,7 @@
 
   // a displayed formula is made smaller up to a point, and scrolls from there on; one within a line scrolls at once
   const fitted = formula => {
-    const around = wrapped(formula, "side-scroll", "formula"), look = watched(around, formula, "Formula");
+    const around = wrapped(formula, "side-scroll", "formula"), look = watched(around, formula, "Formula", SLANT);
     return () => {
       formula.style.fontSize = "";
       const drawn = formula.querySelector("svg"), room = around.clientWidth;
@@ -60,7 +61,7 @@
       look();
     };
   };
-  const inLine = formula => watched(wrapped(formula, "side-scroll", "in-line"), formula, "Formula");
+  const inLine = formula => watched(wrapped(formula, "side-scroll", "in-line"), formula, "Formula", SLANT);
 
   // what a link leads to may be folded away
   const unfold = () => {

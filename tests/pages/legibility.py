@@ -99,7 +99,8 @@ STOPS = f"""() => {{ {COMMON}
   const say = (one, what) => found.push(`<${{one.localName}} class="${{one.className}}"> ${{what}}: ${{text(one)}}`);
   const own = 'a[href], button, input, select, textarea, summary, [role=button], [role=slider], [contenteditable]';
   for (const one of all('*:not(svg *)')) {{
-    const style = getComputedStyle(one), room = 3;  // a slanted letter reaches out of its box
+    const style = getComputedStyle(one);
+    const room = one.matches('.math, mjx-container') ? 3 : 1;  // a slanted letter reaches out of its box
     const goes = side => ['auto', 'scroll'].includes(style[`overflow${{side}}`]);
     const scrolls = goes('X') && one.scrollWidth > one.clientWidth + room
       || goes('Y') && one.scrollHeight > one.clientHeight + room;
