@@ -6,7 +6,12 @@ from pathlib import Path
 import plain_tex
 import pytest
 
-WORDS = ("max", "min", "Pr", "ln", "log", "exp", "sup", "inf", "sinh", "cosh", "tanh", "argmin")
+# operators that are written as their name, as TeX has them
+WORDS = (
+    "arccos", "arcsin", "arctan", "arg", "argmax", "argmin", "cos", "cosh", "cot", "deg", "det", "dim", "exp", "gcd",
+    "hom", "inf", "ker", "lim", "liminf", "limsup", "ln", "log", "max", "min", "Pr", "sec", "sign", "sin", "sinh",
+    "sup", "tan", "tanh", "TV", "Var",
+)  # fmt: skip
 ROOT = Path(__file__).resolve().parents[2]
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$`])\$(?=\S)([^$\n]+?)(?<=\S)\$", re.DOTALL)
 
