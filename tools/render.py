@@ -12,6 +12,8 @@ from pathlib import Path
 from captions import caption_outputs, number_captions
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
 from figures import write_figures
+from folds import name_folds
+from headers import merge_headers
 from numbering import number_results
 from search_index import write_index
 
@@ -32,9 +34,11 @@ UNWANTED = re.compile(
 )
 # The theme leaves these without a name or with the wrong role, which a screen reader cannot make sense of.
 NAMELESS = (
+    # some seventy links stand before every article
     (
-        '<summary><span class="toctree-toggle"',
-        '<summary aria-label="Pages below this one"><span class="toctree-toggle"',
+        '<nav class="bd-links bd-docs-nav" aria-label="Main">',
+        '<a class="skip-list visually-hidden-focusable" href="#main-content">Skip the list of chapters</a>'
+        '<nav class="bd-links bd-docs-nav" aria-label="Chapters">',
     ),
     # its children have roles of their own
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
@@ -165,16 +169,17 @@ def forget(into: Path) -> None:
 
 
 def finish(html: Path) -> None:
-    """Number captions and results, name what a screen reader cannot, take out what is not offline; pack the figures."""
+    """Number captions and results, name folds and headers, take out what is not offline; pack the figures."""
     before: dict[str, str] = {}
     for path in html.rglob("*.html"):
         if path.is_relative_to(html / "_static"):
             path.unlink()
         else:
             before[path.relative_to(html).as_posix()] = path.read_text(encoding="utf-8")
-    kept = {name: number_captions(UNWANTED.sub("", text)) for name, text in before.items()}
+    kept = {name: merge_headers(number_captions(UNWANTED.sub("", text))) for name, text in before.items()}
     numbered = number_results(kept)
     for name, text in numbered.items():
+        text = name_folds(text)
         for found, better in NAMELESS:
             text = text.replace(found, better)
         if text != before[name]:

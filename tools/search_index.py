@@ -5,6 +5,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+from plain_tex import lowered, plain_formulas, raised
+
 from dpfair_lib._files import write_whole
 
 INDEX = "_static/search-index.js"
@@ -15,7 +17,15 @@ STOCK = re.compile(
 HEADINGS = ("h1", "h2", "h3", "h4")
 LONGEST = 6000  # characters of a section: enough to find it by, and a long table says no more
 VOID = {"br", "img", "hr", "input", "link", "meta", "col", "wbr", "source"}
-UNREAD = ("highlight", "headerlink", "prev-next-footer")
+UNREAD = ("highlight", "headerlink", "prev-next-footer", "eqno")
+SILENT = ("script", "style", "svg", "pre", "button", "summary")
+BLOCKS = {"p", "div", "li", "dd", "table", "caption", "details", "section", "ul", "ol", "dl", "br", "hr"}
+SMALL = {"sub": lowered, "sup": raised}
+# what stands between pieces that a page sets apart by their places; no text has these signs
+CELL, ROW, TERM, END = "\x1f", "\x1e", "\x1d", "\x1c"
+BETWEEN = {CELL: " · ", ROW: "; ", TERM: ": ", END: ". "}
+# every exercise is called one, so these words tell no two pages apart
+EXERCISE = re.compile(r"\bExercise [\d.]+\s+(?=\()")
 
 
 class Sections(HTMLParser):
@@ -27,7 +37,9 @@ class Sections(HTMLParser):
         self.depth = 0  # of elements inside the article
         self.silent: int | None = None  # the depth from which on nothing is read
         self.heading: int | None = None
+        self.card: int | None = None  # the depth of a claim's card, of whose folded record nothing is read
         self.place = ""
+        self.small: list[int] = []  # where signs begin that stand lowered or raised
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Enter an element."""
@@ -35,33 +47,50 @@ class Sections(HTMLParser):
         classes = (said.get("class") or "").split()
         if not self.depth and not (tag == "article" and "bd-article" in classes):
             return
+        self._add(CELL if tag in ("td", "th") else ROW if tag == "tr" else " " if tag in BLOCKS else "")
         if tag in VOID:
             return
         self.depth += 1
-        if self.silent is None and (
-            tag in ("script", "style", "svg", "summary") or any(name in UNREAD for name in classes)
-        ):
+        if self.card is None and "claim-card" in classes:
+            self.card = self.depth
+        folded = tag == "details" and self.card is not None
+        if self.silent is None and (folded or tag in SILENT or any(name in UNREAD for name in classes)):
             self.silent = self.depth
         if tag == "section" and said.get("id"):
             self.place = said["id"] or ""
         if tag in HEADINGS:
             self.heading = self.depth
             self.sections.append({"place": self.place, "heading": "", "text": ""})
+        if tag in SMALL and self.sections:
+            self.small.append(len(self.sections[-1][self._part()]))
 
     def handle_endtag(self, tag: str) -> None:
         """Leave an element."""
         if not self.depth or tag in VOID:
             return
+        if tag in SMALL and self.small:
+            section, part, start = self.sections[-1], self._part(), self.small.pop()
+            section[part] = section[part][:start] + SMALL[tag](section[part][start:])
+        self._add({"li": ROW, "dt": TERM, "table": END}.get(tag, " " if tag in BLOCKS else ""))
         if self.silent == self.depth:
             self.silent = None
         if self.heading == self.depth:
             self.heading = None
+        if self.card == self.depth:
+            self.card = None
         self.depth -= 1
 
     def handle_data(self, data: str) -> None:
         """Take up words."""
-        if self.depth and self.silent is None and self.sections:
-            self.sections[-1]["text" if self.heading is None else "heading"] += data
+        if self.depth:
+            self._add(data)
+
+    def _part(self) -> str:
+        return "text" if self.heading is None else "heading"
+
+    def _add(self, data: str) -> None:
+        if self.silent is None and self.sections:
+            self.sections[-1][self._part()] += data
 
 
 def sections_of(page: str) -> list[dict[str, str]]:
@@ -75,8 +104,17 @@ def sections_of(page: str) -> list[dict[str, str]]:
 
 
 def tidy(text: str) -> str:
-    """Return words with single spaces, formulas without their brackets."""
-    return " ".join(re.sub(r"\\[()\[\]]", " ", text).split())
+    """Return words as a sentence has them: single spaces, plain formulas, signs between cells, rows and terms."""
+    text = EXERCISE.sub("", plain_formulas(text))
+    marks = "".join(BETWEEN)
+    text = re.sub(rf"(^|[.:;,!?])[{marks}\s]+", r"\1 ", text)  # a sentence has its own sign at its end
+    text = re.sub(rf"\s*([{marks}])[{marks}\s]*", lambda found: BETWEEN[strongest(found[0])], text)
+    return " ".join(text.split()).removesuffix(";").removesuffix(" ·")
+
+
+def strongest(found: str) -> str:
+    """Return which of several marks in a row is to be shown."""
+    return max(set(found) & set(BETWEEN), key=[CELL, TERM, ROW, END].index)
 
 
 def write_index(html: Path) -> None:

@@ -2,6 +2,8 @@
 (() => {
   const SMALLEST_FORMULA = 0.75; // of its own size; smaller than that, it scrolls
 
+  const SLANT = 3; // pixels by which a slanted letter may reach out of its formula
+
   const LONG = 30; // characters of a cell, from which on its words may break anywhere
 
   // cells of the first column: where a cell spans rows, a row begins with a cell of the second
@@ -16,51 +18,72 @@
     }
   };
 
-  const boxed = table => {
-    const around = document.createElement("div"), box = document.createElement("div");
-    around.className = "side-scroll";
-    box.className = "side-scroll-box";
-    table.replaceWith(around);
-    around.append(box);
-    box.append(table);
-    markFirstColumn(table);
-    for (const cell of table.querySelectorAll("td, th")) cell.classList.toggle("long", cell.textContent.length > LONG);
+  // the box scrolls sideways inside `around`, which shows a shadow where there is more; the keyboard stops at it only then
+  const watched = (around, box, name, slack = 1) => {
+    const tooWide = () => box.scrollWidth > box.clientWidth + slack && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
     const look = () => {
-      around.classList.remove("wide"); // a table that is marked may fit by that alone
-      const wide = box.scrollWidth > box.clientWidth + 1;
-      around.classList.toggle("wide", wide);
-      around.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
-      if (!wide) return ["tabindex", "role", "aria-label"].forEach(name => box.removeAttribute(name));
+      around.classList.remove("wide");
+      if (tooWide()) around.classList.add("wide");
+      const scrolls = tooWide(); // a table that is marked as wide may fit by that alone
+      around.classList.toggle("more", scrolls && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+      if (!scrolls) return ["tabindex", "role", "aria-label"].forEach(attribute => box.removeAttribute(attribute));
       box.tabIndex = 0; // so that the keyboard can scroll it
       box.setAttribute("role", "region");
-      box.setAttribute("aria-label", "Table, scrolls sideways");
+      box.setAttribute("aria-label", `${name}, scrolls sideways`);
     };
     box.addEventListener("scroll", look, { passive: true });
     return look;
   };
+  const wrapped = (inside, ...classes) => {
+    const around = document.createElement(inside.tagName === "SPAN" ? "span" : "div");
+    around.classList.add(...classes);
+    inside.replaceWith(around);
+    around.append(inside);
+    return around;
+  };
 
-  const fit = formula => {
-    formula.style.fontSize = "";
-    const drawn = formula.querySelector("svg"), room = formula.parentElement.clientWidth;
-    if (!drawn || !room) return;
-    const share = room / drawn.getBoundingClientRect().width;
-    if (share < 1) formula.style.fontSize = `${Math.max(share * 0.99, SMALLEST_FORMULA) * 100}%`;
-    const scrolls = formula.scrollWidth > formula.clientWidth + 1;
-    if (scrolls) formula.tabIndex = 0;
+  const boxed = table => {
+    const box = wrapped(table, "side-scroll-box");
+    markFirstColumn(table);
+    for (const cell of table.querySelectorAll("td, th")) cell.classList.toggle("long", cell.textContent.length > LONG);
+    return watched(wrapped(box, "side-scroll"), box, "Table");
+  };
+
+  // a displayed formula is made smaller up to a point, and scrolls from there on; one within a line scrolls at once
+  const fitted = formula => {
+    const around = wrapped(formula, "side-scroll", "formula"), look = watched(around, formula, "Formula", SLANT);
+    return () => {
+      formula.style.fontSize = "";
+      const drawn = formula.querySelector("svg"), room = around.clientWidth;
+      if (!drawn || !room) return;
+      const share = room / drawn.getBoundingClientRect().width;
+      if (share < 1) formula.style.fontSize = `${Math.max(share * 0.99, SMALLEST_FORMULA) * 100}%`;
+      look();
+    };
+  };
+  const inLine = formula => watched(wrapped(formula, "side-scroll", "in-line"), formula, "Formula", SLANT);
+
+  // what a link leads to may be folded away
+  const unfold = () => {
+    const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let up = place; up; up = up.parentElement) if (up.tagName === "DETAILS" && !up.open) { up.open = true; place.scrollIntoView(); }
   };
 
   document.addEventListener("DOMContentLoaded", async () => {
     const article = document.querySelector("article");
     if (!article) return;
-    const looks = [...article.querySelectorAll("table")].filter(table => !table.closest(".claim-card")).map(boxed);
+    const all = selector => [...article.querySelectorAll(selector)];
+    const looks = all("table").filter(table => !table.closest(".claim-card")).map(boxed);
     const look = () => looks.forEach(one => one());
     look();
-    for (const fold of article.querySelectorAll("details")) fold.addEventListener("toggle", look);
+    unfold();
+    window.addEventListener("hashchange", unfold);
     if (window.MathJax?.startup?.promise) await window.MathJax.startup.promise;
-    const formulas = [...article.querySelectorAll('mjx-container[display="true"]')];
-    const again = () => { formulas.forEach(fit); look(); };
-    again();
-    window.addEventListener("resize", again);
+    const shown = all('mjx-container[display="true"]').filter(formula => !formula.closest("table"));
+    looks.unshift(...shown.map(fitted), ...all("span.math").filter(one => !one.closest("table, summary")).map(inLine));
+    look();
+    for (const fold of all("details")) fold.addEventListener("toggle", look);
+    window.addEventListener("resize", look);
     document.documentElement.dataset.settled = "yes"; // for whoever measures the page
   });
   window.addEventListener("beforeprint", () => {

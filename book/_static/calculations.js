@@ -232,6 +232,9 @@
   // ---------------------------------------------------------------- any channel
 
   const parseChannel = text => {
+    // one number, or two with a comma between them: a wrong guess would change ε without a word
+    const unclear = text.match(/(?<![\d.,/])\d+(?:,\d+)+(?![\d.,/])/);
+    if (unclear) throw new Error(`“${unclear[0]}” may be one number or several; write 0.5 with a point, and a space between numbers`);
     const matrix = text.split(/\n/).map(line => line.trim()).filter(Boolean).map(line => line.split(/[\s,;]+/).filter(Boolean)
       .map(word => {
         if (!/^(\d+\.?\d*|\.\d+)(e[-+]?\d+)?(\/\d+\.?\d*)?$/i.test(word))

@@ -251,13 +251,13 @@
     asked.addEventListener("input", soon);
     window.addEventListener("resize", soon);
     refresh();
-    // with the live figure at hand, the static one of the library is folded away
-    const still = holder.closest("section").querySelector(".tag_static-figure");
+    // with the live figure at hand, the library's static one is folded away, and with it the sentence about its setting
+    const section = holder.closest("section"), still = section.querySelector(".tag_static-figure");
     if (!still) return;
-    const fold = document.createElement("details");
-    add(fold, "summary", {}, "The static figure, computed by the library");
+    const fold = document.createElement("details"), title = section.querySelector("h2").firstChild.textContent.trim();
+    add(fold, "summary", {}, `The library's figure and numbers at one setting: ${title}`);
     still.before(fold);
-    fold.append(still);
+    while (fold.nextElementSibling?.matches("p, .tag_static-figure")) fold.append(fold.nextElementSibling);
   };
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".calculator").forEach(build));
 })();

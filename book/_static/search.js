@@ -3,7 +3,7 @@
   const STOP = new Set(("a an and are as at be by does for from has have how in is it its many much of on or our "
     + "that the this to was what when where which who why will with").split(" "));
   const GREEK = { "ε": "epsilon", "δ": "delta", "σ": "sigma", "γ": "gamma", "λ": "lambda", "∞": "infinity" };
-  const K = 1.2, B = 0.5, TITLE = 8, HEADING = 3, PHRASE = 6, SHOWN = 30, EXCERPT = 220;
+  const K = 1.2, B = 0.5, TITLE = 8, HEADING = 3, PHRASE = 6, SHOWN = 30, EXCERPT = 240, BEFORE = 12;
 
   const flat = text => text.toLowerCase().replace(/[εδσγλ∞]/g, letter => ` ${GREEK[letter]} `)
     .replace(/\\varepsilon|\\epsilon/g, " epsilon ").normalize("NFKD").replace(/[\u0300-\u036f]/g, "");
@@ -65,11 +65,14 @@
       .sort((a, b) => b.value - a.value).map(found => ({ ...found, asked }));
   };
 
-  // the words round the place where most of what was asked for stands, what was asked for marked
+  // from the beginning of a sentence, or near it, the words round the place where most of what was asked for stands, marked
   const excerpt = (text, asked) => {
     const parts = text.split(" "), hit = parts.map(part => terms(part).some(term => asked.includes(term)));
     const span = 36, near = hit.map((_, at) => new Set(parts.slice(at, at + span).flatMap((part, k) => hit[at + k] ? terms(part) : [])).size);
-    const start = Math.max(0, near.indexOf(Math.max(0, ...near)) - 3);
+    const first = near.indexOf(Math.max(0, ...near)), early = Math.max(0, first - BEFORE);
+    const begins = at => !at || /[.!?:;]$/.test(parts[at - 1]);
+    const before = Array.from({ length: first - early + 1 }, (_, i) => first - i); // the nearest first
+    const start = before.find(begins) ?? Math.max(0, first - 3);
     const shown = document.createElement("p");
     if (start) shown.append("… ");
     let length = 0, at = start;

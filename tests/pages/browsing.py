@@ -1,5 +1,6 @@
 """Open a built page the way a reader does, without a network, and list what is wrong with it."""
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ CONTRAST = 4.5
 DARK = 0.2  # relative luminance below which a ground counts as dark
 PATIENCE = 20_000  # milliseconds
 REDIRECT = re.compile(r'http-equiv="Refresh"\s+content="\d+;\s*url=([^"]+)"', re.IGNORECASE)
+# in words to be read: the source of a formula, or two pieces of a page without a space between them
+UNREADABLE = re.compile(r"\\[a-zA-Z([{]|[_^]\{|\$\\|(?<![A-Za-z])[a-z]{4,}[A-Z]|\)[a-z]{4,}")
 ANCHOR = re.compile(r'\b(?:id|name)="([^"]+)"')
 
 TYPESET = """async () => {
@@ -265,6 +268,13 @@ def search(browser: Any, folder: Path, word: str) -> list[str]:
         if not page.locator("#search-results li a").count():
             problems.append(f"search finds nothing for {word!r}")
     return problems
+
+
+def searched(folder: Path) -> list[dict[str, Any]]:
+    """Return what the search of a built book looks through: its pages with their sections."""
+    text = (folder / "_static/search-index.js").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text.removeprefix("window.BOOK = ").rstrip(";\n"))
+    return found
 
 
 def answers(browser: Any, folder: Path, question: str, first: int = 3) -> list[tuple[str, str]]:

@@ -13,7 +13,11 @@ LEAST_SCALE = (
 FEWEST_WORDS = 5  # of a caption: it says what to see, not only what the thing is called
 
 # what is folded away is to be read as well
-UNFOLD = "() => { for (const fold of document.querySelectorAll('details')) fold.open = true; }"
+UNFOLD = """async () => {
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  // book.js fits what has come to light
+  for (let frames = 0; frames < 3; frames++) await new Promise(done => requestAnimationFrame(done));
+}"""
 
 COMMON = """
   const article = document.querySelector('article') || document.body;
@@ -23,6 +27,10 @@ COMMON = """
   const boxOf = element => {  // what cuts it: itself, or the nearest thing around it that does
     for (let up = element; up && up !== document.body; up = up.parentElement) if (clips(up)) return up;
     return article;
+  };
+  const shaded = box => {  // at its side, by itself or drawn over it
+    const shade = getComputedStyle(box.parentElement, '::after');
+    return shade.content !== 'none' && shade.backgroundImage !== 'none' || getComputedStyle(box).boxShadow !== 'none';
   };
   const over = box => box.scrollWidth - box.clientWidth;
 """
@@ -52,10 +60,7 @@ NARROW_TABLES = f"""() => {{ {COMMON}
     if (firsts.some(cell => getComputedStyle(cell).position !== 'sticky')) say('lets its first column go');
     const width = Math.max(...firsts.map(cell => cell.getBoundingClientRect().width));
     if (width > 0.6 * box.clientWidth) say('is filled by its first column');
-    const style = getComputedStyle(box);
-    const shade = getComputedStyle(box.parentElement, '::after');  // drawn over the box, at its side
-    const shaded = shade.content !== 'none' && shade.backgroundImage !== 'none';
-    if (!shaded && style.boxShadow === 'none') say('does not show that it goes on');
+    if (!shaded(box)) say('does not show that it goes on');
   }}
   return found;
 }}"""
@@ -64,22 +69,64 @@ EQUATIONS = f"""() => {{ {COMMON}
   const cut = all('mjx-container').filter(formula => {{
     if (formula.closest('table')) return false;  // counted with the table
     const drawn = formula.querySelector('svg').getBoundingClientRect(), box = boxOf(formula);
-    return drawn.right > box.getBoundingClientRect().left + box.clientLeft + box.clientWidth + 1.5;
+    const left = box.getBoundingClientRect().left + box.clientLeft;
+    return drawn.left < left - box.scrollLeft - 1.5 || drawn.right > left + box.clientWidth + 1.5;
   }});
   const source = formula => text(formula.querySelector('mjx-assistive-mml') || formula);
   return cut.map(formula => `equation clipped: ${{source(formula)}}`);
 }}"""
 
-# whatever scrolls must be reached by the keyboard
-SCROLLS = f"""() => {{ {COMMON}
+# a formula that is too wide for a phone: its box scrolls, and a shadow says that there is more
+NARROW_FORMULAS = f"""() => {{ {COMMON}
   const found = [];
   for (const one of all('mjx-container')) {{
-    const drawn = one.querySelector('svg').getBoundingClientRect();
-    if (drawn.right <= article.getBoundingClientRect().right + 1.5) continue;
-    if (!['auto', 'scroll'].includes(getComputedStyle(boxOf(one)).overflowX))
-      found.push(`equation at a phone's width does not scroll: ${{text(one)}}`);
+    if (one.closest('table')) continue;  // scrolls with the table
+    const drawn = one.querySelector('svg').getBoundingClientRect(), box = boxOf(one);
+    const left = box.getBoundingClientRect().left + box.clientLeft, cut = drawn.right > left + box.clientWidth + 3.5;
+    const words = text(one.querySelector('mjx-assistive-mml') || one);
+    const say = what => found.push(`equation at a phone's width ${{what}}: ${{words}}`);
+    if (drawn.right > article.getBoundingClientRect().right + 1.5
+        && !['auto', 'scroll'].includes(getComputedStyle(box).overflowX)) say('does not scroll');
+    else if (drawn.left < left - box.scrollLeft - 1.5) say('is cut at its left');
+    else if (cut && !shaded(box)) say('does not show that it goes on');
   }}
   return found;
+}}"""
+
+# the keyboard stops at a box for one reason: to scroll it; and it does stop at every box that scrolls
+STOPS = f"""() => {{ {COMMON}
+  const found = [];
+  const say = (one, what) => found.push(`<${{one.localName}} class="${{one.className}}"> ${{what}}: ${{text(one)}}`);
+  const own = 'a[href], button, input, select, textarea, summary, [role=button], [role=slider], [contenteditable]';
+  for (const one of all('*:not(svg *)')) {{
+    const style = getComputedStyle(one);
+    const room = one.matches('.math, mjx-container') ? 3 : 1;  // a slanted letter reaches out of its box
+    const goes = side => ['auto', 'scroll'].includes(style[`overflow${{side}}`]);
+    const scrolls = goes('X') && one.scrollWidth > one.clientWidth + room
+      || goes('Y') && one.scrollHeight > one.clientHeight + room;
+    if (one.tabIndex >= 0 && !scrolls && !one.matches(own)) say(one, 'stops the keyboard and does not scroll');
+    if (scrolls && one.tabIndex < 0 && !one.querySelector(own)) say(one, 'scrolls, but not by the keyboard');
+  }}
+  return found;
+}}"""
+
+# a screen reader lists folds by their names alone
+FOLDS = f"""() => {{ {COMMON}
+  const found = [], names = [];
+  for (const one of all('summary, button[aria-expanded]')) {{
+    const name = (one.getAttribute('aria-label') || one.innerText).trim().replace(/\\s+/g, ' ');
+    if (!name || /hidden content/i.test(name)) found.push('fold without a name: ' + one.outerHTML.slice(0, 60));
+    else if (names.includes(name)) found.push(`fold with the name of another: ${{name}}`);
+    names.push(name);
+  }}
+  return found;
+}}"""
+
+# each column has one header: a second row only where the first one's headers stand over several columns
+HEADERS = f"""() => {{ {COMMON}
+  const spread = head => [...head.querySelectorAll('th, td')].some(one => one.colSpan > 1);
+  return all('thead').filter(head => head.rows.length > 1 && !spread(head))
+    .map(head => `table with ${{head.rows.length}} rows of headers: ${{text(head)}}`);
 }}"""
 
 PICTURES = f"""() => {{ {COMMON}
@@ -176,14 +223,17 @@ def smallest_text(svg: str) -> float | None:
 def read_at_desk(page: Any) -> list[str]:
     """List what cannot be read on a page at a desk: folds open, every block, table, formula, figure and caption."""
     page.evaluate(UNFOLD)
-    found = [line for script in (BLOCKS, TABLES, EQUATIONS, CAPTIONS) for line in page.evaluate(script)]
+    scripts = (BLOCKS, TABLES, EQUATIONS, CAPTIONS, HEADERS, FOLDS, STOPS)
+    found = [line for script in scripts for line in page.evaluate(script)]
     return found + small_text(page.evaluate(PICTURES), page.evaluate(DRAWN_TEXT))
 
 
 def read_on_phone(page: Any) -> list[str]:
     """List what cannot be read on a page on a phone, where tables and formulas may scroll in boxes of their own."""
     page.evaluate(UNFOLD)
-    return [line for script in (BLOCKS, NARROW_TABLES, SCROLLS) for line in page.evaluate(script)]
+    return [
+        line for script in (BLOCKS, NARROW_TABLES, NARROW_FORMULAS, STOPS) for line in page.evaluate(script)
+    ]
 
 
 @cache

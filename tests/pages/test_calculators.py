@@ -429,6 +429,10 @@ TYPED = {
     "1.5 0\n0.5 0.5": "This is no channel: row 1 has the entry 1.5; a probability is between 0 and 1.",
     "0/0 1\n0.5 0.5": "This is no channel: row 1 has the entry NaN",
     "0.2 0.3 0.5\n0.5 0.3 0.2": "This is no channel: there are 2 rows and 3 columns",
+    "0,5 0,5\n0,25 0,75": "This is no channel: “0,5” may be one number or several; write 0.5 with a point",
+    "1,0\n0,1": "This is no channel: “1,0” may be one number or several",
+    "0.5,0.5\n1/2,1/2": "ε = 0: the reports do not depend on the value at all.",
+    "0.5,.5\n0.25, 0.75": "ε = 0.693. Report 1 tells values 1 and 2 apart best: 0.5 against 0.25.",
     "a b\nc d": "This is no channel: “a” is no probability",
     "": "This is no channel: type at least two rows",
 }
@@ -446,6 +450,19 @@ def test_a_typed_channel_is_judged(browser):
             assert bool(drawing) == (not said.startswith("This is no channel"))
             assert box.get_attribute("aria-invalid") == str(not drawing).lower()
     assert problems == []
+
+
+@needs_page
+def test_sentences_about_one_setting_are_folded_away_from_the_live_answers(browser):
+    with browsing.opened(browser, PAGE.as_uri(), browsing.DESK, "light", []) as page:
+        names = page.locator("details:has(> .tag_static-figure) > summary").all_inner_texts()
+        assert len(set(names)) == len(NAMES)
+        for name in NAMES:
+            section = page.locator("section", has=page.locator(f'[data-calculator="{name}"]')).last
+            pasted = section.locator(".pasted-text").first
+            assert not pasted.is_visible()
+            section.locator("details:has(> .tag_static-figure) > summary").click()
+            assert pasted.is_visible()
 
 
 @needs_page

@@ -1,12 +1,16 @@
 """Every built page works without a network, on a phone and in the dark; and these checks can fail."""
 
+import io
 import os
+import re
 from pathlib import Path
 
 import browsing
 import pytest
 from chapters import pages
 from PIL import Image
+
+from dpfair_lib.claims.papers import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
@@ -17,7 +21,8 @@ PAGES = browsing.built(HTML)
 STYLE = """<style>:root{color-scheme:light dark} body{margin:1rem;background:#fff;color:#111}
 @media (prefers-color-scheme:dark){body{background:#111;color:#eee}}</style>
 <meta name="viewport" content="width=device-width">"""
-MATH = f'<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span></p>'
+MENU = "<script>window.MathJax = {options: {enableMenu: false}}</script>"  # as in _config.yml
+MATH = f'{MENU}<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span></p>'
 DRAWING = "Plotly.newPlot('plot', [{y: [1, 2]}], {width: 300, height: 200})"
 PLOT = f'<script src="{PLOTLY}"></script><div id="plot" class="plotly-graph-div"></div><script>{DRAWING}</script>'
 GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
@@ -27,9 +32,13 @@ PROSE = (
 
 SEEN = "How much of it there is, group by group."
 CAPTION = f'<div class="table-caption"><p>Table 1. {SEEN}</p></div>'
+# what scrolls can be reached by the keyboard, and nothing else
+REACHED = """<script>for (const box of document.querySelectorAll('.box'))
+if (box.scrollWidth > box.clientWidth) box.tabIndex = 0</script>"""
 WIDE = (
-    CAPTION + "<div style='overflow-x:auto;box-shadow:inset -9px 0 9px #999'><table><tr>"
+    CAPTION + "<div class=box style='overflow-x:auto;box-shadow:inset -9px 0 9px #999'><table><tr>"
     "<td style='position:sticky;left:0'>first<td><div style='width:500px'>second</div></table></div>"
+    + REACHED
 )
 DRAWING_FILE, PICTURE_FILE = "drawing.svg", "picture.png"
 DRAWING_TEXT = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 500 100" width="500pt" height="100pt">
@@ -85,6 +94,32 @@ PLANTED = {
         MATH.replace("x^2", "x" * 60).replace("<p>", "<p style='overflow:hidden'>"),
         "does not scroll",
     ),
+    "a formula that a phone scrolls without a sign": (
+        MATH.replace("x^2", "x" * 60).replace("<p>", "<p style='overflow-x:auto' tabindex=0>"),
+        "equation at a phone's width does not show that it goes on",
+    ),
+    "a formula that is cut at its left": (
+        MATH.replace("<p>", "<p style='overflow:hidden'><span style='margin-left:-9px'></span>"),
+        "is cut at its left",
+    ),
+    "a box that scrolls without the keyboard": (
+        "<div style='overflow-x:auto'><div style='width:2000px'>wide</div></div>",
+        "scrolls, but not by the keyboard",
+    ),
+    "a stop of the keyboard for nothing": ("<div tabindex=0>short</div>", "stops the keyboard"),
+    "formulas with a menu": (MATH.replace(MENU, ""), "stops the keyboard"),
+    "a fold without a name": (
+        "<details><summary aria-label='Toggle hidden content'>Show</summary>x</details>",
+        "fold without a name",
+    ),
+    "two folds with one name": (
+        "<details><summary>more</summary>x</details>" * 2,
+        "fold with the name of another",
+    ),
+    "two rows of headers": (
+        CAPTION + "<table><thead><tr><th><th>b<tr><th>a<th></thead><tr><th>1<td>2</table>",
+        "2 rows of headers",
+    ),
     "small text in a drawing": (
         "<svg width=100 height=20 role=img aria-label=x><text y=10 font-size=8>small</text></svg>",
         "text of 8.0 px",
@@ -125,6 +160,8 @@ QUESTIONS = {
     "how many records": {"notebooks/cgkm-fairnr", "notebooks/cgkm-thm-2"},
     "certificate": {"notebooks/certify-your-model", "notebooks/mpbt-tighter"},
     "neighbouring relation": {"notebooks/isit-thm-3-privacy", "notebooks/privacy-mechanisms"},
+    "exercises solutions": {"notebooks/assessment", "book/course"},
+    "COMPAS": {"notebooks/sk-private-svms", "notebooks/which-method", "notebooks/thesis-fair-projection"},
 }
 
 pytestmark = pytest.mark.skipif(
@@ -169,6 +206,21 @@ def test_every_page_of_the_contents_is_built():
     assert {*pages(HTML.parents[1]), "search"} <= {shorten(path).removesuffix(".html") for path in PAGES}
 
 
+def in_order(pattern: str, page: str) -> list[str]:
+    """Return what a pattern finds in the article of a built page, each once."""
+    article = (HTML / f"{page}.html").read_text(encoding="utf-8").partition("<article")[2]
+    return list(dict.fromkeys(re.findall(pattern, article)))
+
+
+@needs_book
+def test_the_papers_come_in_one_order():
+    assert in_order(r'<text x="0"[^>]*>(\w+)</text>', "book/index") == [*NAMES.values()]
+    assert in_order(r"<li><p><strong>(\w+)</strong>: <", "book/index") == [*NAMES.values()]
+    assert in_order(r'href="errata-(\w+)\.html"', "book/errata") == [*NAMES]
+    assert in_order(r'<tr id="[^"]*" data-paper="(\w+)"', "notebooks/ledger") == [*NAMES]
+    assert in_order(r'id="statements-(\w+)"', "notebooks/findings") == [*NAMES]
+
+
 @needs_book
 def test_search_finds_a_word_of_the_book(browser):
     assert browsing.search(browser, HTML, "parity") == []
@@ -180,11 +232,73 @@ def test_search_answers(browser, question):
     found = browsing.answers(browser, HTML, question)
     assert QUESTIONS[question] & {page for page, _ in found}
     assert all(len(excerpt) > 20 for _, excerpt in found)
+    assert not [excerpt for _, excerpt in found if browsing.UNREADABLE.search(excerpt)]
 
 
 @needs_book
 def test_search_does_not_find_what_is_not_there(browser):
     assert browsing.search(browser, HTML, "zqxjkvbp") == ["search finds nothing for 'zqxjkvbp'"]
+
+
+@needs_book
+def test_no_words_of_the_search_are_source_or_run_together():
+    """Every section, not only those that a question finds."""
+    for page in browsing.searched(HTML):
+        for section in page["sections"]:
+            found = browsing.UNREADABLE.search(section["heading"] + " " + section["text"])
+            assert found is None, (page["address"], section["heading"], found)
+
+
+@pytest.mark.parametrize(
+    "text", [r"at \varepsilon", r"\(x", "x_{ij}", "e^{2}", "accountantA method", "(Lemma 16)holds"]
+)
+def test_unreadable_words_are_noticed(text):
+    assert browsing.UNREADABLE.search(text)
+
+
+@needs_book
+def test_solutions_are_printed_under_their_names_and_folds_of_code_without(browser):
+    """As a reader prints a page, with all folds closed before."""
+    from pypdf import PdfReader
+
+    path = HTML / "notebooks/assessment.html"
+    names = re.findall(r'<summary class="admonition-title">\s*(.*?)\s*\(', path.read_text(encoding="utf-8"))
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        hidden = page.locator("details.solution > section").first
+        assert not hidden.is_visible()
+        words = hidden.locator("p").first.text_content()[:30]
+        printed = " ".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.pdf())).pages)
+    printed = " ".join(printed.split())
+    assert len(names) > 4
+    assert [name for name in names if printed.count(name) != 1] == []
+    assert words in printed
+    assert not re.search(r"(?:Show|Hide) the (?:code|parameters|imports)", printed)
+
+
+@needs_book
+def test_the_keyboard_passes_the_list_of_chapters_and_no_page_moves_smoothly(browser):
+    inside = "() => Boolean(document.activeElement.closest('main'))"
+    path = HTML / "notebooks/isit-prop-1.html"
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("() => document.activeElement.textContent.trim()") == "Skip to main content"
+        for start in ("#pst-skip-link a", ".skip-list"):
+            page.locator(start).focus()
+            page.keyboard.press("Enter")
+            page.keyboard.press("Tab")
+            assert page.evaluate(inside)
+        assert page.evaluate("() => getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+@needs_book
+def test_a_link_into_a_fold_opens_it(browser):
+    path = HTML / "notebooks/assessment.html"
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        words = page.locator("details.solution > section > p").first
+        words.evaluate("one => { one.id = 'folded'; }")
+        assert not words.is_visible()
+        page.evaluate("() => { location.hash = '#folded'; }")
+        words.wait_for(state="visible")
 
 
 def test_sound_page_passes(browser, tmp_path):
@@ -199,7 +313,7 @@ def test_planted_defect_is_found(browser, tmp_path, name):
 
 
 def test_a_wide_table_that_scrolls_by_itself_is_no_defect(browser, tmp_path):
-    body = "<div style='overflow-x:auto' tabindex=0><div style='width:900px'>wide</div></div>" + WIDE
+    body = "<div class=box style='overflow-x:auto'><div style='width:900px'>wide</div></div>" + WIDE
     assert browsing.examine(browser, planted(tmp_path, body)) == []
 
 

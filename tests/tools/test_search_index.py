@@ -2,21 +2,57 @@
 
 import json
 
+import pytest
 import search_index
 
 PAGE = """<html><body><nav>menu</nav><article class="bd-article">
 <section id="top"><h1>Title<a class="headerlink">#</a></h1>
-<p>First \\(x\\)<br>words.</p><div class="highlight"><pre>code = 1</pre></div>
-<section id="next"><h2>Next</h2><table><tr><td>cell</td></tr></table>
+<p>First <span class="math">\\(x_1 \\le \\tfrac12\\)</span>-rule<br>words.</p>
+<div class="highlight"><pre>code = 1</pre></div><pre>more code</pre>
+<section id="next"><h2>Next</h2><table><tr><th></th><th>head</th></tr><tr><th>row</th><td>cell</td></tr></table>
 <script>var a</script></section></section></article>
 <footer>end</footer></body></html>"""
 
 
+def section(body: str) -> str:
+    """Return the words of a section with this body."""
+    (found,) = search_index.sections_of(f'<article class="bd-article"><h1>T</h1>{body}</article>')
+    return found["text"]
+
+
 def test_sections_have_place_heading_and_words_without_code():
     assert search_index.sections_of(PAGE) == [
-        {"place": "top", "heading": "Title", "text": "First x words."},
-        {"place": "next", "heading": "Next", "text": "cell"},
+        {"place": "top", "heading": "Title", "text": "First x₁ ≤ 1/2-rule words."},
+        {"place": "next", "heading": "Next", "text": "head; row · cell."},
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<dl><dt>term</dt><dd>Its meaning.</dd></dl>", "term: Its meaning."),
+        (
+            "<table><tr><th>a</th><td>b</td></tr><tr><th>c</th><td>d.</td></tr></table><p>e</p>",
+            "a · b; c · d. e",
+        ),
+        ("<p>Caption.</p><table><tr><td>a</td><td></td><td>b</td></tr></table>", "Caption. a · b."),
+        ("<ul><li>one</li><li>two.</li><li>three</li></ul>", "one; two. three"),
+        ("<p>e<sup>−2</sup> + x<sub>a</sub></p>", "e⁻² + xₐ"),
+        (r"<div class='math'><span class='eqno'>(1)</span>\[\varepsilon = 1 .\]</div>", "ε = 1."),
+        ("<p>Exercise 2.1 (Routine: a coin)</p>", "(Routine: a coin)"),
+        (
+            "<details><summary>Solution to Exercise 2.1 (Routine: a coin)</summary><p>Heads.</p></details>",
+            "Heads.",
+        ),
+        (
+            '<div class="claim-card"><p>True.</p><details><summary>How</summary><p>In cases.</p></details></div>'
+            "<details><summary>More</summary><p>Words.</p></details>",
+            "True. Words.",
+        ),
+    ],
+)
+def test_pieces_that_a_page_sets_apart_stay_apart(body, words):
+    assert section(body) == words
 
 
 def test_the_search_page_uses_the_index_in_place_of_the_stock_one(tmp_path):
