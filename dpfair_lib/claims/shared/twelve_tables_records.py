@@ -49,6 +49,7 @@ def exact_trials(*key: Any, fresh: bool = False, drawn: bool = True) -> tuple[tu
     )
 
 
+@cache
 def exact_rates(*key: Any, fresh: bool = False, drawn: bool = True) -> list[tuple[Fraction, ...]]:
     """Return accuracy and the two selection rates of every trial, as `exact_trials` does."""
     done = []

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.svm.linf_bounds import generic_linf_bound, svm_at_most_generic, svm_linf_bound
 from dpfair_lib.svm.perturbation import flippable_share
@@ -37,6 +38,7 @@ def strict_slack(beta: Fraction, m: int, k: int) -> int:
     return 0 if 2 ** (m - k) > beta**m else -1
 
 
+@once
 def _printed(compare: Any, svm: Any, generic: Any, search: Search) -> None:
     search.part("the printed bounds")
     for m in range(1, RECORDS + 1):
@@ -60,6 +62,7 @@ def _printed(compare: Any, svm: Any, generic: Any, search: Search) -> None:
         search.agree(np.sign(apart), compare(beta=beta, m=m, k=k), chosen | {"k": k})
 
 
+@once
 def _proved(svm: Any, generic: Any, search: Search) -> None:
     """With half of β for the cells, generic plus flips; with more of it and no flips, below the generic bound."""
     search.part("the proved bounds")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     constant_error,
@@ -42,6 +43,7 @@ def rate_gap(table: Any, h: Any, label: int) -> Fraction:
     return gap_by_definition(ordered, h)
 
 
+@once
 def exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
     """§ 2, "no differentially private model is exactly fair": constants are. With accuracy it is impossible."""
     search.part("exact fairness and privacy")
@@ -123,6 +125,7 @@ def _selection_gap(table: Any, h: Any) -> Fraction:
     return abs(rates[0] - rates[1])
 
 
+@once
 def which_notion(opportunity: Criterion, odds: Criterion, parity: Criterion, search: Search) -> None:
     """§ 2, "using equalized odds": CGKM's notion is equal opportunity, which asks for less. § 6 on other notions."""
     search.part("the notions")

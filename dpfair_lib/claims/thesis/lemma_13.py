@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.contraction import contraction, keeps_unfairness, realized_difference_law
 from dpfair_lib.local.randomizer import Randomizer
@@ -92,6 +93,7 @@ def _random_world(rng: np.random.Generator) -> tuple[np.ndarray, list[Any]]:
     return matrix, [(shares, r) for r in rates]
 
 
+@once
 def _sharp(push: Any, factor: Any, search: Search) -> None:
     """Randomised response on two equal groups leaves exactly tanh(ε/2), of Δ and of Δ′."""
     search.part("the factor is attained")
@@ -107,6 +109,7 @@ def _sharp(push: Any, factor: Any, search: Search) -> None:
                 search.equal(left, factor(x) * before, case)
 
 
+@once
 def _data_set_in_hand(law: Any, search: Search) -> None:
     """The law of Δ′ among n drawn reports, against all 2^n outcomes; how often it exceeds what it was."""
     search.part("a data set in hand")
