@@ -54,7 +54,7 @@ def test_a_part_counts_as_if_it_had_been_reported_in_its_place():
         search.exhausts("one and two", cases=2)
         search.observe(0.5, {"x": 3})
         search.fact("found", 3, "what was found")
-        search.against(-1, {"x": 4}, verify=lambda x: -1, reading="wide")
+        search.against(-1, {"x": 4}, verify=lambda **_: -1, reading="wide")
         search.compare(1.0, 2.0, spread=0.5, case={"x": 5}, differs=True)
         search.constant("1", "2", slack=0, case={"x": 6})
         search.broken("ε", measured=3, stated=2, case={"x": 7})
