@@ -49,7 +49,7 @@ def check(
     _two_groups(channels, search)
     _more_groups(channels, search)
     _whole(search)
-    _equal(collect(), search)
+    _equal(collect, search)
     _compare(of, search)
     return search.evidence()
 
@@ -161,8 +161,9 @@ def _whole(search: Search) -> None:
 
 
 @once
-def _equal(rates: Trials, search: Search) -> None:
+def _equal(collect: Callable[[], Trials], search: Search) -> None:
     """From some ε on OPT at ζ_min is GRR: not one number differs. For two groups SS is GRR throughout."""
+    rates = collect()
     search.part("the same mechanism")
     for setting, measure, epsilon in itertools.product(SETTINGS, MEASURES, LEVELS):
         grr = rates[measure, Configuration(setting, "GRR", epsilon)]
