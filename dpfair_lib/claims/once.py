@@ -1,4 +1,4 @@
-"""Parts of a check that draw nothing are run once for what they examine, and reported again to every later search."""
+"""Parts of a check are run once for what they examine, and what they found is put into every later search."""
 
 from __future__ import annotations
 
@@ -6,36 +6,16 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-REPORTS = ("part", "fact", "exhausts", "observe", "equal", "agree", "sanity", "against", "under", "sharper",
-           "constant", "broken", "answers")  # fmt: skip
-
-
-Reports = list[tuple[str, tuple[Any, ...], dict[str, Any]]]
-
-
-class _Noting:
-    """Passes on to a `Search` what a part of a check reports, and takes it down; there is nothing to draw from."""
-
-    def __init__(self, search: Any) -> None:
-        self.reports: Reports = []
-        self._search = search
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name not in REPORTS:
-            raise AttributeError(f"{name}: a part that is run once must not use it")
-
-        def report(*given: Any, **named: Any) -> None:
-            self.reports.append((name, given, named))
-            getattr(self._search, name)(*given, **named)
-
-        return report
+from dpfair_lib.claims.search import Search
 
 
 def once(part: Callable[..., None]) -> Callable[..., None]:
-    """Run a part of a check once for what it examines, and report to every later search what it reported then.
+    """Run a part of a check once for what it examines, and include what it found in every later search.
 
-    For parts that draw nothing: a planted fault in another part leaves them as they are. The report of a part that
-    does not end, as one in which a fault was caught, is not stored.
+    A planted fault in another part leaves this one as it is. What a part finds has to follow from what it examines,
+    and from what it draws from ``search.rng``. So a part is run again where the stream stands elsewhere, and after what
+    is stored the stream goes on from where the part left it. A part that does not come to its end, as one in which a
+    fault was caught, is not stored.
 
     Parameters
     ----------
@@ -47,17 +27,21 @@ def once(part: Callable[..., None]) -> Callable[..., None]:
     callable
         Does the same.
     """
-    known: dict[tuple[Any, ...], Reports] = {}
+    known: dict[tuple[Any, ...], tuple[Search, dict[str, Any], int]] = {}
 
     @functools.wraps(part)
     def again(*arguments: Any) -> None:
         *examined, search = arguments
-        if tuple(examined) not in known:
-            noting = _Noting(search)
-            part(*examined, noting)
-            known[tuple(examined)] = noting.reports
-            return
-        for name, given, named in known[tuple(examined)]:
-            getattr(search, name)(*given, **named)
+        stream = search.rng.bit_generator
+        children = stream.seed_seq.n_children_spawned
+        key = (*examined, search.effort, repr(stream.state), children)
+        if key in known:
+            found, stream.state, spawned = known[key]
+            stream.seed_seq.spawn(spawned)
+        else:
+            found = search.aside()
+            part(*examined, found)
+            known[key] = found, stream.state, stream.seed_seq.n_children_spawned - children
+        search.include(found)
 
     return again

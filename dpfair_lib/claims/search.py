@@ -115,6 +115,39 @@ class Search:
         self._enumerated = self._judged
         self._universe.append(universe)
 
+    def aside(self) -> Search:
+        """Return a search for one part of the check, which draws from the same stream; `include` puts it in."""
+        part = Search(effort=self.effort, ends_at_a_violation=self.ends_at_a_violation)
+        part.rng, part._part = self.rng, self._part
+        part._enumerated = self._enumerated - self._judged  # the part may account for cases judged before it
+        return part
+
+    def include(self, part: Search) -> None:
+        """Put in what a part of the check has found, as if it had been reported here.
+
+        Raises
+        ------
+        Violated
+            If the part has a violation, and this search ends there.
+        """
+        before, self._part = self._judged, part._part
+        printed = ((self._printed.setdefault(name, Worst()), worst) for name, worst in part._printed.items())
+        for mine, found in ((self._defended, part._defended), (self._sane, part._sane), *printed):
+            mine.include(found)
+        if part._universe:
+            self._enumerated = before + part._enumerated
+        for name in ("_universe", "_agreements", "_constants", "_broken"):
+            getattr(self, name).extend(getattr(part, name))
+        for key, (value, says) in part._facts.items():
+            self.fact(key, value, says)
+        self._condition = [a + b for a, b in zip(self._condition, part._condition, strict=True)]
+        self._attained += part._attained
+        self._answer = part._answer if any(part._answer) else self._answer
+        self._undecided, self._not_run = part._undecided or self._undecided, part._not_run or self._not_run
+        violated = [worst for worst in (part._defended, part._sane) if worst.violated]
+        if self.ends_at_a_violation and violated:
+            raise Violated(violated[0].part)
+
     def observe(self, slack: Number | np.ndarray, case: Case, *, tolerance: float = 0.0) -> None:
         """Judge one case, or a vector of cases, of the statement that we defend.
 
@@ -144,6 +177,9 @@ class Search:
 
     def agree(self, left: Any, right: Any, case: Case) -> None:
         """Judge that two truth values, or vectors of them, are the same."""
+        if isinstance(left, bool | np.bool_) and isinstance(right, bool | np.bool_):
+            self.observe(0 if left == right else -1, case)
+            return
         self.observe(np.where(np.atleast_1d(left) == np.atleast_1d(right), 0, -1), case)
 
     def sanity(self, slack: Number | np.ndarray, case: Case, *, tolerance: float = 0.0) -> None:

@@ -31,10 +31,19 @@ class Worst:
         self.cases += cases
         self.tolerance = max(self.tolerance, tolerance)
         # an exact slack is compared exactly: adding a float would round it
-        margin = slack + Fraction(tolerance) if isinstance(slack, Fraction | int) else slack + tolerance
+        granted = Fraction(tolerance) if tolerance and isinstance(slack, Fraction | int) else tolerance
+        margin = slack + granted if tolerance else slack
         if self.margin is None or margin < self.margin:
             self.slack, self.margin, self.part, self.verify = slack, margin, part, verify
             self.case = copy.deepcopy(dict(case))
+
+    def include(self, other: Worst) -> None:
+        """Count the cases of another, seen after these, and keep its case if that comes closer."""
+        self.cases += other.cases
+        self.tolerance = max(self.tolerance, other.tolerance)
+        if other.margin is not None and (self.margin is None or other.margin < self.margin):
+            self.slack, self.margin, self.case = other.slack, other.margin, other.case
+            self.part, self.verify = other.part, other.verify
 
     @property
     def violated(self) -> bool:

@@ -66,9 +66,16 @@ def da_optimal(accuracies: Any, gaps: Any) -> np.ndarray:
     Thesis, Definition 12, after Kamiran and Calders (2012).
     """
     accuracies, gaps = np.asarray(accuracies), np.asarray(gaps)
-    no_worse = (accuracies[:, None] >= accuracies) & (gaps[:, None] <= gaps)
-    better = (accuracies[:, None] > accuracies) | (gaps[:, None] < gaps)
-    return ~(no_worse & better).any(axis=0)
+    comparable = (accuracies == accuracies) & (gaps == gaps)  # NaN neither dominates nor is dominated
+    (_, accuracy), (_, gap) = (
+        np.unique(values[comparable], return_inverse=True) for values in (accuracies, gaps)
+    )
+    best = np.full(int(gap.max(initial=-1)) + 1, -1)  # rank of the best accuracy at each gap
+    np.maximum.at(best, gap, accuracy)
+    of_smaller_gaps = np.concatenate([[-1], np.maximum.accumulate(best)[:-1]])
+    optimal = np.ones(len(accuracies), dtype=bool)
+    optimal[comparable] = (accuracy == best[gap]) & (accuracy > of_smaller_gaps[gap])
+    return optimal
 
 
 def gap_interval(difference: Any, accuracy: Any, share_0: Any) -> tuple[Any, Any]:

@@ -19,6 +19,18 @@ def test_domination_by_hand():
     assert da_optimal(accuracies, gaps).tolist() == [True, True, True, False, False]
 
 
+CLASSES = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 1.0, np.nan])] * 2), max_size=12)
+
+
+@given(CLASSES, st.booleans())
+def test_domination_is_that_of_the_definition(pairs, exact):
+    if exact and not np.isnan(pairs).any():
+        pairs = [(Fraction(acc), Fraction(gap)) for acc, gap in pairs]
+    kept = [not any(a >= acc and g <= gap and (a > acc or g < gap) for a, g in pairs) for acc, gap in pairs]
+    accuracies, gaps = ([pair[at] for pair in pairs] for at in (0, 1))
+    assert da_optimal(accuracies, gaps).tolist() == kept
+
+
 @given(
     st.fractions(Fraction(1, 20), Fraction(19, 20)),
     st.fractions(0, 1),

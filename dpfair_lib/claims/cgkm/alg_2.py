@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance, cube_law, expert_law
 from dpfair_lib.compatibility.perturbed_leader.follow_the_leader import (
@@ -51,6 +52,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _leaders(plain: Callable[..., np.ndarray], search: Search) -> None:
     """Each choice costs least on the losses so far: all losses in {−1, 0, 1}², two rounds, all classes."""
     search.part("the leader without noise")
@@ -69,6 +71,7 @@ def _leaders(plain: Callable[..., np.ndarray], search: Search) -> None:
     )
 
 
+@once
 def _law_as_drawn(
     step: Callable[..., int], law: Callable[..., np.ndarray], chance: Callable[..., Any], search: Search
 ) -> None:
@@ -113,6 +116,7 @@ def _chances(law: Callable[..., np.ndarray], total: np.ndarray, epsilon: float, 
     return np.where(CUBE == 1, one, 1 - one).prod(axis=1)
 
 
+@once
 def _what_is_noised(totals: Callable[..., np.ndarray], search: Search) -> None:
     """Noise of round t: of variance 2b² and independent of the round before, or a growing sum, of 2tb²."""
     search.part("what is noised")
@@ -134,6 +138,7 @@ def _what_is_noised(totals: Callable[..., np.ndarray], search: Search) -> None:
         search.observe(6 * math.sqrt(chance * (1 - chance) / PEOPLE) - abs(within - chance), case)
 
 
+@once
 def _leak_of_a_release(chance: Callable[..., Any], search: Search) -> None:
     """Totals that differ by t: the chance of a play moves by at most e^(tε), and does; one noisy loss allows e^ε."""
     search.part("leak of a release")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.round_draws import judge_losses
 from dpfair_lib.claims.shared.small_subgroup_games import (
@@ -56,6 +57,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _payoffs(game: Callable[..., SubgroupGame], search: Search) -> None:
     """U(h, λ) record by record, by Definition 8, is the linear form that the oracle minimises."""
     search.part("payoffs")
@@ -100,6 +102,7 @@ def _off(game: Callable[..., SubgroupGame]) -> dict[str, np.ndarray]:
     return dict(zip(("error", "violation", "payoff"), off.astype(np.int64) if whole else off, strict=True))
 
 
+@once
 def _many_subgroups(game: Callable[..., SubgroupGame], search: Search) -> None:
     """Any counts, any subgroups, nobody and everyone among them, and a public n that is not the sum of the counts."""
     search.part("payoffs of many subgroups")
@@ -119,6 +122,7 @@ def _many_subgroups(game: Callable[..., SubgroupGame], search: Search) -> None:
             search.observe(-off, case | {"subgroup": np.arange(subgroups)})
 
 
+@once
 def _printed_sums(search: Search) -> None:
     """The sum of the plays is no distribution, and the costs of the summed weights are not the summed costs."""
     search.part("sums")
@@ -178,6 +182,7 @@ def gap(game: SubgroupGame, selected: np.ndarray, bound: float, tolerance: float
     return float(reached - game.base - value.fun)
 
 
+@once
 def _equilibrium(dynamics: Callable[..., np.ndarray], search: Search) -> None:
     """Losses added with their errors lead close to the value; the printed costs stay a coin's throw away from it."""
     search.part("equilibrium")
@@ -218,6 +223,7 @@ def _equilibrium(dynamics: Callable[..., np.ndarray], search: Search) -> None:
     )
 
 
+@once
 def _one_round(dynamics: Callable[..., np.ndarray], search: Search) -> None:
     """In one round every cell is selected in as many of the m draws as a coin says, whatever the game is."""
     search.part("one round")
@@ -232,6 +238,7 @@ def _one_round(dynamics: Callable[..., np.ndarray], search: Search) -> None:
         search.observe(3 * math.sqrt(samples) + 0.5 - abs(hits - samples / 2), case)
 
 
+@once
 def _other_games(dynamics: Callable[..., np.ndarray], search: Search) -> None:
     """Other weights of a violation, tolerances and lengths, and little noise: close to the value of that game."""
     search.part("equilibria of other games")

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpfair_lib.claims.cgkm.fairnr_privacy_records import BOUND, judge_many, judge_small
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.round_draws import judge_counts, judge_losses, judge_rounds
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
@@ -61,6 +62,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _auditor(search: Search) -> None:
     """One label decides which subgroup the auditor names, and the learner's loss vector moves by a constant."""
     search.part("auditor")
@@ -83,6 +85,7 @@ def _auditor(search: Search) -> None:
     )
 
 
+@once
 def _features(leak: Callable[..., float], search: Search) -> None:
     """A record alone in its cell: the printed promise fails at every T and m, in fractions."""
     search.part("features")
@@ -120,6 +123,7 @@ def feature_slack(delta: Any, classifiers: int) -> Fraction:
     return Fraction(delta) - Fraction(1, 2) * (1 - Fraction(3, classifiers - 1))
 
 
+@once
 def _output(law: Callable[..., np.ndarray], search: Search) -> None:
     """The exact law of the printed output where features are the same and one label differs."""
     search.part("output")
@@ -195,6 +199,7 @@ def _below(count: int, x: float) -> float:
     return 0.5 + float((np.sin(t * x) / t * (1 + t * t) ** (-float(count))).sum() * step / math.pi)
 
 
+@once
 def _repair(budget: Callable[..., RoundNoise], rho: Callable[..., float], search: Search) -> None:
     """The noise of the repaired rounds, added up from first principles, stays within what is promised."""
     search.part("repair")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
 from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
@@ -43,6 +44,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _loss_vectors(costs: Callable[..., np.ndarray], search: Search) -> None:
     """Every sample of up to three people, every subgroup, both signs: U(h, λ) is linear in h with these costs."""
     least, largest, off = Fraction(0), Fraction(0), Fraction(0)
@@ -74,6 +76,7 @@ def _loss_vectors(costs: Callable[..., np.ndarray], search: Search) -> None:
     search.fact("norm_ratio", str(off), "largest ‖ℓ‖₁ over the printed A = (1 + C)/n, at most three people")
 
 
+@once
 def _signed_losses(bound: Callable[..., float], search: Search) -> None:
     """Every sequence of losses in halves of either sign, and long ones; Theorem 8 does not cover them."""
     for (kind, n, rounds), epsilon in itertools.product(FAMILIES, EPSILONS):
@@ -105,6 +108,7 @@ def _signed_losses(bound: Callable[..., float], search: Search) -> None:
         search.observe(limit - taken, {"epsilon": epsilon, "rounds": rounds})
 
 
+@once
 def _game_of_two_hypotheses(costs: Callable[..., np.ndarray], search: Search) -> None:
     """The payoffs, leads and best responses from which the regret of the counterexample is added up, exactly."""
     search.part("game of two hypotheses")
@@ -125,6 +129,7 @@ def _game_of_two_hypotheses(costs: Callable[..., np.ndarray], search: Search) ->
         search.equal(sum(total * first), 1, case)
 
 
+@once
 def _printed(repaired: Callable[..., float], search: Search) -> None:
     """Everybody has the label 0, half of them are in the group; h₁ selects the group, h₂ all others.
 
@@ -162,6 +167,7 @@ def _printed(repaired: Callable[..., float], search: Search) -> None:
     )  # fmt: skip
 
 
+@once
 def _by_hand(bound: Callable[..., float], repaired: Callable[..., float], search: Search) -> None:
     """T·R·tanh(Aε/2) + M·Hₙ/ε, and the repaired bound, where A = R = 1 + C/2, M = n and ε is the printed ε′."""
     search.part("the bound for signed losses by hand")

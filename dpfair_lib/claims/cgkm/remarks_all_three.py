@@ -105,6 +105,7 @@ def _accurate(coins: Callable[..., Laws], search: Search) -> None:
         search.agree(met.ravel(), np.array([True, False, False, True]), case)
 
 
+@once
 def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
     """Two laws ζ apart: h is α-fair and accurate on the one, g on the other, nothing accurate on both."""
     search.part("all three: opposite laws")
@@ -119,6 +120,7 @@ def _opposite(opposite: Callable[..., Laws], search: Search) -> None:
     )
 
 
+@once
 def _opposite_on_three_points(opposite: Callable[..., Laws], search: Search) -> None:
     """Where hypotheses on three points are not nested in a group, exact fairness has opposite laws too."""
     three = list(itertools.permutations(_chosen(Fraction(0), 3), 2))[::47]

@@ -14,6 +14,7 @@ from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_rates import fractions_up_to, has_thresholds, printed_gap, printed_rates
 from dpfair_lib.privacy import LaplaceMechanism
@@ -47,6 +48,7 @@ def printed_slack(noisy_alpha: Fraction, noisy_beta: Fraction) -> int:
     return 0 if all(0 <= rate <= 1 for rate in rates) else -1
 
 
+@once
 def _thresholds(gap: Callable[..., Any], search: Search) -> None:
     search.part("all noisy rates")
     pairs = list(itertools.product(RATES, repeat=2))
@@ -82,6 +84,7 @@ def _expected(a: float, b: float) -> np.ndarray:
     return np.array([(a + b) / (2 * a), 0.0, 1.0, (a - b) / (2 * (1 - b))])
 
 
+@once
 def _without_noise(estimator: Callable[..., Any], search: Search) -> None:
     search.part("small samples without noise")
     samples = [(n, k) for n in range(1, 4) for k in range(n + 1)]
@@ -94,6 +97,7 @@ def _without_noise(estimator: Callable[..., Any], search: Search) -> None:
         search.equal(float(abs(chances - _expected(*rates)).max()), 0.0, case, tolerance=1e-12)
 
 
+@once
 def _with_noise(estimator: Callable[..., Any], search: Search) -> None:
     search.part("the noise")
     epsilon, counts, n = (0.4, 1.1), (60, 90), (120, 150)
@@ -119,6 +123,7 @@ def _with_noise(estimator: Callable[..., Any], search: Search) -> None:
     search.observe(-abs(float(np.corrcoef(units.T)[0, 1])), {"of": "the two noises"}, tolerance=0.1)
 
 
+@once
 def _clipping(estimator: Callable[..., Any], search: Search) -> None:
     search.part("clipping")
     for _ in range(60):
@@ -130,6 +135,7 @@ def _clipping(estimator: Callable[..., Any], search: Search) -> None:
         search.observe(float(min(chances.min(), 1 - chances.max())), {"rates": rates})
 
 
+@once
 def _other_settings(estimator: Callable[..., Any], search: Search) -> None:
     """Both noises under every relation, divisors declared: integers where they are said to be, and what is stated."""
     search.part("other relations, noises and divisors")
@@ -161,6 +167,7 @@ def _other_settings(estimator: Callable[..., Any], search: Search) -> None:
         search.agree(fair.privacy_statement_.relation == relation, True, case)
 
 
+@once
 def _misprinted_divisors(gap: Callable[..., Any], search: Search) -> None:
     """What stays of the gap for n → ∞ if each group's count is divided by the other group's size."""
     search.part("many rows")

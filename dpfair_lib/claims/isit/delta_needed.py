@@ -14,6 +14,7 @@ from dpfair_lib.central.decoupled import decoupled_statement
 from dpfair_lib.central.flips import flip_probabilities
 from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.rate_universe import product
 from dpfair_lib.privacy import PrivacyStatement
@@ -41,6 +42,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _purely_private_end_to_end(law: Callable[..., Any], search: Search) -> None:
     """Three records with any of 8 values, all 16 classifiers of (x, a), training and counting on the same rows.
 
@@ -139,6 +141,7 @@ def printed_slack(gap: Fraction, accuracy: Fraction, failure: Fraction) -> Fract
     return 1 - failure - chance_of_success(gap, accuracy)
 
 
+@once
 def _fair_and_useful(flips: Callable[..., Any], law: Callable[..., Any], search: Search) -> None:
     """One population, everything in fractions: before the flips the gap is ½, and constants are right half the time."""
     search.part("fair and useful without δ")
@@ -158,6 +161,7 @@ def _fair_and_useful(flips: Callable[..., Any], law: Callable[..., Any], search:
     )
 
 
+@once
 def _exact_parity_everywhere(search: Search) -> None:
     """A classifier with values in quarters has gap 0 on every population if and only if it is constant."""
     search.part("exact parity on every population")
@@ -169,6 +173,7 @@ def _exact_parity_everywhere(search: Search) -> None:
     search.exhausts("all classifiers of (x, a) with values in quarters", cases=5**4)
 
 
+@once
 def _learners_apart(
     law: Callable[..., Any], decoupled: Callable[..., PrivacyStatement], search: Search
 ) -> None:

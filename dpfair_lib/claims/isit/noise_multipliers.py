@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.experiments.isit.noise_levels import (
     CALIBRATION_ROWS,
@@ -68,6 +69,7 @@ def cases() -> Iterator[tuple[Level, str, bool, float, float, int]]:
         yield level, reading, by_batches, level.noise / divisor, rate, steps
 
 
+@once
 def _sampled_rows_added_or_removed(
     upper: Callable[..., float], lower: Callable[..., float], search: Search
 ) -> None:
@@ -112,6 +114,7 @@ def _sampled_rows_added_or_removed(
         )
 
 
+@once
 def _full_batches(
     upper: Callable[..., float], lower: Callable[..., float], noise: Callable[..., float], search: Search
 ) -> None:
@@ -142,6 +145,7 @@ def printed_slack(data: str, target: int, accountant: str, noise: float, by_batc
     return target - second_witness(noise / CLIP, rate, steps).lower
 
 
+@once
 def _rows_replaced(lower: Callable[..., float], search: Search) -> None:
     """One record replaced, the number of records public: no reading of any level meets its ε′."""
     for level, reading, by_batches, multiplier, rate, steps in cases():
@@ -156,6 +160,7 @@ def _rows_replaced(lower: Callable[..., float], search: Search) -> None:
             )
 
 
+@once
 def _half_of_all_rows(lower: Callable[..., float], search: Search) -> None:
     """Adult, if the incomplete rows were trained on too: all levels miss, one of them with the rates' share only."""
     search.part("half of all rows of Adult")
@@ -175,6 +180,7 @@ def _half_of_all_rows(lower: Callable[..., float], search: Search) -> None:
     )
 
 
+@once
 def _true_epsilons(upper: Callable[..., float], lower: Callable[..., float], search: Search) -> None:
     """Adult's guarantee is broken: certified lower bounds of ε, a record removed as printed or replaced at best."""
     search.part("true ε of Adult's runs")
@@ -213,6 +219,7 @@ def _down(bound: float) -> str:
     return f"{math.floor(100 * bound) / 100:.2f}"
 
 
+@once
 def _central_limit(lower: Callable[..., float], search: Search) -> None:
     """What GDP reports for its own levels is less than there is; what Rényi accounting reports is more."""
     search.part("accountants against certified bounds")
@@ -236,6 +243,7 @@ def _central_limit(lower: Callable[..., float], search: Search) -> None:
     search.sanity(min(certified - interval.lower, interval.upper - certified), case)
 
 
+@once
 def _training_size(noise: Callable[..., float], search: Search) -> None:
     """Which training size reproduces the GDP levels, whose formula is closed, to their printed digits."""
     search.part("training size behind the levels")

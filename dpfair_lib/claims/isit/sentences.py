@@ -12,6 +12,7 @@ from scipy.stats import t
 
 from dpfair_lib.claims.isit.sentences_equal_accuracy import OVERLAP, ROUNDING, judge_as_run, judge_redrawn
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.twelve_tables_records import TRIALS, exact_moments, exact_trials
 from dpfair_lib.experiments.isit.printed_sentences import (
@@ -89,6 +90,7 @@ def _decimal(number: float) -> Fraction:
     return Fraction(f"{number:.4f}")
 
 
+@once
 def _as_printed(tables: Callable[[], Any], search: Search) -> None:
     """The sentences fit the printed numbers: at the nearest accuracy Algorithm 2's gap is the smaller, every time."""
     search.part("printed numbers")
@@ -146,6 +148,7 @@ def printed_slack(data: str, epsilon: int, strength: float, factor: Fraction) ->
     return sum(exact_difference(data, epsilon, strength, factor))
 
 
+@once
 def _as_measured(paired: Callable[..., tuple[float, float]], search: Search) -> None:
     """The four sentences with a λ, on our trials: two confirmed, one contradicted, one undecided."""
     search.part("measured at the printed λ")
@@ -169,6 +172,7 @@ def _as_measured(paired: Callable[..., tuple[float, float]], search: Search) -> 
         )
 
 
+@once
 def _against_the_constant(search: Search) -> None:
     """On Credit at ε′ = 3 Algorithm 2 is no better than the constant classifier, which uses nobody's data."""
     search.part("against the constant classifier")

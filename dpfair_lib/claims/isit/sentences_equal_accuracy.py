@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.twelve_tables_records import exact_moments, exact_trials, strengths
 from dpfair_lib.experiments.isit.printed_sentences import (
@@ -130,6 +131,7 @@ def _compared(
     return mean, half
 
 
+@once
 def judge_as_run(equal: Callable[..., Any], search: Search) -> None:
     """As run: smaller on Adult at all six levels, no difference seen on Credit at 9; at 3 the constant's is smaller."""
     search.part("as run, at equal accuracy")
@@ -171,6 +173,7 @@ def lead_slack(data: str, epsilon: int, accountant: str) -> float:
     return float(gap) + float(gap_half) * (-1 if data == "adult" else 1)
 
 
+@once
 def judge_redrawn(equal: Callable[..., Any], search: Search) -> None:
     """With redrawn test rows, as run and at equal certified ε: who is ahead over splits, and for rows not yet seen."""
     settings = {"as run": ACCOUNTANTS, **dict.fromkeys(LENGTHS, ("PLD",))}

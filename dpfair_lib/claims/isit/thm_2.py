@@ -15,6 +15,7 @@ from dpfair_lib.central.flips import FlipRule, accuracy_by_rate, fit_flip_rule, 
 from dpfair_lib.central.least_change import is_least_change
 from dpfair_lib.central.realized import shared_draw_rates
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.populations import Population
 
@@ -39,6 +40,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _parity_and_change(flips: Callable[..., Any], shared: Callable[..., Any], search: Search) -> None:
     """Every pair of rates in twelfths, at five common rates between them, in fractions.
 
@@ -86,6 +88,7 @@ def _shared_draw_by_the_rule(shared: Callable[..., Any], search: Search) -> None
             )
 
 
+@once
 def _all_optimal_classifiers(structure: Callable[..., np.ndarray], search: Search) -> None:
     """A classifier is optimal exactly if it has the structure.
 
@@ -114,6 +117,7 @@ def _all_optimal_classifiers(structure: Callable[..., np.ndarray], search: Searc
     search.fact("optimal", optimal_cases, "optimal classifiers among those enumerated")
 
 
+@once
 def _rules_on_populations(
     fit_rule: Callable[..., FlipRule], accuracies: Callable[..., Any], search: Search
 ) -> None:
@@ -150,6 +154,7 @@ def symmetric_population() -> tuple[Population, np.ndarray]:
     return Population.from_table(np.array(table, dtype=object)), np.array([[1, 0], [1, 0]])
 
 
+@once
 def _midpoint_can_be_best(accuracies: Callable[..., Any], search: Search) -> None:
     """When flips follow the posterior, the midpoint can be strictly better than every other common rate."""
     population, h = symmetric_population()
@@ -191,6 +196,7 @@ def _judge_rates(
         search.equal(population.accuracy(fair), accuracy, at)
 
 
+@once
 def _no_optimum_is_more_accurate(accuracies: Callable[..., Any], search: Search) -> None:
     """Against every optimal classifier on a grid: none beats flips that follow the posterior."""
     search.part("no optimum is more accurate")

@@ -13,6 +13,7 @@ import numpy as np
 from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.parity import gap_quantile, parity_bound, parity_violation_probability
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_rates import (
     SMALL,
@@ -44,6 +45,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _errors_add_up(gap: Callable[..., Any], search: Search) -> None:
     search.part("gap against the two errors")
     grid = np.array(list(itertools.product(RATES, repeat=4)), dtype=object)
@@ -59,6 +61,7 @@ def _errors_add_up(gap: Callable[..., Any], search: Search) -> None:
     search.observe(slack, case, tolerance=1e-12)
 
 
+@once
 def _four_tails(bound: Callable[..., float], search: Search) -> None:
     search.part("each term against its own tail")
     for n, epsilon, eta in itertools.product(
@@ -77,6 +80,7 @@ def _four_tails(bound: Callable[..., float], search: Search) -> None:
         search.equal(2 * math.exp(-2 * n[1] * rest**2), eta / 4, case, tolerance=1e-9)
 
 
+@once
 def _small_samples(bound: Callable[..., float], violation: Callable[..., Any], search: Search) -> None:
     search.part("small samples in fractions")
     cuts = [Fraction(at, 97) for at in (3, 17, 31, 43, 61, 90)]  # no gap of these samples has denominator 97
@@ -97,6 +101,7 @@ def _small_samples(bound: Callable[..., float], violation: Callable[..., Any], s
             search.observe(eta - exact, {**setting, "eta": eta})
 
 
+@once
 def _laplace_by_lattices(violation: Callable[..., Any], search: Search) -> None:
     search.part("Laplace noise by a fine lattice")
     for rates, n, epsilon in [((0.3, 0.6), (12, 7), (1.0, 3.0)), ((0.9, 0.1), (3, 9), (0.5, 2.0))]:
@@ -110,6 +115,7 @@ def _laplace_by_lattices(violation: Callable[..., Any], search: Search) -> None:
             )
 
 
+@once
 def _bound_holds(bound: Callable[..., float], violation: Callable[..., Any], search: Search) -> None:
     search.part("exact violation at the bound")
     for rates, n, eta in itertools.product(

@@ -23,6 +23,7 @@ from dpfair_lib.central.released_rates import (
 )
 from dpfair_lib.claims.isit.thm_3_privacy_losses import judge_geometric, judge_losses, judge_profiles
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.rate_universe import interval, product
 from dpfair_lib.privacy import PrivacyStatement, compose
@@ -49,6 +50,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _with_the_learner(law: Callable[..., Any], composed: Callable[..., Any], search: Search) -> None:
     """Training on the same rows: the sum is attained, for every δ. On other rows: the maximum is.
 
@@ -79,6 +81,7 @@ def _with_the_learner(law: Callable[..., Any], composed: Callable[..., Any], sea
         search.observe(leak - hockey_stick(other[0], other[1], max(truth, spent)), case)
 
 
+@once
 def _under_another_relation(composed: Callable[..., Any], search: Search) -> None:
     """A record replaced is one removed and one added: statements on these, joined under replace-one, cost twice."""
     search.part("joined under another relation")
@@ -95,6 +98,7 @@ def _under_another_relation(composed: Callable[..., Any], search: Search) -> Non
             search.observe(joined.delta - times * sum(leaks), case, tolerance=1e-18)
 
 
+@once
 def _classifier_shows_the_rates(search: Search) -> None:
     """Algorithm 2 returns a classifier. Its two thresholds determine α̃ and β̃, unless they are equal."""
     search.part("classifier shows the rates")
@@ -143,6 +147,7 @@ def printed_slack(
     return learner * (decay(Fraction(-2)) - before / after * rejected)
 
 
+@once
 def _printed_budget_where_sizes_are_counted(search: Search) -> None:
     """The printed budget, in the reading in which every data set is divided by its own group sizes."""
     search.part("sizes counted")

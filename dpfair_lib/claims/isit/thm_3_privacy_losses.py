@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpfair_lib.central.released_rates import MOVED_GROUPS, Rate, exponential_decay, rational_decay
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.rate_universe import (
     PARTS,
@@ -34,6 +35,7 @@ def judge_losses(odds: Callable[..., Any], epsilon: Callable[..., Any], search: 
     _larger_least_sizes(odds, epsilon, search)
 
 
+@once
 def _one_rate(odds: Callable[..., Any], search: Search) -> None:
     """The closed form is at least the ratio of every event of a lattice, and at most what finer ones can reach.
 
@@ -55,6 +57,7 @@ def _one_rate(odds: Callable[..., Any], search: Search) -> None:
     )
 
 
+@once
 def _one_large_group(odds: Callable[..., Any], search: Search) -> None:
     """Where the divisor falls from m to m − 1 and nobody but the record that leaves is rejected."""
     search.part("one large group")
@@ -68,6 +71,7 @@ def _one_large_group(odds: Callable[..., Any], search: Search) -> None:
         )
 
 
+@once
 def _one_rate_in_the_tails(odds: Callable[..., Any], search: Search) -> None:
     """Unclipped: the loss is unbounded where the divisors differ, and the same as clipped where they do not."""
     search.part("not clipped")
@@ -84,6 +88,7 @@ def _one_rate_in_the_tails(odds: Callable[..., Any], search: Search) -> None:
             search.agree(free == odds(before, after, decay), True, case)
 
 
+@once
 def _all_neighbours(odds: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
     """The worst of all neighbouring data sets against the closed form: equal as fractions where it has no logarithm.
 
@@ -136,6 +141,7 @@ def _all_neighbours_at(
                 _judge_closed(closed, math.log(worst), enough, case, search)
 
 
+@once
 def _three_groups(odds: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
     """Three records of any prediction in any of three groups, fixed divisors: every neighbour, by its odds."""
     search.part("three groups")
@@ -171,6 +177,7 @@ def _relations_of(was: tuple[int, int], now: tuple[int, int] | None) -> list[str
     return ["replace-one", "replace-within-group" if was[0] == now[0] else "sensitive-attribute"]
 
 
+@once
 def _larger_least_sizes(odds: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
     """Counted sizes of at least (m, n), clipped: the worst of all neighbours of the smallest and the next sizes."""
     search.part("larger least sizes")
@@ -212,6 +219,7 @@ def _judge_closed(closed: float, worst: float, fixed: float, case: dict[str, Any
         search.equal(closed, fixed, case, tolerance=1e-13)
 
 
+@once
 def judge_geometric(law: Callable[..., Any], epsilon: Callable[..., Any], search: Search) -> None:
     """Integer noise: every count up to 4, in fractions; and sizes that show where they are counted."""
     search.part("geometric noise")
@@ -241,6 +249,7 @@ def _quotient(one: Fraction, two: Fraction) -> Fraction | float:
     return one / two if two else (math.inf if one else 0)
 
 
+@once
 def judge_profiles(law: Callable[..., Any], delta: Callable[..., Any], search: Search) -> None:
     """δ(ε): the sum over all clipped integer counts, and an integral over clipped Laplace noise."""
     search.part("profile, geometric noise")

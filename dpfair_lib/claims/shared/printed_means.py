@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.twelve_tables_records import TRIALS, exact_rates, exact_summary, exact_trials
 from dpfair_lib.experiments.isit.twelve_tables_records import DATA, provenance, test_sizes, trials
@@ -63,21 +64,27 @@ def judge_tables(
     leak: Callable[..., float],
 ) -> Evidence:
     """Judge our means, the chance gap and DP-FERMI's promise; then compare with the printed numbers."""
-    tables = printed_tables()
-    tables = tables[tables["accountant"] == accountant]
-    _whole_record(tables, search)
-    _means(beside, accountant, tables, search)
+    _whole_record(accountant, search)
+    _means(beside, accountant, search)
     _redrawn(beside, search)
     _draws(accountant, search)
     _chance(chance, search)
-    _share(share, tables, search)
+    _share(share, accountant, search)
     _promise(leak, search)
     return search.evidence()
 
 
-def _whole_record(tables: pd.DataFrame, search: Search) -> None:
+@cache
+def _tables(accountant: str) -> pd.DataFrame:
+    tables = printed_tables()
+    return tables[tables["accountant"] == accountant]
+
+
+@once
+def _whole_record(accountant: str, search: Search) -> None:
     """Every printed row has its hundred trials, one per split."""
     search.part("whole record")
+    tables = _tables(accountant)
     for line in tables.to_dict("records"):
         found = exact_trials(*_key(line))
         case = {name: line[name] for name in ("table", "method", "strength")}
@@ -93,13 +100,12 @@ def _key(line: Mapping[Any, Any]) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _means(
-    beside: Callable[..., pd.DataFrame], accountant: str, tables: pd.DataFrame, search: Search
-) -> None:
+@once
+def _means(beside: Callable[..., pd.DataFrame], accountant: str, search: Search) -> None:
     """Means, intervals and spreads against exact sums; then ours against the printed."""
     search.part("means and intervals")
     lines = _beside(beside, accountant, 0.0)
-    _rows_as_printed(lines, tables, search)
+    _rows_as_printed(lines, _tables(accountant), search)
     met: dict[tuple[str, str], list[bool]] = {}
     comparisons = len(MEASURES) * len(printed_tables())
     quantiles = [t.ppf(1 - 0.025 / count, TRIALS - 1) for count in (1, comparisons)]
@@ -149,6 +155,7 @@ def _rows_as_printed(lines: pd.DataFrame, tables: pd.DataFrame, search: Search) 
             search.equal(line[f"printed {name}"], row[name], case)
 
 
+@once
 def _redrawn(beside: Callable[..., pd.DataFrame], search: Search) -> None:
     """The same for all three accountants on redrawn test rows, whose splits share training rows."""
     search.part("means and intervals, redrawn test rows")
@@ -164,6 +171,7 @@ def _redrawn(beside: Callable[..., pd.DataFrame], search: Search) -> None:
             search.equal(line[f"± {name}"], half, case, tolerance=ROUNDING)
 
 
+@once
 def _draws(accountant: str, search: Search) -> None:
     """The drawn rates of Algorithm 2 lie about the exact ones, as sums of independent flips do."""
     search.part("draws about their means")
@@ -193,6 +201,7 @@ def _exact_chance(rate: Fraction, first: int, second: int) -> Fraction:
     )  # fmt: skip
 
 
+@once
 def _chance(chance: Callable[..., float], search: Search) -> None:
     search.part("gap by chance")
     for first, second, rate in ((a, b, r) for a in SMALL for b in SMALL for r in RATES):
@@ -206,13 +215,14 @@ def _chance(chance: Callable[..., float], search: Search) -> None:
     search.exhausts("groups of 1 to 4 test rows, rates k/5", cases=len(SMALL) ** 2 * len(RATES))
 
 
-def _share(share: Callable[..., float], tables: pd.DataFrame, search: Search) -> None:
+@once
+def _share(share: Callable[..., float], accountant: str, search: Search) -> None:
     """The variance by chance over the mean squared gap, of every printed row's trials, by exact decimals."""
     search.part("share of chance")
-    for line in tables.to_dict("records"):
-        data, setting, accountant, method, target, strength = _key(line)
+    for line in _tables(accountant).to_dict("records"):
+        data, setting, named, method, target, strength = _key(line)
         rows, sizes = trials()[trials()["data"] == data], test_sizes(data)
-        options = {"setting": setting, "target": target, "accountant": accountant, "strength": strength}
+        options = {"setting": setting, "target": target, "accountant": named, "strength": strength}
         found = share(select(rows, method, **options), sizes)
         variance = square = Fraction(0)
         for _, first, second in exact_rates(*_key(line)):
@@ -225,6 +235,7 @@ def _share(share: Callable[..., float], tables: pd.DataFrame, search: Search) ->
             search.equal(found, float(variance / square), case, tolerance=ROUNDING)
 
 
+@once
 def _promise(leak: Callable[..., float], search: Search) -> None:
     """DP-FERMI as run: the weights after the last step alone miss the stated δ, by far."""
     search.part("DP-FERMI's promise")

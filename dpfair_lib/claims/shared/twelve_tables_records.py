@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from dpfair_lib.experiments.isit.twelve_tables_records import DATA, record_name
-from dpfair_lib.experiments.recorded_results import read_record
+from dpfair_lib.experiments.isit.twelve_tables_records import DATA, recorded
 
 TRIALS = 100
 
@@ -17,7 +17,7 @@ TRIALS = 100
 def _lines(fresh: bool) -> dict[tuple[Any, ...], list[dict[Hashable, Any]]]:
     found: dict[tuple[Any, ...], list[dict[Hashable, Any]]] = {}
     for data in DATA:
-        for row in read_record(record_name(data, fresh))[0].to_dict("records"):
+        for row in recorded(data, fresh)[0].to_dict("records"):
             named = (row["target"], row["strength"])
             key = (
                 data,
@@ -49,6 +49,7 @@ def exact_trials(*key: Any, fresh: bool = False, drawn: bool = True) -> tuple[tu
     )
 
 
+@cache
 def exact_rates(*key: Any, fresh: bool = False, drawn: bool = True) -> list[tuple[Fraction, ...]]:
     """Return accuracy and the two selection rates of every trial, as `exact_trials` does."""
     done = []
@@ -71,6 +72,8 @@ def strengths(data: str, setting: str, epsilon: float, *, fresh: bool = False) -
 
 
 def exact_moments(values: list[Fraction]) -> tuple[Fraction, Fraction]:
-    """Return mean and variance (ddof 1)."""
-    mean = sum(values, Fraction(0)) / len(values)
-    return mean, sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
+    """Return mean and variance (ddof 1), from sums of whole numbers over a common denominator."""
+    n, one = len(values), math.lcm(*(value.denominator for value in values))
+    whole = [value.numerator * (one // value.denominator) for value in values]
+    total, squares = sum(whole), sum(value**2 for value in whole)
+    return Fraction(total, n * one), Fraction(n * squares - total**2, n * (n - 1) * one**2)

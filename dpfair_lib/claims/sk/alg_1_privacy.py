@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.support_vectors import (
     POSITIONS,
@@ -54,6 +55,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
     """Every pair of neighbours on a line of four positions: another number of support vectors, or how far they move."""
     search.part("all neighbours on a line")
@@ -127,6 +129,7 @@ def number_slack(rest: Any, one: Any, two: Any) -> int:
     return ODDS * (numbers[0] == numbers[1]) - 1
 
 
+@once
 def _everybody_inside(soft: Any, real_epsilon: Any, search: Search) -> None:
     """A small C: all m records are released, with noise that shrinks as m grows; one of them moves by 1."""
     search.part("soft margin, all inside")
@@ -155,6 +158,7 @@ def inside_slack(half: int) -> Fraction:
     return ODDS * Fraction(1, 2 * ODDS**half) - Fraction(1, 2)
 
 
+@once
 def _scale_alone(real_delta: Any, search: Search) -> None:
     """Vectors that do not move, with k not released: the noise of another scale, by quadrature."""
     search.part("the scale alone")
@@ -175,6 +179,7 @@ def _scale_alone(real_delta: Any, search: Search) -> None:
     )
 
 
+@once
 def _attribute_alone(search: Search) -> None:
     """Protect A only, let Ŷ and its support vectors not depend on A: the program still reveals whose A was changed."""
     search.part("the attribute alone")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.noisy_tables import EXACT
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
@@ -96,6 +97,7 @@ def _slack_at(m: int, scale: int, odds: int, j: int) -> Fraction:
     return odds * there - here
 
 
+@once
 def judge_relaxed(raised: Callable[..., Any], search: Search) -> None:
     """The optimum by its dual, in fractions, at the box's corners and inside it; draws; and the leak."""
     search.part("the attribute alone, limits with slack")
@@ -133,6 +135,7 @@ def judge_relaxed(raised: Callable[..., Any], search: Search) -> None:
         search.fact(f"times_{KEYS[scale]}", times, f"slack {name}, m = 4000: δ at least ½ up to so many ε")
 
 
+@once
 def _draws(m: int, search: Search) -> None:
     """The solver on drawn noise: the program's p̃_00 separates the two data sets, as one threshold does here."""
     scale, found = 28, {}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.privacy.auditing import audit
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss
@@ -15,6 +16,7 @@ from dpfair_lib.svm.perturbation import SupportVectorPerturbation
 from dpfair_lib.svm.small_machines import iris_pair
 
 
+@once
 def noise_cancels(joint: Any, search: Search) -> None:
     """The rates that the program sees are the classifier's on the records; the noise is on the cells, 2/(mε)."""
     search.part("rates of the noisy law")
@@ -44,6 +46,7 @@ def noise_cancels(joint: Any, search: Search) -> None:
     search.sanity(6 / math.sqrt(every.size) - abs(float(every.mean()) - 1), {"all together": every.size})
 
 
+@once
 def real_machine(release: Any, real_epsilon: Any, search: Search) -> None:
     """A machine on 100 irises, asked for ε = 1: an audit of the drawn vectors, between the asked and the exact ε."""
     search.part("a real machine")

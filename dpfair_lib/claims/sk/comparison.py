@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.svm.linf_bounds import generic_linf_bound, svm_at_most_generic, svm_linf_bound
 from dpfair_lib.svm.perturbation import flippable_share
@@ -27,6 +28,7 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge the comparison at every count of records and vectors, and defend what is true of it."""
+    _signs(compare, search)
     _printed(compare, svm, generic, search)
     _proved(svm, generic, search)
     return search.evidence()
@@ -37,7 +39,8 @@ def strict_slack(beta: Fraction, m: int, k: int) -> int:
     return 0 if 2 ** (m - k) > beta**m else -1
 
 
-def _printed(compare: Any, svm: Any, generic: Any, search: Search) -> None:
+@once
+def _signs(compare: Any, search: Search) -> None:
     search.part("the printed bounds")
     for m in range(1, RECORDS + 1):
         for k, beta in itertools.product(range(1, m + 1), BETAS):
@@ -51,6 +54,10 @@ def _printed(compare: Any, svm: Any, generic: Any, search: Search) -> None:
         f"all k ≤ m ≤ {RECORDS}, β in twenty-fourths up to 1",
         cases=3 * len(BETAS) * RECORDS * (RECORDS + 1) // 2,
     )
+
+
+@once
+def _printed(compare: Any, svm: Any, generic: Any, search: Search) -> None:
     for groups, m, k, beta in itertools.product((1, 2, 5), (10, 1000), (1, 7, 10), BETAS[:-1]):
         chosen = {"n_groups": groups, "m": m, "epsilon": 0.3, "beta": float(beta)}
         apart = generic(**chosen) - svm(**chosen, k=k)
@@ -60,6 +67,7 @@ def _printed(compare: Any, svm: Any, generic: Any, search: Search) -> None:
         search.agree(np.sign(apart), compare(beta=beta, m=m, k=k), chosen | {"k": k})
 
 
+@once
 def _proved(svm: Any, generic: Any, search: Search) -> None:
     """With half of β for the cells, generic plus flips; with more of it and no flips, below the generic bound."""
     search.part("the proved bounds")

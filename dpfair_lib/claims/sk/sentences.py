@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.stats import t
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.sk.sentences_fairness import (
     ACCURATE,
@@ -73,6 +74,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _bounds(compare: Callable[..., int], search: Search) -> None:
     """§ 6 and § 7, "does not improve the bounds": true of the two formulas; at β = 1 and k = m they are equal."""
     search.part("the two printed bounds")
@@ -142,6 +144,7 @@ def exact_difference(data: str, measure: str, one: Cell, other: Cell, level: flo
     return float(mean), float(t.ppf((1 + level) / 2, n - 1)) * math.sqrt(variance / n)
 
 
+@once
 def _trials(contrast: Callable[..., tuple[float, float]], search: Search) -> None:
     """§ 6, "noise significantly impacts the alignment", and § 7, "not a matter of combining known techniques"."""
     search.part("recorded trials")

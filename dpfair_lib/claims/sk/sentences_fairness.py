@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
-    constant_error,
-    error_by_definition,
     gap_by_definition,
     law_count,
     laws,
@@ -42,6 +41,7 @@ def rate_gap(table: Any, h: Any, label: int) -> Fraction:
     return gap_by_definition(ordered, h)
 
 
+@once
 def exact_fairness(feasible: Callable[..., Any], search: Search) -> None:
     """§ 2, "no differentially private model is exactly fair": constants are. With accuracy it is impossible."""
     search.part("exact fairness and privacy")
@@ -89,40 +89,41 @@ def _proved(answer: Any, epsilon: Any) -> bool:
 
 
 @cache
+def _people(denominator: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return whole numbers: people of all laws, by law, point, group and label, and the 16 hypotheses."""
+    people = [[int(value * denominator) for value in law.table.flat] for law in laws(denominator)]
+    return np.array(people).reshape(-1, 2, 2, 2), np.array(hypothesis_grid(2).tolist(), dtype=int)
+
+
+def _equal_rates(people: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return on which laws both groups have the same rate under each hypothesis, in whole numbers of people."""
+    hits, everybody = np.einsum("lxa,hxa->lha", people, h), people.sum(axis=1)[:, None]
+    return np.asarray(hits[..., 0] * everybody[..., 1] == hits[..., 1] * everybody[..., 0])
+
+
+@cache
 def _fair_by_definition(labels: tuple[int, ...]) -> np.ndarray:
     """Return on which laws each of the 16 hypotheses has equal rates, from the definitions."""
-    grid = hypothesis_grid(2).tolist()
-    return np.array(
-        [[all(rate_gap(law.table, h, y) == 0 for y in labels) for h in grid] for law in laws(FEWER)]
-    )
+    people, h = _people(FEWER)
+    return np.logical_and.reduce([_equal_rates(people[..., y], h) for y in labels])
 
 
 @cache
 def _met_by_definition() -> dict[str, np.ndarray]:
     """Return what each of the 16 hypotheses satisfies on each law, from the definitions."""
-    grid = hypothesis_grid(2).tolist()
-    true, false = (
-        np.array([[rate_gap(law.table, h, label) == 0 for h in grid] for law in laws(STEPS)])
-        for label in (1, 0)
-    )
-    selected = [[_selection_gap(law.table, h) == 0 for h in grid] for law in laws(STEPS)]
-    better = [
-        [error_by_definition(law.table, h) < constant_error(law.table) for h in grid] for law in laws(STEPS)
-    ]
+    people, h = _people(STEPS)
+    false, true = (_equal_rates(people[..., y], h) for y in (0, 1))
+    wrong = np.einsum("lxa,hxa->lh", people[..., 1], 1 - h) + np.einsum("lxa,hxa->lh", people[..., 0], h)
+    least = people.sum(axis=(1, 2)).min(axis=1)  # people whom the better constant gets wrong
     return {
         "opportunity": true,
         "odds": true & false,
-        "parity": np.array(selected),
-        "better": np.array(better),
+        "parity": _equal_rates(people.sum(axis=-1), h),
+        "better": wrong < least[:, None],
     }
 
 
-def _selection_gap(table: Any, h: Any) -> Fraction:
-    people = np.asarray(table).sum(axis=-1)
-    rates = (people * np.array(h)).sum(axis=0) / people.sum(axis=0)
-    return abs(rates[0] - rates[1])
-
-
+@once
 def which_notion(opportunity: Criterion, odds: Criterion, parity: Criterion, search: Search) -> None:
     """§ 2, "using equalized odds": CGKM's notion is equal opportunity, which asks for less. § 6 on other notions."""
     search.part("the notions")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.claims.shared.hypotheses_on_points import (
     constant_error,
@@ -22,6 +23,7 @@ from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta
 
 
+@once
 def private_learner(learner: Callable[..., Any], search: Search) -> None:
     """§ 2, "a private learner with nearly equal true positive rates": repaired it is private; how fair, OPT says."""
     search.part("the private learner")
@@ -55,6 +57,7 @@ def private_learner(learner: Callable[..., Any], search: Search) -> None:
     )
 
 
+@once
 def _by_a_sum(learner: Callable[..., Any], search: Search) -> None:
     """The excess of one joint law of (M, h) over the other, by a sum over M: each argument on its own, both scales."""
     search.part("the private learner, by a sum")

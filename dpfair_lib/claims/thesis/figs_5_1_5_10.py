@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.randomised_training_records import exact_contrast
 from dpfair_lib.experiments.thesis.randomised_training import LEVELS, ROUNDED, SEEDS, SETTINGS, mechanisms
@@ -48,7 +49,7 @@ def check(
     _two_groups(channels, search)
     _more_groups(channels, search)
     _whole(search)
-    _equal(collect(), search)
+    _equal(collect, search)
     _compare(of, search)
     return search.evidence()
 
@@ -59,6 +60,7 @@ def instance(k: int, at: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.dirichlet(np.full(k, 2.0)) * 0.9 + 0.1 / k, rng.uniform(0.1, 0.9, size=k)
 
 
+@once
 def _two_groups(channels: Any, search: Search) -> None:
     """OPT is Theorem 14's channel; the two others are as truthful, and plain response is fairer at a smaller ε."""
     search.part("channels, two groups")
@@ -107,6 +109,7 @@ def _gap(channel: Randomizer, *of: Any, **budget: Any) -> float:
         return math.inf
 
 
+@once
 def _more_groups(channels: Any, search: Search) -> None:
     """OPT has the least error; where every group is large enough it is GRR; a rounded ζ lets it lie more."""
     search.part("channels, more groups")
@@ -145,6 +148,7 @@ def _shape() -> tuple[int, int, np.ndarray]:
     return len(rows), int(keys.duplicated().sum()), np.minimum(numbers, 1 - numbers).ravel()
 
 
+@once
 def _whole(search: Search) -> None:
     """Every setting has every method at every ε on every seed, once."""
     search.part("records")
@@ -156,8 +160,10 @@ def _whole(search: Search) -> None:
     search.exhausts("every recorded trial", cases=lines)
 
 
-def _equal(rates: Trials, search: Search) -> None:
+@once
+def _equal(collect: Callable[[], Trials], search: Search) -> None:
     """From some ε on OPT at ζ_min is GRR: not one number differs. For two groups SS is GRR throughout."""
+    rates = collect()
     search.part("the same mechanism")
     for setting, measure, epsilon in itertools.product(SETTINGS, MEASURES, LEVELS):
         grr = rates[measure, Configuration(setting, "GRR", epsilon)]
@@ -174,6 +180,7 @@ def _terms(setting: str, epsilon: float, other: str, factor: float) -> Terms:
     return ((1.0, Configuration(setting, "OPT", epsilon)), (-factor, Configuration(setting, other, level)))
 
 
+@once
 def _compare(of: Callable[..., Contrast], search: Search) -> None:
     """What can be put in numbers, at ε = 20: half the gap on LSAC, 2 points less on Adult, a lead for more groups."""
     search.part("what is said of the figures")

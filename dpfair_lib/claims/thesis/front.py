@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.exact_programs import in_floats
 from dpfair_lib.local.optimal.certificate import lower_bound
@@ -41,6 +42,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _binary_front(front: Any, search: Search) -> None:
     """Every channel of two groups on a grid, in fractions: none is as truthful and fairer."""
     truths = np.array(list(itertools.product(range(STEPS // 2, STEPS + 1), repeat=2)))
@@ -82,6 +84,7 @@ def private(truths: np.ndarray, x: Fraction) -> np.ndarray:
     return (up * a <= down * (STEPS - b)) & (up * b <= down * (STEPS - a))
 
 
+@once
 def _against_programs(front: Any, search: Search) -> None:
     """Random instances of two groups: the front is what linear programs prove to be least."""
     search.part("the binary front is the least, by linear programs")
@@ -101,6 +104,7 @@ def _against_programs(front: Any, search: Search) -> None:
         search.equal(program.ratio(ours), bound, {"p": p, "p1": p1, "x": x, "error": error}, tolerance=1e-9)
 
 
+@once
 def _zero(fairest: Any, truth: Any, search: Search) -> None:
     """No unfairness at all, with every group truthful with probability 1/(2 + x·(k − 2)): chance only for k = 2."""
     rng, before = search.rng, Fraction(0)
@@ -135,6 +139,7 @@ def _zero(fairest: Any, truth: Any, search: Search) -> None:
     )
 
 
+@once
 def _from_which_budget(least: Any, search: Search) -> None:
     """From the least budget on the optimum is 0, and a little below it is proved not to be."""
     search.part("from which budget on unfairness can be 0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.contraction import contraction, keeps_unfairness, realized_difference_law
 from dpfair_lib.local.randomizer import Randomizer
@@ -30,6 +32,15 @@ def check(
     search: Search,
 ) -> Evidence:
     """Judge the lemma, its sharper form and its case of equality, in law; and what happens to a data set."""
+    _binary_channels(push, factor, keeps, search)
+    _other_channels(push, factor, keeps, search)
+    _sharp(push, factor, search)
+    _data_set_in_hand(law, search)
+    return search.evidence()
+
+
+@once
+def _binary_channels(push: Any, factor: Any, keeps: Any, search: Search) -> None:
     search.part("all small binary channels")
     quarters = [Fraction(i, 4) for i in range(5)]
     channels = [[[a, 1 - a], [b, 1 - b]] for a, b in itertools.product(quarters, repeat=2)]
@@ -40,6 +51,10 @@ def check(
         "all binary channels, group shares in quarters, rates 0, 1/3 and 1, for Δ and Δ′",
         cases=len(channels) * len(worlds),
     )
+
+
+@once
+def _other_channels(push: Any, factor: Any, keeps: Any, search: Search) -> None:
     search.part("GRR on three values, and other channels")
     worlds = [
         ([Fraction(i, 4), Fraction(j, 4), Fraction(4 - i - j, 4)], list(rates))
@@ -50,9 +65,6 @@ def check(
         _judge(response_matrix(3, x), worlds, push, factor, keeps, search)
     for _ in range(30 * search.effort):
         _judge(*_random_world(search.rng), push, factor, keeps, search)
-    _sharp(push, factor, search)
-    _data_set_in_hand(law, search)
-    return search.evidence()
 
 
 def _judge(matrix: Any, worlds: Any, push: Any, factor: Any, keeps: Any, search: Search) -> None:
@@ -66,7 +78,7 @@ def _judge(matrix: Any, worlds: Any, push: Any, factor: Any, keeps: Any, search:
             if kind == "ratio" and not any(s * r for s, r in zip(p, p1, strict=True)):
                 continue  # Δ divides by P(Y = 1) = 0
             case = {"channel": matrix.tolist(), "p": p, "p1": p1, "kind": kind}
-            before, after = _unfairness(p, p1, kind), _unfairness(pz, p1z, kind)
+            before, after = _before(tuple(p), tuple(p1), kind), _unfairness(pz, p1z, kind)
             search.observe(most * before - after, case)
             search.agree(after == before, keeps(matrix, p, p1, kind), case)
 
@@ -78,6 +90,11 @@ def _unfairness(p: Any, p1: Any, kind: str) -> Any:
     if sum(p) != 1 or (overall == 0 and kind == "ratio"):
         return Fraction(10**6)
     return max(rates) - min(rates) if kind == "difference" else max(abs(r / overall - 1) for r in rates)
+
+
+@functools.cache  # the same populations go through every channel
+def _before(p: tuple[Any, ...], p1: tuple[Any, ...], kind: str) -> Any:
+    return _unfairness(p, p1, kind)
 
 
 def _random_world(rng: np.random.Generator) -> tuple[np.ndarray, list[Any]]:
@@ -92,6 +109,7 @@ def _random_world(rng: np.random.Generator) -> tuple[np.ndarray, list[Any]]:
     return matrix, [(shares, r) for r in rates]
 
 
+@once
 def _sharp(push: Any, factor: Any, search: Search) -> None:
     """Randomised response on two equal groups leaves exactly tanh(ε/2), of Δ and of Δ′."""
     search.part("the factor is attained")
@@ -107,6 +125,7 @@ def _sharp(push: Any, factor: Any, search: Search) -> None:
                 search.equal(left, factor(x) * before, case)
 
 
+@once
 def _data_set_in_hand(law: Any, search: Search) -> None:
     """The law of Δ′ among n drawn reports, against all 2^n outcomes; how often it exceeds what it was."""
     search.part("a data set in hand")

@@ -24,6 +24,7 @@ from dpfair_lib.central.least_gap_program import private_minimax_gap
 from dpfair_lib.central.parity import expected_parity_gap
 from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.noisy_rates import fractions_up_to
 from dpfair_lib.claims.thesis.open_1_accurate import SOLVED, any_accurate_classifier
@@ -66,6 +67,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _neighbours(factor: Callable[..., Any], search: Search) -> None:
     """All pairs of laws on three outputs, with the δ that they need at each level; and a pair that attains it."""
     search.part("how far apart the outputs on two neighbours are")
@@ -90,6 +92,7 @@ def _neighbours(factor: Callable[..., Any], search: Search) -> None:
         search.equal(factor(odds, delta), away, {"odds": odds, "δ": delta})
 
 
+@once
 def _single_populations(flips: Callable[..., Any], search: Search) -> None:
     """For one population alone there is no bound; and Algorithm 2 answers with at least ½ whatever it believes."""
     search.part("one population alone; the response of Algorithm 2")
@@ -104,6 +107,7 @@ def _single_populations(flips: Callable[..., Any], search: Search) -> None:
     search.exhausts("pairs of rates with denominators up to 7", cases=3 * len(rates) ** 2)
 
 
+@once
 def _tests(confusion: Callable[..., Any], search: Search) -> None:
     """All tests of up to three records whose chances are 12ths: none that is private errs less."""
     search.part("all small tests")
@@ -139,6 +143,7 @@ def _value(
     return float(program(rates, n, e, d, response=response)[0])
 
 
+@once
 def _two_populations(confusion: Callable[..., Any], program: Callable[..., Any], search: Search) -> None:
     """The linear program over all mechanisms, for two populations, against the closed form in fractions."""
     search.part("two populations, by linear programs")
@@ -151,6 +156,7 @@ def _two_populations(confusion: Callable[..., Any], program: Callable[..., Any],
             search.equal(found, response * least, case, tolerance=SOLVED)
 
 
+@once
 def _closed_forms(factor: Callable[..., Any], confusion: Callable[..., Any], search: Search) -> None:
     """With n records two rates differ by at most nτη, at most √(1 − (1 − τ²)^n); without δ, the tail."""
     search.part("closed forms")
@@ -168,6 +174,7 @@ def _closed_forms(factor: Callable[..., Any], confusion: Callable[..., Any], sea
         search.equal(1 - 2 * error, factor(odds, delta), {"n": 1, "odds": odds, "δ": delta})
 
 
+@once
 def _within_a_constant(
     simple: Callable[..., float],
     expected: Callable[..., float],
@@ -240,6 +247,7 @@ def _worst_of_the_mechanism(n: int, odds: Fraction, width: int, response: Fracti
     return min(worst, response / 2)
 
 
+@once
 def _many_populations(
     expected: Callable[..., float],
     matching: Callable[..., float],

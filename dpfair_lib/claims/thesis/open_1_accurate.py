@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 
 HALF = Fraction(1, 2)
@@ -80,6 +81,7 @@ def _least_failures(n: int, shift: Fraction, epsilon: float, missed: float, delt
     return float(found.fun)
 
 
+@once
 def any_accurate_classifier(accurate: Callable[..., float], search: Search) -> None:
     """All rules with answers in eighths, all mechanisms: the least sum of failures on three populations."""
     search.part("any accurate classifier, by linear programs")

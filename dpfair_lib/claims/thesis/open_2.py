@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.channels import all_channels
 from dpfair_lib.claims.shared.exact_programs import as_fractions, exact_program, printed_objective
@@ -46,6 +47,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _levels(member: Any, search: Search) -> None:
     """Channels of a program and their mixtures: Δ ≤ t is linear, and Δ is quasi-convex."""
     rng = search.rng
@@ -74,6 +76,7 @@ def _levels(member: Any, search: Search) -> None:
             search.observe(max(first, second) - mixed, {**case, "share": share})
 
 
+@once
 def _middles(ratio: Any, search: Search) -> None:
     """All pairs of small feasible channels of 3 groups: Δ at the middle is at most the larger Δ, in whole numbers."""
     search.part("middles of all pairs")
@@ -184,6 +187,7 @@ def _irrational_optimum() -> tuple[Program, Surd, np.ndarray, Multipliers]:
     return program, t, irrational_channel(program, t), irrational_multipliers(program, t)
 
 
+@once
 def _irrational(ratio: Any, bound: Any, search: Search) -> None:
     """The least Δ of rational data is (√13 − 1)/12: a feasible channel has it, and multipliers prove it least."""
     search.part("an irrational optimum")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.channels import all_channels
 from dpfair_lib.claims.shared.exact_programs import as_fractions, exact_program, in_floats, printed_objective
@@ -142,6 +143,7 @@ def rounded(m: Multipliers) -> Multipliers:
     return replace(m, t=m.t.limit_denominator(1000), truth=m.truth.limit_denominator(1000), **parts)
 
 
+@once
 def _random_instances(solve: Any, bound: Any, search: Search) -> None:
     search.part("random instances of 3 to 5 groups")
     for _ in range(5 * search.effort):
@@ -153,6 +155,7 @@ def _random_instances(solve: Any, bound: Any, search: Search) -> None:
             _bracketed(program, solve, bound, search, {"shares": shares, "rates": rates, "x": program.x})
 
 
+@once
 def _through_the_inside(interior: Any, solve: Any, bound: Any, search: Search) -> None:
     """The usual method by its own multipliers, in fractions, and against the other method: 2 to 20 groups."""
     search.part("the usual method")

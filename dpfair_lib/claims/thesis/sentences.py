@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.stats import t
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import AS_PRINTED, Evidence, Search
 from dpfair_lib.claims.shared.projection_records import exact_lead
 from dpfair_lib.claims.shared.randomised_training_records import exact_outcome
@@ -91,6 +92,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _contrasts(listed: Callable[..., tuple[Sentence, ...]], search: Search) -> None:
     """The contrasts of a sentence are those that are written out a second time: their means, kind and margin."""
     search.part("the list of contrasts")
@@ -190,6 +192,7 @@ def matched_slack(at: int, divergence: str) -> float:
     return lead + half
 
 
+@once
 def _projection(matched: Callable[..., Matched], search: Search) -> None:
     """OPT "matches or slightly surpasses" Fair Projection at equal gaps; its gaps fall by over 3 and over 4 %."""
     search.part("sentences on Fair Projection")

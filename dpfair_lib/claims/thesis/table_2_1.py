@@ -17,6 +17,7 @@ from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.parity import parity_bound, parity_violation_probability
 from dpfair_lib.central.released_rates import Rate, geometric_count_law, rate_odds, rational_decay
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.thesis.table_2_1_fermi import (
     models_with_gradients,
@@ -53,6 +54,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _any_classifier(gap: Callable[..., Any], search: Search) -> None:
     """All labels on three points of two groups, believed rates in thirds: the gap depends on the two rates alone."""
     search.part("Algorithm 2: any model")
@@ -93,6 +95,7 @@ def _violation(limit: float, rates: tuple[float, float], n: tuple[int, int], eps
     return float(parity_violation_probability(limit, rates=rates, n=n, epsilon=epsilon))
 
 
+@once
 def _a_bound(bound: Callable[..., float], search: Search) -> None:
     """The promised gap is exceeded with probability at most η; it is worth something from some size on."""
     search.part("Algorithm 2: guarantee")
@@ -123,6 +126,7 @@ def _a_bound(bound: Callable[..., float], search: Search) -> None:
     search.fact("void", round(bound((30, 30), 0.05, 0.05), 2), "bound at 30 rows a group, ε = 0.05, η = 0.05")
 
 
+@once
 def _features_covered(law: Callable[..., Any], search: Search) -> None:
     """Three records of eight values: with a private classifier both releases cover x, a and y; else a alone."""
     search.part("privacy of all features, end to end")
@@ -201,6 +205,7 @@ def _slack(
     return Fraction(1 / root**24 - ratio)
 
 
+@once
 def _sizes_counted(odds: Callable[..., Any], search: Search) -> None:
     """As printed, the rates are divided by the sizes found in the data: then A is not covered at ε₀ + ε₁."""
     search.part("privacy of all features, sizes found in the data")

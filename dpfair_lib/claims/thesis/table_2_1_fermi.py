@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.learners.fermi_penalty import penalty
 
 STRENGTHS = (0.5, 1.0, 1.5, 1.8, 2.5, 10.0, 100.0)  # λ: printed ones, and larger
 
 
+@once
 def models_with_gradients(slopes: Callable[..., Any], search: Search) -> None:
     """The penalty is linear in the predictions, so any differentiable model is reached; one that says 0 or 1 is not."""
     search.part("DP-FERMI: any model")
@@ -56,6 +58,7 @@ def _grid() -> tuple[np.ndarray, np.ndarray]:
     return pairs, np.repeat(pairs, 10, axis=1)
 
 
+@once
 def no_bound_at_fixed_strength(information: Callable[..., Any], search: Search) -> None:
     """Without noise, for all records there are: cross-entropy + λD is least at a gap above 0, for every λ.
 
@@ -98,6 +101,7 @@ def no_bound_at_fixed_strength(information: Callable[..., Any], search: Search) 
             )
 
 
+@once
 def one_record_of_fermi(w_sum: Callable[..., Any], search: Search) -> None:
     """As defined, a record's part in the sum for W is clipped, whatever its prediction and its group are."""
     search.part("DP-FERMI: privacy of all features")

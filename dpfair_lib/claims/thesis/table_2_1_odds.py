@@ -9,9 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from dpfair_lib.central.released_rates import Rate, rational_decay
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 
 
+@once
 def odds_of_one_rate(odds: Callable[..., Any], search: Search) -> None:
     """All pairs of rates of up to three records, two levels of noise, clipped or not, by the definition."""
     search.part("odds of one noisy rate")

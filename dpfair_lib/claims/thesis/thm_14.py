@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.binary_levels import AT_ONE, HALF, LEVELS, SHARES, TRUTHS, adult_women, level
 from dpfair_lib.local.binary import (
@@ -51,6 +52,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _as_printed(search: Search) -> None:
     """All channels compete in (5.4.2), fair coins too; the proof keeps those with p, q ≥ ½ and no level below ε."""
     search.part("(5.4.2) as printed")
@@ -80,6 +82,7 @@ def printed_slack(share_0: Fraction, x: Fraction, p: Fraction, q: Fraction) -> F
     return left[0] - left[1]
 
 
+@once
 def _on_adult(
     truths: Callable[..., Any], ratio: Callable[..., Any], rival: Callable[..., Any], search: Search
 ) -> None:
@@ -97,6 +100,7 @@ def _on_adult(
         search.fact(key, round(float(value), 3), f"Adult, gender, ε = 1: {what}")
 
 
+@once
 def _formula(ratio: Callable[..., Any], search: Search) -> None:
     """The ratio is that of the two unfairnesses, for rates in either order and of any size: they cancel."""
     search.part("the ratio depends on shares and channel only")
@@ -113,6 +117,7 @@ def _formula(ratio: Callable[..., Any], search: Search) -> None:
             search.equal(ratio(share, p, q, "ratio"), after / before, case)
 
 
+@once
 def _reached(truths: Callable[..., Any], closed: Callable[..., Any], search: Search) -> None:
     """The printed channel has the level ε exactly, and the closed form is what it reaches."""
     search.part("the printed channel")
@@ -124,6 +129,7 @@ def _reached(truths: Callable[..., Any], closed: Callable[..., Any], search: Sea
         search.equal(closed(share, x), abs(rates[1] - rates[0]), case)
 
 
+@once
 def _least(truths: Callable[..., Any], ratio: Any, closed: Any, search: Search) -> None:
     """No channel with p, q ≥ ½ and a level of ε or more leaves less; below equality only the printed ones attain it."""
     search.part("least among truthful channels of level at least ε")
@@ -149,6 +155,7 @@ def _least(truths: Callable[..., Any], ratio: Any, closed: Any, search: Search) 
     search.observe(ratio(shares, ps, qs) - closed(shares, levels), drawn, tolerance=1e-12)
 
 
+@once
 def _beaten(truths: Callable[..., Any], ratio: Any, rival: Callable[..., Any], search: Search) -> None:
     """Plain response of the same truth probability: strictly less Δ′, strictly less Δ, strictly more private."""
     search.part("beside plain response of the same truth probability")
@@ -181,6 +188,7 @@ def _beaten(truths: Callable[..., Any], ratio: Any, rival: Callable[..., Any], s
     )
 
 
+@once
 def _best_of_its_truth(ratio: Any, search: Search) -> None:
     """Among channels of one truth probability: plain response has the least ε; who has less Δ′ or Δ than it."""
     search.part("what plain response is best at")
@@ -208,6 +216,7 @@ def _best_of_its_truth(ratio: Any, search: Search) -> None:
                 )
 
 
+@once
 def _public(optimum: Callable[..., Randomizer], search: Search) -> None:
     """What users call: the channel by the shares alone, for rates in either order, with its Δ′ by the definition."""
     search.part("the public function")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpfair_lib.claims.ledger import Claim, Erratum
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.binary_levels import AT_ONE, HALF, LEVELS, SHARES, TRUTHS, adult_women, level
 from dpfair_lib.local.binary import (
@@ -41,6 +42,7 @@ def check(
     return search.evidence()
 
 
+@once
 def _fairer_below_half(search: Search) -> None:
     """Channels of level ε, more truthful than the theorem's and than any constant answer: none should be fairer."""
     search.part("utility requires p, q ≥ ½")
@@ -60,6 +62,7 @@ def _fairer_below_half(search: Search) -> None:
     )
 
 
+@once
 def _on_adult(search: Search) -> None:
     """The thesis's own setting: Adult with gender at ε = 1, and a channel with p = 0.14."""
     search.part("Adult, gender, ε = 1")
@@ -104,6 +107,7 @@ def _left_less_than_printed(share_0: Fraction, x: Fraction, p: Fraction, q: Frac
     return Fraction(abs(left[0][1] - left[0][0]) - abs(left[1][1] - left[1][0]))
 
 
+@once
 def _infimum(anywhere: Any, closed: Any, ratio: Any, search: Search) -> None:
     """All channels of level ε or more: Δ′ stays above its infimum, which a sequence approaches; Δ loses nothing."""
     search.part("all binary channels")
@@ -127,6 +131,7 @@ def _infimum(anywhere: Any, closed: Any, ratio: Any, search: Search) -> None:
         search.equal(ratio(share, p, q) * (1 - seldom), anywhere(share, x), case)
 
 
+@once
 def _minimisers_of_delta(closed: Any, ratio: Any, search: Search) -> None:
     """Among p, q ≥ ½: least Δ on the edge q = e^ε(1 − p), where P(Z = 0) ≥ ½ (0 being the smaller group)."""
     search.part("who attains the least Δ")
@@ -140,6 +145,7 @@ def _minimisers_of_delta(closed: Any, ratio: Any, search: Search) -> None:
         search.agree(ratio(share, p, q, "ratio") == closed(share, x, "ratio"), attains or x == 1, case)
 
 
+@once
 def _most_truthful(closed: Any, truthful: Any, ratio: Any, search: Search) -> None:
     """The most truthful minimiser of Δ: of level ε, equally likely reports, more truthful than the printed one."""
     search.part("the most truthful minimiser of Δ")

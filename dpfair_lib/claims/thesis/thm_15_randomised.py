@@ -77,6 +77,7 @@ def _characterisation(characterised: Callable[..., Any], gap: Callable[..., Any]
     search.fact("off", off, "of these, with a DA-optimal classifier off the equation")
 
 
+@once
 def _at_random(characterised: Callable[..., Any], search: Search) -> None:
     for cells, found in _random_fronts(int(search.rng.integers(2**32)), 150 * search.effort):
         every = all(found.on_the_equation(point) for point in found.optima())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.channels import all_channels
 from dpfair_lib.local.optimal.linear_program import completed
@@ -139,6 +140,7 @@ def fractions(shares: tuple[int, ...]) -> np.ndarray:
     return np.array([Fraction(share, sum(shares)) for share in shares], dtype=object)
 
 
+@once
 def _random_vertices(most: Any, search: Search) -> None:
     """Three groups: the linear program in the diagonal and its maximum, by all of its vertices."""
     search.part("vertices of the diagonal's program, 3 groups")
@@ -148,6 +150,7 @@ def _random_vertices(most: Any, search: Search) -> None:
         search.equal(most(p, x)[0], best_vertex(p, x), {"p": p, "x": x})
 
 
+@once
 def _more_groups(most: Any, search: Search) -> None:
     """Four to eight groups, some of them tiny: against linear programs in all k² entries."""
     search.part("all channels of 4 to 8 groups")
@@ -183,6 +186,7 @@ def _most_by_program(at: int) -> float:
     return float(-found.fun)
 
 
+@once
 def _in_floats(most: Any, search: Search) -> None:
     """Floats against fractions of the same numbers, for e^(−ε) down to 10^(−15): no digit is lost."""
     search.part("floats against fractions")
@@ -231,6 +235,7 @@ def _determinant(a: list[Fraction], b: list[Fraction], c: list[Fraction]) -> Fra
     )
 
 
+@once
 def _binary(most: Any, binary: Any, search: Search) -> None:
     """Two groups: GRR, or the larger group truthful; Theorem 14's channel serves the smaller one and errs more."""
     search.part("two groups against Theorem 14")

@@ -133,8 +133,10 @@ def weight_tables(populations: Sequence[Population]) -> np.ndarray:
         ):
             raise ValueError("populations: found different points or groups, expected the same in all")
     stacked = np.stack([population.table for population in populations])
-    common = math.lcm(*{Fraction(value).denominator for value in stacked.flat})
-    whole = np.array([int(value * common) for value in stacked.flat], dtype=object).reshape(stacked.shape)
+    values = [(int(value.numerator), int(value.denominator)) for value in stacked.flat]
+    common = math.lcm(*{below for _, below in values})
+    whole = np.array([above * (common // below) for above, below in values], dtype=object)
+    whole = whole.reshape(stacked.shape)
     return whole.astype(np.int64) if common <= _SMALL else whole
 
 

@@ -180,9 +180,13 @@ def keeps_promises(
         return False
     if (mechanism[~acceptable] != 0).any():
         return False
-    laws = [tuple(row) for row in mechanism]
-    for p, q in {(laws[i], laws[j]) for i, j in np.argwhere(neighbors)}:
-        worst = sum(max(one - factor * other, 0) for one, other in zip(p, q, strict=True))
+    laws: dict[tuple[Any, ...], int] = {}
+    law = np.array([laws.setdefault(tuple(row), len(laws)) for row in mechanism], dtype=int)
+    different = list(laws)
+    for i, j in {(int(i), int(j)) for i, j in law[np.argwhere(neighbors)]}:
+        worst = sum(
+            max(one - factor * other, 0) for one, other in zip(different[i], different[j], strict=True)
+        )
         if worst > delta:
             return False
     return True

@@ -16,16 +16,20 @@ DATA = ("adult", "credit")
 @cache
 def provenance(data: str, *, fresh: bool = False) -> dict[str, Any]:
     """Return the provenance that is recorded with the trials of one data set."""
-    return read_record(record_name(data, fresh))[1]
+    return recorded(data, fresh)[1]
+
+
+@cache
+def recorded(data: str, fresh: bool) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the record of one data set: its trials, and its provenance."""
+    return read_record(record_name(data, fresh))
 
 
 @cache
 def trials(*, fresh: bool = False) -> pd.DataFrame:
     """Return all recorded trials, with the column ``data``; test rows as published, or redrawn."""
     return with_measures(
-        pd.concat(
-            [read_record(record_name(data, fresh))[0].assign(data=data) for data in DATA], ignore_index=True
-        )
+        pd.concat([recorded(data, fresh)[0].assign(data=data) for data in DATA], ignore_index=True)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -163,17 +164,34 @@ def chance_gap(rate: float, sizes: Sequence[int]) -> float:
     ValueError
         If the rate is outside [0, 1], or there are not two sizes of at least 1.
     """
-    from scipy.stats import binom
-
     rate = float(as_single_rate(rate, "rate"))
     if len(sizes) != 2:
         raise ValueError(f"sizes: found {len(sizes)} numbers, expected 2")
     first, second = (as_count(size, "sizes", 1) for size in sizes)
-    # counts at a common denominator, so that equal rates are equal numbers
-    at = np.unique(np.concatenate([np.arange(first + 1) * second, np.arange(second + 1) * first]))
-    below, also = binom.cdf(at // second, first, rate), binom.cdf(at // first, second, rate)
+    of_first, of_second, steps = _common_counts(first, second)
+    below, also = _binomial_cdf(first, rate)[of_first], _binomial_cdf(second, rate)[of_second]
     chance = below * (1 - also) + also * (1 - below)
-    return float(chance[:-1] @ np.diff(at)) / (first * second)
+    return float(chance[:-1] @ steps) / (first * second)
+
+
+@functools.lru_cache(maxsize=64)
+def _common_counts(first: int, second: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each group's count below the points where one of them changes, and the distances of these points.
+
+    The points are at a common denominator, so that equal rates are equal numbers.
+    """
+    at = np.unique(np.concatenate([np.arange(first + 1) * second, np.arange(second + 1) * first]))
+    return at // second, at // first, np.diff(at)
+
+
+def _binomial_cdf(n: int, rate: float) -> np.ndarray:
+    """Return P(K ≤ k) for k from 0 to n, 0 or 1 where Hoeffding's bound leaves e⁻⁸⁰⁰ below or e⁻¹⁰⁰ above."""
+    from scipy.stats import binom
+
+    low = max(math.floor(n * rate - math.sqrt(400 * n)), 0)
+    high = min(math.ceil(n * rate + math.sqrt(50 * n)), n)
+    inside = binom.cdf(np.arange(low, high + 1), n, rate)
+    return np.concatenate([np.zeros(low), inside, np.ones(n - high)])
 
 
 def chance_share(rows: pd.DataFrame, sizes: Sequence[int]) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
-from scipy.stats import t
+from scipy.stats import binom, t
 
 from dpfair_lib.experiments.isit.twelve_tables_summary import (
     at_equal_accuracy,
@@ -119,6 +119,15 @@ def test_gap_by_chance_at_full_size_against_draws():
         rng.binomial(sizes[0], rate, 200_000) / sizes[0] - rng.binomial(sizes[1], rate, 200_000) / sizes[1]
     )
     assert chance_gap(rate, sizes) == pytest.approx(gaps.mean(), abs=5 * gaps.std() / math.sqrt(len(gaps)))
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-12, 1e-3, 0.09, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("sizes", [(7, 3688), (3688, 7618), (20_000, 1)])
+def test_gap_by_chance_leaves_out_nothing_that_counts(rate, sizes):
+    at = np.unique(np.concatenate([np.arange(n + 1) * m for n, m in (sizes, sizes[::-1])]))
+    below, also = binom.cdf(at // sizes[1], sizes[0], rate), binom.cdf(at // sizes[0], sizes[1], rate)
+    whole = (below * (1 - also) + also * (1 - below))[:-1] @ np.diff(at) / math.prod(sizes)
+    assert chance_gap(rate, sizes) == whole  # to the last bit
 
 
 @pytest.mark.parametrize(
