@@ -20,6 +20,7 @@ NO_LESSON = {
     "ledger",
     "witnesses",
     "which-method",
+    "threat-model",
     "benchmarks",
     "mutants",
     "ci-times",
