@@ -13,9 +13,10 @@ from dpfair_lib.learners.linear import LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LOSSES, Loss
 from dpfair_lib.learners.minimiser import bounded_rows, gradient_rounding, minimise
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
+from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
 from dpfair_lib.privacy.noise_source import NoiseSource
-from dpfair_lib.privacy.rounding import raised
+from dpfair_lib.privacy.rounding import quotient_above, raised
 from dpfair_lib.privacy.sampling import Noise
 
 PUBLIC = ("the number of rows", "the two labels")
@@ -178,7 +179,9 @@ class OutputPerturbation(LinearClassifier):
         self.coef_ = weights[..., :end]
         self.intercept_ = weights[..., -1] if self.fit_intercept else np.zeros(weights.shape[:-1])
         note = f"each of {replicates} replicates alone; they add up" if replicates > 1 else ""
-        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note)
+        statement = PrivacyStatement(
+            self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note, mechanism=(self._mechanism(),)
+        )
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
@@ -219,6 +222,11 @@ class OutputPerturbation(LinearClassifier):
         if self.noise_kind == "laplace":
             return raised(math.sqrt(2 * p) * self.sensitivity_ / self.epsilon)
         return gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
+
+    def _mechanism(self) -> Mechanism:
+        if self.noise_kind == "laplace":
+            return Mechanism("laplace", self.epsilon)
+        return Mechanism("gaussian", quotient_above(self.sensitivity_, self.sigma_))
 
     def _noisy(self, optimum: np.ndarray, source: NoiseSource) -> np.ndarray:
         if self.noise_kind == "laplace":

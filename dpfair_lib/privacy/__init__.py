@@ -32,6 +32,7 @@ from dpfair_lib.privacy.gaussian import (
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism, LaplaceMechanism
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss, largest_error_bound, largest_error_tail
+from dpfair_lib.privacy.mechanisms import Mechanism, total_epsilon
 from dpfair_lib.privacy.noise_source import STUDY_NOTE, mark_noise
 from dpfair_lib.privacy.response import RandomizedResponse, pure_profile
 from dpfair_lib.privacy.sampling import add_discrete_laplace_noise, add_gaussian_noise, add_laplace_noise
@@ -49,6 +50,7 @@ __all__ = [
     "ExponentialMechanism",
     "GaussianMechanism",
     "LaplaceMechanism",
+    "Mechanism",
     "PrivacyStatement",
     "RandomizedResponse",
     "Remaining",
@@ -86,6 +88,7 @@ __all__ = [
     "pld_interval",
     "prv_interval",
     "pure_profile",
+    "total_epsilon",
     "without_guarantee",
     "zcdp_delta",
     "zcdp_epsilon",

@@ -7,6 +7,7 @@ import logging
 import math
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib.privacy.calibration import calibrated
 from dpfair_lib.privacy.gaussian import gaussian_epsilon, gaussian_sigma
-from dpfair_lib.privacy.rounding import convolution_error, raised
+from dpfair_lib.privacy.mechanisms import Mechanism
+from dpfair_lib.privacy.rounding import above, convolution_error, raised
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 Accountant = Literal["pld", "prv", "rdp", "gdp"]
@@ -377,4 +379,6 @@ def dp_sgd_statement(
         epsilon, delta, relation, public=public,
         sampling=f"Poisson at rate {sample_rate:.6g}, {steps} steps", accountant=accountant,
         guarantee=not approximate, note=GDP_NOTE if approximate else "",
+        mechanism=(Mechanism("poisson-gaussian", above(1 / Fraction(noise_multiplier)), rate=sample_rate, steps=steps,
+                             relation=relation),),
     )  # fmt: skip

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from dpfair_lib._arguments import below_one, one_of, positive
+from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
+from dpfair_lib.privacy.mechanisms import Mechanism, total_epsilon
 from dpfair_lib.privacy.rounding import above, below, sum_above
 from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, check_unit, convert
 
@@ -29,12 +30,16 @@ def compose(
     *statements: PrivacyStatement,
     parallel: Literal[False, "position", "coin", "group", "features", "record"] = False,
     to: str | None = None,
+    delta: float | None = None,
 ) -> PrivacyStatement:
     """Return the privacy statement of several releases taken together.
 
-    Releases from the same data add up to (Σε, Σδ), even if each was chosen after seeing the earlier ones. Releases from
-    disjoint parts of the data cost the largest ε and the largest δ, provided that neighbouring data sets differ within
-    one part only. Whether they do depends on how the parts were made:
+    Releases from the same data add up to (Σε, Σδ), even if each was chosen after seeing the earlier ones. If their
+    number and their noise were fixed before the first, less is spent: with ``delta`` the result is the least ε that is
+    known at this δ. What each release computes may still depend on the earlier ones.
+
+    Releases from disjoint parts of the data cost the largest ε and the largest δ, provided that neighbouring data sets
+    differ within one part only. Whether they do depends on how the parts were made:
 
     ==========  ==============================================================  ==============================
     parallel    the part of a record is decided by                              valid under
@@ -61,6 +66,9 @@ def compose(
     to : str, optional
         The relation of the result. Statements under another relation are converted (see `convert`). For parallel
         releases the composed statement is converted, not the given ones.
+    delta : float, optional
+        δ in (0, 1) of the total of releases that were fixed beforehand. None adds up. The statements' mechanisms are
+        composed by their privacy loss distributions, and statements that name none as the worst of their ε and δ.
 
     Returns
     -------
@@ -72,7 +80,8 @@ def compose(
     ------
     ValueError
         If no statement is given, if units or relations differ, if the division is not valid under the relation, or if
-        the sum of the δ reaches 1.
+        the sum of the δ reaches 1; if ``delta`` is out of its range, comes with ``parallel``, or is less than the δ of
+        the parts leave.
 
     References
     ----------
@@ -89,6 +98,14 @@ def compose(
     ε = 0.75, δ = 1e-06, replace-one, per record; sum of 2 parts
     >>> dpf.compose(training, adjusting, parallel="position").epsilon
     0.5
+
+    Twenty fixed releases with Laplace noise cost less than their sum at δ = 10⁻⁶.
+
+    >>> laplace = dpf.PrivacyStatement(0.1, 0.0, "replace-one", mechanism=(dpf.privacy.Mechanism("laplace", 0.1),))
+    >>> for delta in (None, 1e-6):
+    ...     print(round(dpf.compose(*[laplace] * 20, delta=delta).epsilon, 2))
+    2.0
+    1.77
     """
     if not statements:
         raise ValueError("statements: found none, expected at least one")
@@ -96,7 +113,7 @@ def compose(
         if not isinstance(statement, PrivacyStatement):
             raise ValueError(f"statements: found {statement!r}, expected PrivacyStatement objects")
     if parallel is False and to is not None:
-        return compose(*(convert(statement, to) for statement in statements))
+        return compose(*(convert(statement, to) for statement in statements), delta=delta)
     units, relations = {s.unit for s in statements}, {s.relation for s in statements}
     if len(units) > 1:
         raise ValueError(f"statements: found the units {', '.join(sorted(units))}, expected one unit")
@@ -107,21 +124,43 @@ def compose(
         )
     (relation,) = relations
     epsilons, deltas = [s.epsilon for s in statements], [s.delta for s in statements]
-    if parallel is False:
-        epsilon, delta, how = sum_above(epsilons), sum_above(deltas), "sum"
-    else:
+    mechanism: tuple[Mechanism, ...] = ()
+    if parallel is not False:
         _check_split(parallel, relation)
-        epsilon, delta, how = max(epsilons), max(deltas), "maximum"
-    if delta >= 1:
-        raise ValueError(f"statements: found deltas that add up to {delta}, which says nothing; expected < 1")
+        if delta is not None:
+            raise ValueError(
+                f"delta: found {delta} beside parallel={parallel!r}, expected None: the maximum counts"
+            )
+        epsilon, total, how = max(epsilons), max(deltas), "maximum"
+    else:
+        epsilon, total, how = sum_above(epsilons), sum_above(deltas), "sum"
+        mechanism = tuple(
+            m for s in statements for m in s.mechanism or (Mechanism("stated", s.epsilon, s.delta),)
+        )
+        if delta is not None:
+            epsilon, total, how = _fixed_total(mechanism, epsilon, total, delta), float(delta), "tight total"
+    if total >= 1:
+        raise ValueError(f"statements: found deltas that add up to {total}, which says nothing; expected < 1")
     notes = [f"{how} of {len(statements)} parts" + (f" split by {parallel}" if parallel else "")]
     composed = PrivacyStatement(
-        epsilon, delta, relation, unit=units.pop(), public=tuple(_unique(i for s in statements for i in s.public)),
+        epsilon, total, relation, unit=units.pop(), public=tuple(_unique(i for s in statements for i in s.public)),
         sampling=_joined(s.sampling for s in statements), accountant=_joined(s.accountant for s in statements),
         guarantee=all(s.guarantee for s in statements),
-        note="; ".join(notes + _unique(s.note for s in statements if s.note)), parts=statements,
+        note="; ".join(notes + _unique(s.note for s in statements if s.note)), parts=statements, mechanism=mechanism,
     )  # fmt: skip
     return composed if to is None else convert(composed, to)
+
+
+def _fixed_total(mechanism: tuple[Mechanism, ...], summed: float, summed_delta: float, delta: float) -> float:
+    """Return the least ε known at δ: of the sum, if its δ is enough, or of the distributions of the losses."""
+    known = [total_epsilon(mechanism, delta)] if math.isfinite(summed) else []
+    known += [summed] if summed_delta <= inside_unit(delta, "delta") else []
+    if not known or math.isinf(min(known)):
+        raise ValueError(
+            f"delta: found {delta}, expected more than the parts fail by openly; their deltas add up to "
+            f"{summed_delta:.3g}"
+        )
+    return min(known)
 
 
 def _check_split(parallel: Any, relation: str) -> None:

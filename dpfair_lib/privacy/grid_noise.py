@@ -130,4 +130,7 @@ def grid_statement(
             f"{cost:.3g} of delta beyond continuous noise, expected a smaller epsilon or a larger delta, with which it "
             f"costs at most {float(SHARE):.3g} of delta"
         )
-    return replace(statement, delta=delta)
+    far = above(steps * width * discrete_distance(FINENESS))
+    return replace(
+        statement, delta=delta, mechanism=tuple(replace(m, distance=far) for m in statement.mechanism)
+    )

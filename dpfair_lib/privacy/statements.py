@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpfair_lib._arguments import below_one, number, one_of
+from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.rounding import above, exp_above, product_above, sum_above
 
 RELATIONS: dict[str, str] = {
@@ -52,6 +53,9 @@ class PrivacyStatement:
         Any other remark. Without guarantee it is required and gives the reason.
     parts : tuple of PrivacyStatement
         The statements of which this one was composed.
+    mechanism : tuple of Mechanism
+        The releases by the pairs that dominate them, for `compose` with a ``delta``. Empty where nothing but ε and δ is
+        known.
 
     Raises
     ------
@@ -86,6 +90,7 @@ class PrivacyStatement:
     guarantee: bool = True
     note: str = ""
     parts: tuple[PrivacyStatement, ...] = ()
+    mechanism: tuple[Mechanism, ...] = ()
 
     def __post_init__(self) -> None:
         epsilon, delta = number(self.epsilon, "epsilon", "a number above 0"), below_one(self.delta, "delta")
@@ -104,6 +109,9 @@ class PrivacyStatement:
         object.__setattr__(self, "public", _tuple_of(str, self.public, "public", "strings"))
         object.__setattr__(
             self, "parts", _tuple_of(PrivacyStatement, self.parts, "parts", "PrivacyStatement")
+        )
+        object.__setattr__(
+            self, "mechanism", _tuple_of(Mechanism, self.mechanism, "mechanism", "Mechanism objects")
         )
         check_unit(self.unit)
         if not isinstance(self.guarantee, bool):
@@ -231,8 +239,8 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
     one_of(to, "to", RELATIONS)
     if statement.relation == to:
         return statement
-    numbers = _CONVERSIONS.get((statement.relation, to))
-    if numbers is None:
+    conversion = _CONVERSIONS.get((statement.relation, to))
+    if conversion is None:
         raise ValueError(
             f"to: found {to!r}, but a statement under {statement.relation!r} ({RELATIONS[statement.relation]}) "
             f"implies nothing under {to!r} ({RELATIONS[to]}); state the mechanism's privacy under {to!r} itself"
@@ -243,7 +251,7 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
             f"statement: found a guarantee per {statement.unit} under {statement.relation!r}, expected one per "
             f"{' or '.join(units)}, since {to!r} may change what that guarantee leaves open"
         )
-    epsilon, delta = numbers(statement)
+    epsilon, delta = numbers = conversion(statement)
     if delta >= 1:
         raise ValueError(f"statement: found {statement}, which implies only delta >= 1 under {to!r}")
     note = f"converted from {statement.relation}"
@@ -251,6 +259,7 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
         epsilon, delta, to, unit=statement.unit, public=statement.public, sampling=statement.sampling,
         accountant=statement.accountant, guarantee=statement.guarantee,
         note=f"{statement.note}; {note}" if statement.note else note, parts=(statement,),
+        mechanism=statement.mechanism if numbers == (statement.epsilon, statement.delta) else (),
     )  # fmt: skip
 
 
