@@ -44,7 +44,7 @@ def counts_fit(drawn, rate):
     )
 
 
-@pytest.mark.parametrize("rate", [0.03, 0.3, 0.9])
+@pytest.mark.parametrize("rate", [0.03, 0.3, 0.9, 0.995])
 def test_records_enter_independently_with_the_rate(rate):
     assert counts_fit(inclusion(12, rate, 40_000), rate)
 

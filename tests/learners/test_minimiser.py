@@ -2,10 +2,13 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
-from dpfair_lib.learners.minimiser import gradient_rounding
+from dpfair_lib.learners import minimiser
+from dpfair_lib.learners.losses import descent
+from dpfair_lib.learners.minimiser import gradient_rounding, minimise
 
 HALF_ULP = np.finfo(float).eps / 2
 LOSSES = [("logistic", math.log(2), 1 / 4), ("huberised-hinge", 1.0, 1.0)]  # at no weights; largest curvature
@@ -28,3 +31,44 @@ def test_a_row_costs_one_rounding_until_rows_are_summed_by_pieces(lipschitz):
     sizes = [1, 2, 1000, 1 << 14, (1 << 14) + 1, 1 << 15, 1 << 20]
     costs = [gradient_rounding(n, 0, **known) / (HALF_ULP * lipschitz) for n in sizes]
     assert np.diff(costs) == pytest.approx([1, 998, (1 << 14) - 1000 + 1, 0, 1, (1 << 6) - 2])
+
+
+@pytest.mark.parametrize(("loss", "at_zero", "curvature"), LOSSES)
+@pytest.mark.parametrize("modulus", [1e-6, 3.0])
+@pytest.mark.parametrize("linear", [0.2, 50.0])
+def test_a_linear_term_is_rounded_and_lengthens_the_weights(loss, at_zero, curvature, modulus, linear):
+    known = {"lipschitz": 7.0, "modulus": modulus, "accuracy": 0.3, "loss": loss}
+    alone = gradient_rounding(10, 0, **known, linear=linear) - gradient_rounding(10, 0, **known)
+    assert alone == pytest.approx(HALF_ULP * 6 * linear)
+    per_parameter = (
+        gradient_rounding(10, 10**9, **known, linear=linear)
+        - gradient_rounding(10, 0, **known, linear=linear)
+    ) / 1e9
+    reach = min(math.sqrt(2 * at_zero / modulus), 7 / modulus) + (0.3 + linear) / modulus
+    assert per_parameter == pytest.approx(HALF_ULP * 49 * curvature * reach, rel=1e-6)
+
+
+def test_noise_that_moves_the_weights_far_rounds_the_gradient_by_no_more_than_is_said():
+    # the linear term moves the weights far along a row's edge, where its score is nothing but rounding
+    rng, modulus, length, worst = np.random.default_rng(0), 1e-4, 100.0, 0.0
+    said = gradient_rounding(1, 2, lipschitz=1.0, modulus=modulus, accuracy=1e-9, linear=length)
+    without = gradient_rounding(1, 2, lipschitz=1.0, modulus=modulus, accuracy=1e-9) + 6 * HALF_ULP * length
+    for _ in range(300):
+        a, b = rng.normal(size=2)
+        row = np.array([a, b]) / math.hypot(a, b)
+        weights = length / modulus * np.array([row[1], -row[0]])
+        with mpmath.workdps(50):
+            score = mpmath.fsum(mpmath.mpf(x) * mpmath.mpf(w) for x, w in zip(row, weights, strict=True))
+            exact = 1 / (1 + mpmath.exp(score))
+            worst = max(worst, float(abs(exact - mpmath.mpf(float(descent(row @ weights, "logistic"))))))
+    assert without < worst < said
+
+
+def test_an_error_of_the_solver_tells_nothing_of_the_rows(monkeypatch):
+    monkeypatch.setattr(minimiser, "MOST_STEPS", 1)
+    told = set()
+    for rows in (np.eye(3), 5 * np.eye(3), np.array([[0.0, 2, 1], [1, 1, 1], [0, 0, 4]])):
+        with pytest.raises(ValueError, match="tolerance: found a gradient larger than allowed") as refused:
+            minimise(rows, np.array([1.0, -1, 1]), 1e-3, 1e-12)
+        told.add(str(refused.value))
+    assert len(told) == 1

@@ -11,6 +11,10 @@ from dpfair_lib.learners import objective_perturbation as room
 from dpfair_lib.learners.minimiser import bounded_rows, minimise
 from dpfair_lib.learners.objective_perturbation import default_regularization
 from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.objective_perturbation import (
+    objective_perturbation_scale,
+    objective_perturbation_sigma,
+)
 
 KNOWN = {"feature_bound": 2.0, "epsilon": 1.0, "delta": 1e-5}
 LAWS = [("gaussian", 1e-5), ("laplace", 0.0)]
@@ -98,6 +102,26 @@ def test_the_default_regularisation_is_the_documented_one(loss, factor):
     assert left.coef_ == pytest.approx(right.coef_)
     other = dpf.ObjectivePerturbation(**KNOWN, **study, regularization=2 * modulus).fit(X, y)
     assert left.coef_ != pytest.approx(other.coef_)
+
+
+@pytest.mark.parametrize(("loss", "curvature", "moduli"), [
+    ("logistic", None, (0.02, 0.3)), ("huberised-hinge", 1.0, (0.06, 2.0)),
+])  # fmt: skip
+def test_the_noise_is_calibrated_to_the_regularisation_that_is_solved(loss, curvature, moduli):
+    # a modulus below the default and one above it: the curvature costs more of ε, or less
+    X, y = data()
+    for modulus in moduli:
+        known = {"lipschitz": math.sqrt(5), "strong_convexity": modulus, "n": len(X), "curvature": curvature}
+        gaussian, laplace = (
+            dpf.ObjectivePerturbation(
+                **(KNOWN | {"delta": delta}), noise_kind=law, loss=loss, regularization=modulus
+            ).fit(X, y)
+            for law, delta in LAWS
+        )
+        due = objective_perturbation_sigma(0.998, 0.998e-5, **known)
+        assert gaussian.sigma_ == pytest.approx(due, rel=1e-9)
+        due = math.sqrt(2) * objective_perturbation_scale(0.998, 4, **known)
+        assert laplace.sigma_ == pytest.approx(due, rel=1e-9)
 
 
 def test_it_learns_where_output_perturbation_does_not():

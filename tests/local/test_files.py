@@ -130,26 +130,28 @@ def test_reports_have_the_law_of_the_channel(tmp_path, suffix):
         assert interval.low <= probability <= interval.high
 
 
-def test_a_seed_must_be_asked_for_and_takes_the_guarantee_away(tmp_path, capsys):
+@pytest.mark.parametrize("seed", [7, 0])
+def test_a_seed_must_be_asked_for_and_takes_the_guarantee_away(tmp_path, capsys, seed):
     source = tmp_path / "in.csv"
     source.write_text("race\n" + "a\nb\n" * 100)
     options = ("--column", "race", "--labels", "a,b", "--epsilon", "1")
     texts = []
     for name in ("one", "two"):
-        assert run(source, tmp_path / f"{name}.csv", *options, "--seed", 7) == 0
+        assert run(source, tmp_path / f"{name}.csv", *options, "--seed", seed) == 0
         texts.append((tmp_path / f"{name}.csv").read_text())
     assert texts[0] == texts[1]
     assert "NO GUARANTEE" in capsys.readouterr().out
     made = releases_of(tmp_path / "one.csv")["race"][0]
     assert made["seeded"] is True
     assert made["statement"]["guarantee"] is False
-    assert "7" not in json.dumps(made["statement"]["note"])
+    assert str(seed) not in json.dumps(made["statement"]["note"])
     secure = []
     for name in ("three", "four"):
         assert run(source, tmp_path / f"{name}.csv", *options) == 0
         secure.append((tmp_path / f"{name}.csv").read_text())
     assert secure[0] != secure[1]  # the same with probability 0.61^200
-    assert releases_of(tmp_path / "three.csv")["race"][0]["statement"]["guarantee"] is True
+    made = releases_of(tmp_path / "three.csv")["race"][0]
+    assert (made["seeded"], made["statement"]["guarantee"]) == (False, True)
 
 
 def test_a_file_that_comes_in_the_meantime_is_not_replaced(tmp_path, monkeypatch):

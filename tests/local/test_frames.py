@@ -41,6 +41,16 @@ def test_pandas_frames_keep_all_but_the_values(kind, randomizer):
     assert (list(drawn["race"]) == values) == (randomizer is TRUTH)
 
 
+@pytest.mark.parametrize("known", [["a", "b", "c"], ["c", "a", "b"], ["b", "a", "c", "d"], ["a", "b"]])
+def test_the_categories_of_reports_are_the_labels_whatever_those_of_the_values_are(known):
+    labels, kind = ["b", "c", "a"], pd.CategoricalDtype(known, ordered=True)
+    frame = pd.DataFrame({"race": pd.Categorical(["a", "b", "b"], dtype=kind)})
+    tables = [frame, pa.table({"race": pa.array(frame["race"])})]
+    drawn = [randomize_frame(table, "race", TRUTH, labels=labels) for table in tables]
+    assert list(drawn[0]["race"].cat.categories) == labels
+    assert drawn[1].column(0).chunk(0).dictionary.to_pylist() == labels
+
+
 @pytest.mark.parametrize(
     ("values", "labels"),
     [([3, 5, 9, 5], [9, 3, 5]), ([True, False, True], [False, True]), ([3, 5, 9, 5], [3, 5, 9])],

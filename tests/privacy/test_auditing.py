@@ -50,6 +50,16 @@ def test_the_failure_probability_is_kept():
     assert failures <= 75
 
 
+@pytest.mark.parametrize("pairs", [[(0, 1)], [(0, 1), (1, 2), (0, 2)]])
+def test_the_failure_probability_is_divided_among_pairs_orders_and_ends(pairs):
+    # where the data are published, all runs hit and none does: p to the number of runs is an end's share of alpha
+    rng = np.random.default_rng(0)
+    found = audit(lambda data, size, _: np.full(size, data), pairs, 2000, 0.05, rng)
+    p = (0.05 / (2 * 2 * len(pairs))) ** (1 / 1000)
+    assert found.hits == (1000, 0)
+    assert found.epsilon_lower == pytest.approx(math.log(p / (1 - p)), rel=1e-9)
+
+
 def test_half_the_noise_is_caught():
     rng = np.random.default_rng(1)
     found = audit(laplace(0.5), PAIR, 20_000, ALPHA, rng)  # sold as ε = 1, in truth ε = 2

@@ -97,9 +97,12 @@ def check_neighbours(case: Case, noise: str, answer: Answer = same_answers, ever
             assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
 
 
-def check_secure(case: Case, data: Data) -> None:
-    """Raise unless the secure sampler is asked what it must be, once for each number, and nothing else draws."""
-    with watched() as calls, nothing_else_draws(learns=case.learns, system=case.batches):
+def check_secure(case: Case, data: Data, answer: Answer | None = None) -> None:
+    """Raise unless the secure sampler is asked what it must be, once for each number, and nothing else draws.
+
+    What it is asked next may rest on what it answered: ``answer`` is what it answers, by default what it draws.
+    """
+    with watched(answer) as calls, nothing_else_draws(learns=case.learns, system=case.batches):
         release = case.release(data)
     assert case.asked is not None
     answers = [call.answer for call in calls]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases import cases
 from checks import check_secure, check_system
+from watching import shifted
 
 ASKING = [case for case in cases() if case.asked is not None]
 LOCAL = [case for case in cases() if case.local]
@@ -22,6 +23,13 @@ def test_the_sampler_is_asked_for_every_released_number_at_the_scale_of_the_stat
     for first, second in list(case.pairs().values())[::5]:
         check_secure(case, first)
         check_secure(case, second)
+
+
+@pytest.mark.parametrize("by", [-30, 30])
+@pytest.mark.parametrize("case", ASKING, ids=str)
+def test_what_it_is_asked_next_rests_on_its_answer_however_rare_that_is(case, by):
+    # a noisy count that is capped by the exact one is that count wherever the noise is large: one-sided and rare
+    check_secure(case, case.data(), shifted(by))
 
 
 @pytest.mark.parametrize("case", LOCAL, ids=str)

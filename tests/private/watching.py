@@ -97,6 +97,15 @@ def far_answers(kind: str, values: list[Any]) -> Any:
     return drawn if kind in WHOLE else [float(one) for one in drawn]
 
 
+def shifted(by: int) -> Answer:
+    """Return an answer that adds one whole number to all numbers: noise that is rare, and on one side."""
+
+    def answer(kind: str, values: list[Any]) -> Any:
+        return len(values) - 1 if kind == "choice" else [one + by for one in values]
+
+    return answer
+
+
 @contextlib.contextmanager
 def same_reports() -> Iterator[None]:
     """Let every channel report what depends on nothing but how many people there are; never the last label."""
