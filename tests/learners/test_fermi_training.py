@@ -64,6 +64,18 @@ def test_noise_covers_both_sums_at_once():
             assert low < (draws**2).sum() < high
 
 
+def test_each_of_the_two_sums_gets_noise_of_its_own():
+    # again nothing but noise: no number of the one is one of the other, as it is or with the other sign
+    clip, w_clip, n = 1.5, 0.7, 4
+    data = np.ones((n, 40)), np.arange(n) % 2, np.arange(n) % 2
+    plan = steps(
+        strengths=np.array([1.0]), clip=clip, w_clip=w_clip, noise_multiplier=2.0, batch_size=1e-12 * n
+    )
+    weights, W = train_private(data, np.array([0.5, 0.5]), plan, seed())
+    both = np.concatenate([weights.ravel() / clip, (W - math.sqrt(0.5)).ravel() / w_clip]) * plan.batch_size
+    assert len(np.unique(abs(both).round(9))) == 40 + 4
+
+
 def test_batches_are_poisson():
     # with features of a record's own, its weight says in how many steps it was drawn
     n, rate, count = 40, 0.3, 300
