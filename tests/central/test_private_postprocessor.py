@@ -10,6 +10,7 @@ from sklearn.base import clone
 from dpfair_lib import FairPostprocessor, PrivateFairPostprocessor, parity_violation_probability
 from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.privacy import STUDY_NOTE, DiscreteLaplaceMechanism, LaplaceMechanism
+from dpfair_lib.privacy.noise_source import NoiseSource
 
 GROUPS = np.array(["one"] * 40 + ["two"] * 60)
 LABELS = np.array([1] * 10 + [0] * 30 + [1] * 36 + [0] * 24)
@@ -51,6 +52,23 @@ def test_released_rates_have_the_law_of_the_mechanism(mechanism):
             # P(sup deviation > 0.035) ≤ 2 exp(−2 · 4000 · 0.035²) = 1.1e-4 by Dvoretzky–Kiefer–Wolfowitz
             assert (released[:, at] <= x).mean() == pytest.approx(float(expected), abs=0.035)
     assert np.corrcoef(released.T)[0, 1] == pytest.approx(0, abs=0.08)
+
+
+@pytest.mark.parametrize("epsilon", [(0.5, 2.0), (2.0, 0.5)])
+@pytest.mark.parametrize("sizes", [None, {"two": 50, "one": 50}])
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+def test_each_group_has_its_own_epsilon_in_the_order_of_the_sorted_labels(
+    epsilon, sizes, mechanism, monkeypatch
+):
+    asked = []
+    for law in ("add_laplace", "add_discrete_laplace"):
+        monkeypatch.setattr(
+            NoiseSource, law, lambda _, counts, scale: asked.append((*counts, scale)) or np.array(counts)
+        )
+    relation = "replace-within-group" if sizes is None else "add-remove"
+    fair = PrivateFairPostprocessor(epsilon, mechanism=mechanism, relation=relation, group_sizes=sizes)
+    fair.fit(LABELS, sensitive_features=GROUPS)
+    assert asked == [(10, 1 / epsilon[0]), (36, 1 / epsilon[1])]
 
 
 def test_probabilities_are_those_of_the_printed_algorithm():

@@ -47,8 +47,12 @@ def handed(model, X, y, monkeypatch):
 @pytest.mark.parametrize(("law", "delta"), LAWS)
 @pytest.mark.parametrize("loss", ["logistic", "huberised-hinge"])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_weights_minimise_the_perturbed_objective(law, delta, loss, intercept, monkeypatch):
+@pytest.mark.parametrize("empty", [[], [1], [0, 1, 2]])
+def test_the_weights_minimise_the_perturbed_objective(law, delta, loss, intercept, empty, monkeypatch):
     X, y = data()
+    X[:, empty] = (
+        0  # of a column of zeros b alone decides the weight, which would tell of the zeros without it
+    )
     model = dpf.ObjectivePerturbation(
         **(KNOWN | {"delta": delta}), noise_kind=law, loss=loss, fit_intercept=intercept, regularization=0.2
     )

@@ -60,6 +60,15 @@ def test_the_failure_probability_is_divided_among_pairs_orders_and_ends(pairs):
     assert found.epsilon_lower == pytest.approx(math.log(p / (1 - p)), rel=1e-9)
 
 
+def test_an_event_is_tested_on_other_runs_than_those_it_was_chosen_on():
+    # half of the runs publish the data; an event that was chosen on them convicts nothing in the others
+    def leaking_at_first(data, size, _):
+        return np.where(np.arange(size) < size // 2, data, 0)
+
+    found = audit(leaking_at_first, [(0, 1)], 2000, ALPHA, np.random.default_rng(0))
+    assert (found.epsilon_lower, found.runs) == (0.0, 1000)
+
+
 def test_half_the_noise_is_caught():
     rng = np.random.default_rng(1)
     found = audit(laplace(0.5), PAIR, 20_000, ALPHA, rng)  # sold as ε = 1, in truth ε = 2
