@@ -146,9 +146,9 @@ class ObjectivePerturbation(LinearClassifier):
         ------
         ValueError
             If a parameter is out of its range; if ``regularization`` is so small that the curvature of one record's
-            loss costs all of ε; if a seed is given with secure noise; if X or y is malformed or empty; if y has one
-            label only and ``classes`` is not given, or has a label outside ``classes``; if the solver does not
-            converge. The last error would depend on the data, and the privacy
+            loss costs all of ε, or that rounding could grow without limit; if a seed is given with secure noise; if X
+            or y is malformed or empty; if y has one label only and ``classes`` is not given, or has a label outside
+            ``classes``; if the solver does not converge. The last error would depend on the data, and the privacy
             statement does not cover it. The method converges from every starting point, and no data set is known that
             causes this error.
         """
@@ -228,10 +228,17 @@ class ObjectivePerturbation(LinearClassifier):
     ) -> tuple[float, float]:
         """Return at which computed gradient the solver stops, and how far from the minimiser it is then at most."""
         finest = FINEST * lipschitz / n
-        rounding = gradient_rounding(
-            n, p, lipschitz=lipschitz, modulus=modulus, accuracy=finest, loss=self.loss, linear=linear
-        )
+        known: dict[str, Any] = {
+            "lipschitz": lipschitz, "modulus": modulus, "loss": self.loss, "linear": linear,
+        }  # fmt: skip
+        rounding = gradient_rounding(n, p, **known, accuracy=finest)
         largest = max(4 * rounding, finest)
+        # the coarser the solver stops the longer its weights may be, and the more their scores may be rounded
+        if gradient_rounding(n, p, **known, accuracy=largest) > 2 * rounding:  # by public numbers alone
+            raise ValueError(
+                f"regularization: found {modulus:.3g}, expected more: for {p} weights and rows of norm {lipschitz:.3g} "
+                "rounding could grow without limit"
+            )
         return largest - 2 * rounding, raised(largest / modulus)
 
     def _hidden(self, weights: np.ndarray, distance: float, source: NoiseSource) -> np.ndarray:

@@ -79,6 +79,25 @@ def test_rounding_loosens_the_accuracy_and_more_noise_hides_it(monkeypatch):
     assert after / before == pytest.approx(4e-6 / finest, rel=1e-3)
 
 
+@pytest.mark.parametrize(("law", "delta"), LAWS)
+def test_where_rounding_grows_faster_than_it_is_hidden_the_fit_is_refused(law, delta):
+    # for one rounding r at most largest − 2r is asked of the computed gradient: it must be below 2r at `largest` too
+    X, y = data()
+    for modulus, refused in ((1e-14, False), (1e-17, True)):
+        model = dpf.ObjectivePerturbation(
+            feature_bound=2.0, epsilon=40.0, delta=delta, noise_kind=law, regularization=modulus
+        )
+        known = {"lipschitz": math.sqrt(5), "modulus": modulus, "linear": 1.0}
+        fine = room.gradient_rounding(60, 4, **known, accuracy=0.0)
+        coarse = room.gradient_rounding(60, 4, **known, accuracy=4 * fine)
+        assert (coarse > 2 * fine) == refused
+        if refused:
+            with pytest.raises(ValueError, match=r"regularization: found 1e-17, expected more: .* rounding"):
+                model.fit(X, y)
+        else:
+            model.fit(X, y)
+
+
 def test_far_noise_is_what_the_rounding_is_asked_for(monkeypatch):
     # the length that b has but for a probability of e^−(800 + ε), over n
     asked, exact = [], room.gradient_rounding
