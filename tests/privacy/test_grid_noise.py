@@ -114,3 +114,11 @@ def test_where_the_cost_is_more_than_what_was_set_aside_it_is_refused():
     for sigma, found in [(0.15, "found 49"), (0.1, "found 91")]:
         with pytest.raises(ValueError, match=rf"epsilon, delta: {found}.*, 1e-05, at which noise on a grid"):
             grid_statement(sigma, 1.0, 1, 10, 1e-5)
+
+
+def test_the_grid_is_paid_for_by_every_entry_of_every_step():
+    # one step of 10¹² entries costs more than is set aside, as 10¹² steps of one entry would
+    known = (1.0, 1.0, 1)
+    assert grid_statement(*known, 10, 1e-9).guarantee
+    with pytest.raises(ValueError, match="noise on a grid costs up to"):
+        grid_statement(*known, 10**12, 1e-9)
