@@ -55,10 +55,10 @@ def test_a_record_moves_both_sums_together_by_no_more_than_the_noise_allows(chan
 @pytest.mark.parametrize("rows", [X, np.random.default_rng(4).normal(size=(N, 32)) / 20], ids=["few", "many"])
 def test_a_records_integers_do_not_depend_on_the_others(rows):
     # of many short columns the sums decide, to the last digit
-    weights, W = RNG.normal(size=rows.shape[1]), RNG.normal(size=(K, 2))
+    weights, W = 8 * RNG.normal(size=rows.shape[1]), RNG.normal(size=(K, 2))
     plan = steps(noise_multiplier=1e-3)  # the finest grid
     whole, _ = integers(plan, np.arange(N), weights, W, rows)
-    for size in (1, 2, 7, 33, 89):
+    for size in range(1, N):
         some = np.sort(RNG.choice(N, size, replace=False))
         assert np.array_equal(integers(plan, some, weights, W, rows)[0], whole[:, some])
 
