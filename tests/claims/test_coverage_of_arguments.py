@@ -69,10 +69,11 @@ IMMATERIAL = {
         "slack",
         "the theorem has none; only certificates of a reach that draws may exceed add one",
     ),
+    ("isit.thm-3.privacy", "composed"): ("delta", "the theorem adds up; tight totals have no place in it"),
     ("mpbt.lemma-4.1", "chain"): ("p", "all dimensions come in one array"),
     ("mpbt.lemma-4.1", "radius"): ("noise", "the old name of noise_kind, which is varied"),
     ("mpbt.thm-4.4", "radius"): ("noise", "the old name of noise_kind, which is varied"),
-    ("mpbt.sensitivity", "solve"): ("loss", "the chapter has one loss"),
+    ("mpbt.sensitivity", "solve"): ("loss linear", "the chapter has one loss, and no noise in the objective"),
     ("mpbt.figs-1-3", "scale"): ("kind", "the noise that was run"),
     ("sk.sentences", "feasible"): (
         "fair",
