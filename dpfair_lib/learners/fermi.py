@@ -17,7 +17,7 @@ from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, 
 from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
-from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.noise_source import NoiseSource, is_secure
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
 
@@ -188,13 +188,13 @@ class DPFermiClassifier(LinearClassifier):
         replicates = positive_integer(self.replicates, "replicates")
         no_secure = NO_PROOF if self.as_run else ""
         sources = NoiseSource.replicates(self.noise, self.random_state, replicates, no_secure=no_secure)
-        if self.noise == "secure" and len(steps.strengths) > 1:
+        if is_secure(self.noise) and len(steps.strengths) > 1:
             raise ValueError(
                 f"penalty: found {len(steps.strengths)} numbers beside noise='secure', expected one: models that share "
                 "their noise promise nothing together; fit again for another, with a statement of its own"
             )
         features, labels = checked(self, X, y)
-        if self.noise == "study" and (widest := abs(features).max()) > WIDEST:
+        if not is_secure(self.noise) and (widest := abs(features).max()) > WIDEST:
             raise ValueError(f"X: found an entry of size {widest:.3g}, expected at most {WIDEST:g}")
         self.classes_, codes = two_labels(labels)
         self.groups_, groups = as_groups(sensitive_features)
@@ -237,7 +237,7 @@ class DPFermiClassifier(LinearClassifier):
     ) -> tuple[np.ndarray, np.ndarray]:
         share, public = self._check_frequencies(epsilon)
         rate = steps.batch_size / len(data[1])
-        secure = self.noise == "secure"
+        secure = is_secure(self.noise)
         accounted = continuous_delta(delta) if secure else delta
         multiplier = dp_sgd_noise(epsilon - share, accounted, rate, steps.count, "pld")
         known = (*PUBLIC, "the group frequencies") if public is not None else PUBLIC

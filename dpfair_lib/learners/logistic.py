@@ -15,7 +15,7 @@ from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.accounting import DpSgdRelation
 from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
-from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.noise_source import NoiseSource, is_secure
 from dpfair_lib.privacy.sampling import Noise
 
 BACKENDS: dict[str, Backend] = {"fused": fused_backend.train, "opacus": opacus_backend.train}
@@ -183,7 +183,7 @@ class DPLogisticRegression(LinearClassifier):
             with secure noise it is cut down to 10¹⁰⁰); if a weight overflows.
         """
         self._check_kind()
-        delta, secure = inside_unit(self.delta, "delta"), self.noise == "secure"
+        delta, secure = inside_unit(self.delta, "delta"), is_secure(self.noise)
         replicates = positive_integer(self.replicates, "replicates")
         sources = NoiseSource.replicates(self.noise, self.random_state, replicates)
         steps = self._check_steps(continuous_delta(delta) if secure else delta)
@@ -253,7 +253,7 @@ class DPLogisticRegression(LinearClassifier):
         for name in ("fit_intercept", "shared_batches"):
             if not isinstance(value := getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name}: found {value!r}, expected True or False")
-        if self.noise == "secure":
+        if is_secure(self.noise):
             for name, provided in SECURE.items():
                 if (value := getattr(self, name)) not in provided:
                     raise ValueError(

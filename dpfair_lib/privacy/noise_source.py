@@ -139,6 +139,11 @@ class NoiseSource:
         return mark_noise(statement, self.noise)
 
 
+def is_secure(noise: Noise) -> bool:
+    """Return whether a kind of noise is the secure one; raise ValueError if there is no such kind."""
+    return one_of(noise, "noise", KINDS) == "secure"
+
+
 def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
     """Return the statement of a release as it stands for secure noise, and without guarantee for study noise.
 
