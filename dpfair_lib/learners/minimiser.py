@@ -19,6 +19,9 @@ SUMMED = 1 << 14  # rows whose gradients are summed at a time
 def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tuple[np.ndarray, float]:
     """Return the rows clipped to a norm, with a constant feature for the intercept, and the largest norm possible.
 
+    Λ bounds the exact norm of every returned row. The computed norm of d numbers may be too small by d/2 + 4 roundings,
+    and two more follow, so rows are clipped to a norm that is smaller by d + 16 roundings.
+
     Parameters
     ----------
     features : ndarray of shape (n, d)
@@ -37,10 +40,11 @@ def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tupl
     scale = np.where(largest > 0, largest, 1)
     with np.errstate(over="ignore"):  # a warning would tell of a very long row, or of a very short one
         norms = scale * np.linalg.norm(features / scale, axis=1, keepdims=True)  # no square overflows
-        rows = features * np.minimum(1, bound / np.where(norms > 0, norms, 1))
+        inside = bound * (1 - (features.shape[1] + 16) * 2.0**-53)
+        rows = features * np.minimum(1, inside / np.where(norms > 0, norms, 1))
     if not intercept:
         return rows, bound
-    return np.hstack([rows, np.ones((len(rows), 1))]), math.hypot(bound, 1)
+    return np.hstack([rows, np.ones((len(rows), 1))]), math.nextafter(math.hypot(bound, 1), math.inf)
 
 
 def gradient_rounding(

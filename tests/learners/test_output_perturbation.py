@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -82,6 +83,19 @@ def test_rows_are_clipped_whatever_their_size():
     extended, lipschitz = bounded_rows(X, 2.0, intercept=True)
     assert (extended[:, -1] == 1).all()
     assert lipschitz == pytest.approx(math.sqrt(5))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 10, 100])
+@pytest.mark.parametrize("bound", [0.1, 1.0, 3.7, 1e-3])
+def test_no_clipped_row_is_longer_than_stated_in_exact_arithmetic(columns, bound):
+    rng = np.random.default_rng(columns)
+    long = rng.normal(size=(200, columns)) * 10.0 ** rng.integers(-3, 4, size=(200, 1))
+    near = long / np.linalg.norm(long, axis=1, keepdims=True) * bound  # on the sphere, up to rounding
+    for intercept in (False, True):
+        clipped, lipschitz = bounded_rows(np.vstack([long, near]), bound, intercept=intercept)
+        longest = max(sum(Fraction(x) ** 2 for x in row) for row in clipped.tolist())
+        assert longest <= Fraction(lipschitz) ** 2
+        assert longest >= (Fraction(lipschitz) * (1 - Fraction(columns + 20, 2**52))) ** 2  # and nothing is given away
 
 
 def test_separable_labels_and_weak_regularisation_are_solved():
