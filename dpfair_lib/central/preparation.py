@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from dpfair_lib._arguments import positive
 from dpfair_lib._validation import as_binary
+from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
@@ -116,17 +117,17 @@ def private_constants(
     sums = _unit_sums(values, bounds).astype(float)
     limits, n = np.asarray(bounds, dtype=float), len(values)
     columns = len(limits)
+    statement = source.mark(PrivacyStatement(
+        epsilon, 0.0, "replace-one", public=("number of rows", "bounds of the columns"),
+        note="means and deviations for scaling", mechanism=(Mechanism("laplace", epsilon),),
+    ))  # fmt: skip
     # the sums get the noise, since their quotients by n are rounded
     scale = noise_scale(n * unit_moments_sensitivity(n, columns), epsilon)
     noisy = (source.add_laplace(sums, scale) / n).clip(0, 1)
     mean, square = noisy[:columns], noisy[columns:]
     deviation = np.sqrt(np.maximum(square - mean**2, SMALLEST_DEVIATION**2))
     width = limits[:, 1] - limits[:, 0]
-    statement = PrivacyStatement(
-        epsilon, 0.0, "replace-one", public=("number of rows", "bounds of the columns"),
-        note="means and deviations for scaling",
-    )  # fmt: skip
-    return ScalingConstants(limits[:, 0] + width * mean, width * deviation, source.mark(statement))
+    return ScalingConstants(limits[:, 0] + width * mean, width * deviation, statement)
 
 
 def clipped_gradients(features: Any, labels: Any, coefficients: Any, clip: float) -> np.ndarray:

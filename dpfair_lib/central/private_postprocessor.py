@@ -17,8 +17,9 @@ from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.parity import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
-from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy import PrivacyStatement, mechanisms
 from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
 
@@ -181,7 +182,7 @@ class PrivateFairPostprocessor(RandomFlips):
         if self.group_sizes is not None:
             public = public.replace("group sizes of the rows given to fit", "group sizes")
         if not finite:
-            return PrivacyStatement(
+            nothing = PrivacyStatement(
                 math.inf,
                 0.0,
                 relation,
@@ -189,7 +190,11 @@ class PrivateFairPostprocessor(RandomFlips):
                 guarantee=False,
                 note="a rate is released without noise",
             )
-        return source.mark(PrivacyStatement(total, 0.0, relation, public=(public,)))
+            charge(nothing)
+            return nothing
+        # one or two counts move by 1 each, and the ratios of vectors of Laplace noise add up
+        laplace = (mechanisms.Mechanism("laplace", total),) if self.mechanism == "laplace" else ()
+        return source.mark(PrivacyStatement(total, 0.0, relation, public=(public,), mechanism=laplace))
 
     @staticmethod
     def _declared_groups(sizes: Any) -> list[Any]:

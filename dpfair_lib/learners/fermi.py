@@ -17,6 +17,7 @@ from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, 
 from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
+from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.noise_source import NoiseSource, is_secure
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
@@ -248,7 +249,12 @@ class DPFermiClassifier(LinearClassifier):
             statement = dp_sgd_statement(multiplier, rate, steps.count, delta, "pld", public=known)
         if public is None:
             counted = PrivacyStatement(
-                share, 0.0, "add-remove", public=("the groups",), note="group frequencies from noisy counts"
+                share,
+                0.0,
+                "add-remove",
+                public=("the groups",),
+                note="group frequencies from noisy counts",
+                mechanism=(Mechanism("laplace", share),),
             )
             statement = compose(counted, statement)
         self.noise_multiplier_ = multiplier

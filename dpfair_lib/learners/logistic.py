@@ -191,6 +191,9 @@ class DPLogisticRegression(LinearClassifier):
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
         statement = self._statement(steps, features.shape[1] + steps.fit_intercept, delta, secure=secure)
+        if replicates > 1:
+            statement = replace(statement, note=self._note(replicates))
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         with np.errstate(all="ignore"):
             weights = train(features, codes, steps, sources)
         if not (abs(weights) <= LARGEST[self.dtype][1]).all():  # NaN among them
@@ -203,9 +206,6 @@ class DPLogisticRegression(LinearClassifier):
         weights = weights[:, None, :] if replicates > 1 else weights
         self.coef_, self.intercept_ = weights[..., :-1], weights[..., -1]
         self.noise_multiplier_ = steps.noise_multiplier
-        if replicates > 1:
-            statement = replace(statement, note=self._note(replicates))
-        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
     def _statement(self, steps: Steps, width: int, delta: float, *, secure: bool) -> PrivacyStatement:

@@ -159,6 +159,8 @@ class ObjectivePerturbation(LinearClassifier):
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
         n, p = rows.shape
         modulus = self._modulus(lipschitz, n)
+        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC)
+        self.privacy_statement_: PrivacyStatement = source.mark(statement)
         drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus)
         accuracy, distance = self._accuracy(n, p, lipschitz, modulus, farthest / n)
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy, self.loss, drawn / n)
@@ -166,8 +168,6 @@ class ObjectivePerturbation(LinearClassifier):
         end = p - 1 if self.fit_intercept else p
         self.coef_ = weights[None, :end]
         self.intercept_ = weights[end:] if self.fit_intercept else np.zeros(1)
-        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC)
-        self.privacy_statement_: PrivacyStatement = source.mark(statement)
         return self
 
     def _check(self) -> float:

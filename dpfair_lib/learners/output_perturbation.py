@@ -172,17 +172,17 @@ class OutputPerturbation(LinearClassifier):
                 f"tolerance: found {tolerance}, expected at least {least:.2g} for {n:,} rows of norm {lipschitz:.3g} "
                 f"and regularization {modulus:.3g}, where rounding could exceed half of it"
             )
+        note = f"each of {replicates} replicates alone; they add up" if replicates > 1 else ""
+        statement = PrivacyStatement(
+            self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note, mechanism=(self._mechanism(),)
+        )
+        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding, self.loss)
         weights = np.stack([self._noisy(optimum, source) for source in sources])
         weights = weights[:, None, :] if replicates > 1 else weights
         end = p - 1 if self.fit_intercept else p
         self.coef_ = weights[..., :end]
         self.intercept_ = weights[..., -1] if self.fit_intercept else np.zeros(weights.shape[:-1])
-        note = f"each of {replicates} replicates alone; they add up" if replicates > 1 else ""
-        statement = PrivacyStatement(
-            self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note, mechanism=(self._mechanism(),)
-        )
-        self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 
     def _check(self) -> tuple[float, float, float, int]:

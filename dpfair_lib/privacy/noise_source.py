@@ -1,7 +1,7 @@
 """Where the random numbers of a private release come from, and what that makes of its statement.
 
-Whatever takes ``noise=`` makes one `NoiseSource` of it. The source refuses what does not go together, draws, and marks
-the statement, so that no estimator decides any of the three by itself.
+Whatever takes ``noise=`` makes one `NoiseSource` of it. The source refuses what does not go together, draws, marks the
+statement and charges it to the budgets that are open, so that no estimator decides any of the four by itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from dpfair_lib._arguments import one_of
 from dpfair_lib.privacy.exponential import exponential_choice
+from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.sampling import (
     KINDS,
     Noise,
@@ -135,8 +136,10 @@ class NoiseSource:
         return exponential_choice(scores, noise=self.noise, rng=self.generator)
 
     def mark(self, statement: PrivacyStatement) -> PrivacyStatement:
-        """Return the statement of a release with this noise, see `mark_noise`."""
-        return mark_noise(statement, self.noise)
+        """Return the statement of a release with this noise, see `mark_noise`, and charge it to the open budgets."""
+        marked = mark_noise(statement, self.noise)
+        charge(marked)
+        return marked
 
 
 def is_secure(noise: Noise) -> bool:

@@ -16,8 +16,9 @@ from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy import PrivacyStatement, mechanisms
 from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
@@ -258,11 +259,16 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         relation = one_of(self.relation, "relation", _PUBLIC)
         public = _PUBLIC[relation]
         if not self._noisy:
-            return PrivacyStatement(
+            nothing = PrivacyStatement(
                 math.inf, 0.0, relation, public=public, guarantee=False, note="counts without noise"
             )
+            charge(nothing)
+            return nothing
         note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
-        statement = PrivacyStatement(self._epsilon, 0.0, relation, public=public, note=note)
+        laplace = (mechanisms.Mechanism("laplace", self._epsilon),) if self.mechanism == "laplace" else ()
+        statement = PrivacyStatement(
+            self._epsilon, 0.0, relation, public=public, note=note, mechanism=laplace
+        )
         return source.mark(statement)
 
     def _rows(

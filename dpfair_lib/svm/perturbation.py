@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_generator, as_groups, check_lengths, renamed
+from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 NoiseKind = Literal["coordinate", "vector"]
@@ -102,6 +103,9 @@ class SupportVectorPerturbation(BaseEstimator):
         """
         one_of(self.classifier, "classifier", ("perturbed", "retrained"))
         noise_kind = renamed("noise", self.noise, "noise_kind", self.noise_kind)
+        epsilon = positive(self.epsilon, "epsilon")
+        self.privacy_statement_ = PrivacyStatement(epsilon, 0.0, "replace-one", guarantee=False, note=NOTE)
+        charge(self.privacy_statement_)
         noisy = noisy_support_vectors(self.svc, self.epsilon, 1, rng, noise_kind=noise_kind)[0]
         self.support_vectors_ = noisy
         self.scale_ = printed_scale(len(noisy), self.epsilon)
@@ -110,9 +114,6 @@ class SupportVectorPerturbation(BaseEstimator):
             self.classifier_.support_vectors_ = noisy
         else:
             self.classifier_ = clone(self.svc).fit(noisy, np.repeat(self.svc.classes_, self.svc.n_support_))
-        self.privacy_statement_ = PrivacyStatement(
-            positive(self.epsilon, "epsilon"), 0.0, "replace-one", guarantee=False, note=NOTE
-        )
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.privacy import RELATIONS, Budget, BudgetExceededError, PrivacyStatement, compose
-from dpfair_lib.privacy.budget import SPLITS
+from dpfair_lib.privacy.joint_statements import SPLITS
 
 EPSILON = st.floats(1e-3, 5)
 DELTA = st.floats(0, 1e-3)

@@ -16,7 +16,7 @@ NO_RELEASE = {
     "dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds.leader_statement": "a statement about given numbers",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
     "dpfair_lib.privacy.accounting.dp_sgd_statement": "a statement about numbers that its caller releases",
-    "dpfair_lib.privacy.budget.compose": "a statement of statements",
+    "dpfair_lib.privacy.joint_statements.compose": "a statement of statements",
     "dpfair_lib.privacy.noise_source.is_secure": "a reading of one argument",
     "dpfair_lib.privacy.noise_source.mark_noise": "a statement of a statement",
     "dpfair_lib.privacy.sampling.checked_generator": "a check of arguments",

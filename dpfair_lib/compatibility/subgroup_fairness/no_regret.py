@@ -31,6 +31,7 @@ from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_c
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.noise_source import NoiseSource
+from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.sampling import Noise
 
 RELATION = "replace-one"
@@ -158,6 +159,7 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         """
         self._check()
         source = NoiseSource.of(self.noise, self.random_state, no_secure="" if self.repair else NO_ONE)
+        statement = self._statement(source)
         levels = check_levels({} if self.levels is None else self.levels)
         # what the learner and the printed algorithm draw; of secure noise it is not the source
         rng = source.generator or np.random.default_rng()
@@ -177,7 +179,7 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         self.classes_ = np.array([0, 1])
         self.columns_, self._levels = list(table.columns), levels
         self.selection_ = self._play(counts, members, len(y), source, rng)
-        self.privacy_statement_ = self._statement(source)
+        self.privacy_statement_ = statement
         return self
 
     def _play(
@@ -250,9 +252,11 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
 
     def _statement(self, source: NoiseSource) -> PrivacyStatement:
         if not self.repair:
-            return PrivacyStatement(
+            printed = PrivacyStatement(
                 self.epsilon, self.delta, RELATION, public=(PUBLIC,), guarantee=False, note=PRINTED
             )
+            charge(printed)
+            return printed
         promised = PrivacyStatement(
             self.epsilon, self.delta, RELATION, public=(PUBLIC,), accountant=f"zCDP over all {self.release}"
         )
