@@ -116,6 +116,11 @@ def private_certificate(
     reach = markov_reach(sigma, zeta=half, slack=slack, groups=cells)
     counts = settled_counts(relative, codes, cells, reach)
     scale = noise_scale(L1, positive(epsilon, "epsilon"))
+    statement = source.mark(PrivacyStatement(
+        epsilon, 0.0, "replace-within-group",
+        public=("the number of rows of each label in each group", "that the scores are linear in X"),
+        note="the groups of the relation are those of label and sensitive features together",
+    ))  # fmt: skip
     noisy = source.add_discrete_laplace(counts.ravel(), scale).reshape(counts.shape)
     sure = sure_counts(noisy, noise_margin(scale, half / counts.size), rows)
     low = np.clip(sure[:, 0] / rows - slack, 0, 1)
@@ -126,14 +131,9 @@ def private_certificate(
         rows.reshape(shape) / rows.sum(), notion, desirable_labels(labels, notion, desirable)
     )
     rise, fall = np.maximum(matrix, 0), np.maximum(-matrix, 0)
-    statement = PrivacyStatement(
-        epsilon, 0.0, "replace-within-group",
-        public=("the number of rows of each label in each group", "that the scores are linear in X"),
-        note="the groups of the relation are those of label and sensitive features together",
-    )  # fmt: skip
     return PrivateCertificate(
         notion, group_names(labels, levels, notion), constant + rise @ low - fall @ high,
-        constant + rise @ high - fall @ low, source.mark(statement),
+        constant + rise @ high - fall @ low, statement,
     )  # fmt: skip
 
 

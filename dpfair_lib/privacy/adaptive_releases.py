@@ -12,7 +12,12 @@ Counts = tuple[int, ...]
 
 
 def adaptive_delta(
-    menu: Sequence[tuple[int, float]], epsilon: float, allowed: Callable[[Counts], bool], *, unit: float, most: int
+    menu: Sequence[tuple[int, float]],
+    epsilon: float,
+    allowed: Callable[[Counts], bool],
+    *,
+    unit: float,
+    most: int,
 ) -> float:
     """Return the largest δ at ε over all ways to choose the next release by the results so far.
 

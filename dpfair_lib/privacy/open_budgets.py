@@ -40,6 +40,8 @@ def close_budget(budget: _Charged) -> None:
 def charge(statement: PrivacyStatement) -> None:
     """Charge a release to every open budget, before it leaves its maker.
 
+    If one of several budgets refuses, the ones opened before it stay charged: they overstate the cost.
+
     Parameters
     ----------
     statement : PrivacyStatement

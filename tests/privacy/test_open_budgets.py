@@ -1,0 +1,134 @@
+"""Budgets as contexts: other relations, threads, processes, releases charged as one."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from dpfair_lib import Budget, PrivacyStatement, PrivateFairPostprocessor
+from dpfair_lib.privacy import BudgetExceededError, open_budgets
+from dpfair_lib.privacy.open_budgets import charge, charged_as_one
+
+HALF = PrivacyStatement(0.5, 0.0, "replace-one")
+
+
+def test_statements_are_converted_where_they_imply_one():
+    with Budget(1.0, 1e-3, "replace-one") as budget:
+        charge(PrivacyStatement(0.5, 0.0, "add-remove"))
+    assert budget.spent[0].epsilon == 1.0
+    assert budget.spent[0].relation == "replace-one"
+    rates = PrivateFairPostprocessor(0.5, relation="replace-within-group")
+    with (
+        Budget(1.0, 1e-3, "replace-one"),
+        pytest.raises(ValueError, match="implies nothing under 'replace-one'"),
+    ):
+        rates.fit([0, 1, 1, 0], sensitive_features=[0, 0, 1, 1])
+    assert not hasattr(rates, "noisy_rates_")
+
+
+def test_all_open_budgets_are_charged_and_closed_ones_are_not():
+    with Budget(2.0, 0.0, "replace-one") as outer:
+        with Budget(0.5, 0.0, "replace-one") as inner:
+            charge(HALF)
+            with pytest.raises(BudgetExceededError):
+                charge(HALF)
+        charge(HALF)
+    charge(HALF)
+    assert (len(outer.spent), len(inner.spent)) == (
+        3,
+        1,
+    )  # the refused one was already charged to the outer budget
+
+
+def test_a_budget_opened_twice_is_charged_once():
+    budget = Budget(1.0, 0.0, "replace-one")
+    with budget, budget:
+        charge(HALF)
+    with budget:
+        charge(HALF)
+    assert len(budget.spent) == 2
+    charge(HALF)
+
+
+def test_an_error_closes_the_budget():
+    budget = Budget(1.0, 0.0, "replace-one")
+    with pytest.raises(RuntimeError, match="stop"), budget:
+        raise RuntimeError("stop")
+    charge(HALF)
+    assert budget.spent == ()
+
+
+def test_releases_charged_as_one_cost_their_joint_statement():
+    budget = Budget(1.0, 0.0, "replace-one")
+    with budget, charged_as_one(PrivacyStatement(0.75, 0.0, "replace-one")):
+        charge(HALF)
+        with charged_as_one(HALF):
+            charge(HALF)
+        charge(HALF)
+    assert [one.epsilon for one in budget.spent] == [0.75]
+    with budget, pytest.raises(BudgetExceededError), charged_as_one(HALF):
+        raise AssertionError("nothing within may run")
+    with budget:
+        charge(PrivacyStatement(0.25, 0.0, "replace-one"))  # after an error it is charged again
+    assert len(budget.spent) == 2
+
+
+def test_releases_of_other_threads_are_charged():
+    budget = Budget(1.0, 0.0, "replace-one")
+    with budget, charged_as_one(HALF):
+        other = threading.Thread(target=charge, args=(HALF,))
+        other.start()
+        other.join()
+    assert len(budget.spent) == 2  # what another thread releases is no part of the joint statement
+
+
+def test_a_process_that_is_started_within_refuses_to_fit():
+    program = (
+        "from dpfair_lib import ObjectivePerturbation\n"
+        "ObjectivePerturbation(feature_bound=1, epsilon=1, delta=1e-6, classes=[0, 1]).fit([[0.0], [1.0]], [0, 1])"
+    )
+    with Budget(1.0, 1e-3, "replace-one") as budget:
+        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert f"budget: found one open in process {os.getpid()}" in found.stderr
+    assert budget.spent == ()
+    after = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert after.returncode == 0, after.stderr
+
+
+def test_a_forked_process_refuses_to_fit():
+    with Budget(1.0, 1e-3, "replace-one"):
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                charge(HALF)
+                said = b"charged"
+            except RuntimeError as error:
+                said = str(error).encode()
+            os.write(write, said)
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert os.read(read, 1000).startswith(b"budget: found process")
+    os.close(read)
+    os.close(write)
+
+
+def test_the_sum_of_a_whole_pipeline_by_hand():
+    rng = np.random.default_rng(0)
+    predictions, groups = rng.integers(0, 2, 40), np.repeat([0, 1], 20)
+    with Budget(1.0, 0.0, "replace-within-group", composition="sum") as budget:
+        PrivateFairPostprocessor(0.25).fit(predictions, sensitive_features=groups)
+        PrivateFairPostprocessor(0.5).fit(predictions, sensitive_features=groups)
+    assert budget.remaining.epsilon == 0.25
+    assert [one.mechanism[0].kind for one in budget.spent] == ["laplace", "laplace"]
+
+
+def test_the_variable_is_gone_afterwards():
+    assert open_budgets._VARIABLE not in os.environ
+    with Budget(1.0, 0.0, "replace-one"):
+        assert os.environ[open_budgets._VARIABLE] == str(os.getpid())
+    assert open_budgets._VARIABLE not in os.environ

@@ -1,0 +1,51 @@
+"""Every release is charged to the budgets that are open, once, and refused before it is made."""
+
+import math
+
+import pytest
+from cases import cases, statement_of
+
+from dpfair_lib.privacy import Budget, BudgetExceededError
+
+CASES = [case for case in cases() if case.relation not in (None, "local")]
+
+
+def _released(case):
+    return case.release(case.data(), *(() if case.secure else ("study", 0)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_release_is_charged_once_by_its_own_statement(case):
+    plain = statement_of(_released(case))
+    assert math.isfinite(plain.epsilon)
+    budget = Budget(1e6, 0.99, case.relation, unit=plain.unit, allow_unguaranteed=not plain.guarantee)
+    with budget:
+        stated = statement_of(_released(case))
+    assert budget.spent == (stated,)
+    _released(case)
+    assert len(budget.spent) == 1  # closed
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_costs_more_than_is_left_is_refused_before_a_draw(case, monkeypatch):
+    plain = statement_of(_released(case))
+    budget = Budget(plain.epsilon * 0.99, 0.99, case.relation, unit=plain.unit, allow_unguaranteed=True)
+    subject = case.make(*(("secure", None) if case.secure else ("study", 0)))
+    before = dict(vars(subject)) if hasattr(subject, "fit") else None
+    from dpfair_lib.privacy import noise_source
+
+    def drawn(*_, **__):
+        raise AssertionError("noise was drawn before the budget was asked")
+
+    for name in (
+        "add_laplace_noise",
+        "add_gaussian_noise",
+        "add_discrete_laplace_noise",
+        "exponential_choice",
+    ):
+        monkeypatch.setattr(noise_source, name, drawn)
+    with budget, pytest.raises(BudgetExceededError, match="found"):
+        case.run(subject, case.data())
+    assert budget.spent == ()
+    if before is not None:
+        assert set(vars(subject)) == set(before)  # nothing was learned
