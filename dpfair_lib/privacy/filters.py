@@ -18,7 +18,7 @@ far speak little, and fail where they speak much; the chapter on composition sho
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -119,6 +119,50 @@ def make_filter(
         return Filter(names, (1 / Fraction(deviation) ** 2, *rest), _gaussian_cost, _gaussian_left)
     names = ("rho", "delta of open failure", "the distance from ideal noise")
     return Filter(names, (largest_rho(epsilon, noise), *rest), _concentrated_cost, _concentrated_left)
+
+
+def adaptive_epsilon(
+    statements: Iterable[PrivacyStatement], delta: float, kind: Literal["sum", "gaussian", "concentrated"], *,
+    open_delta: float = 0.0,
+) -> float:  # fmt: skip
+    """Return the smallest ε of a budget into which some releases fit, though each is chosen by the earlier results.
+
+    Parameters
+    ----------
+    statements : iterable of PrivacyStatement
+        The releases that are planned.
+    delta, kind, open_delta
+        As in `make_filter`.
+
+    Returns
+    -------
+    float
+        ε, to a relative 1e-9 above the smallest; infinite if what fails openly does not fit into δ.
+
+    Raises
+    ------
+    ValueError
+        If there is no release, or an argument is out of its range.
+    """
+    planned = list(statements)
+    if not planned:
+        raise ValueError("statements: found none, expected at least one")
+
+    def fits(epsilon: float) -> bool:
+        one = make_filter(kind, epsilon, delta, open_delta)
+        costs = [one.cost(statement) for statement in planned]
+        return not one.excess(tuple(sum(column, Fraction(0)) for column in zip(*costs, strict=True)))
+
+    high = 1e-6
+    while not fits(high):
+        if high > 1e9:
+            return math.inf
+        high *= 2
+    low = high / 2
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
 
 
 def largest_rho(epsilon: float, delta: float) -> Fraction:

@@ -14,10 +14,11 @@ from dpfair_lib.privacy import (
     gaussian_delta,
     gaussian_epsilon,
     optimal_composition_delta,
+    optimal_composition_epsilon,
     zcdp_delta,
 )
 from dpfair_lib.privacy.adaptive_releases import adaptive_delta
-from dpfair_lib.privacy.filters import gaussian_distance, largest_rho, make_filter
+from dpfair_lib.privacy.filters import adaptive_epsilon, gaussian_distance, largest_rho, make_filter
 
 MENUS = {
     "small and large": (((1, 0.0), (4, 0.0)), 0.25),
@@ -215,6 +216,23 @@ def test_what_is_left_fits_and_more_does_not(kind):
     nothing = one.left((Fraction(0),) * len(one.limits))
     assert nothing[0] == pytest.approx(0.0, abs=1e-12)
     assert nothing[1] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["sum", "gaussian", "concentrated"])
+def test_the_smallest_budget_for_a_plan(kind):
+    plan = [PrivacyStatement(0.1, 0.0, "replace-one")] * 30
+    found = adaptive_epsilon(plan, 1e-6, kind)
+    one = make_filter(kind, found, 1e-6)
+    costs = tuple(30 * cost for cost in one.cost(plan[0]))
+    assert one.excess(costs) == ""
+    assert make_filter(kind, found * (1 - 1e-8), 1e-6).excess(costs)
+    # none can be better than the best fixed composition; 30 pure releases of 0.1 are too few for Gaussian distances
+    best = optimal_composition_epsilon(0.1, 0.0, 30, 1e-6)
+    assert best < found
+    assert found == pytest.approx({"sum": 3.0, "gaussian": 3.19971, "concentrated": 2.68}[kind], rel=2e-2)
+    assert adaptive_epsilon([PrivacyStatement(0.1, 1e-6, "replace-one")], 1e-7, kind) == math.inf
+    with pytest.raises(ValueError, match="statements: found none"):
+        adaptive_epsilon([], 1e-6, kind)
 
 
 @pytest.mark.parametrize(
