@@ -60,7 +60,8 @@ class Budget:
     composition : {"sum", "gaussian", "concentrated"}
         What adds up: ε and δ, the right one for few releases or δ = 0; the squared distances of Gaussian releases,
         which loses nothing for Gaussian noise; or ρ of zero-concentrated privacy, better for many pure releases.
-        Statements that carry no mechanism count by their ε and δ.
+        Statements that carry no mechanism count by their ε and δ. Pure releases fit in any case while their sum is at
+        most ε.
     open_delta : float
         The part of δ that releases with a δ of their own may use up, such as DP-SGD's, if it is not the sum that
         counts. The rest bounds what the noise leaves open.
@@ -70,7 +71,7 @@ class Budget:
     spent : tuple of PrivacyStatement
         The statements spent so far.
     remaining : Remaining
-        What one more release may cost if it is known by its ε and δ alone.
+        The ε of one more pure release that would fit, and the δ that releases may still fail with openly.
 
     Raises
     ------
@@ -131,7 +132,7 @@ class Budget:
 
     @property
     def remaining(self) -> Remaining:
-        """What one more release may cost if it is known by its ε and δ alone, rounded down."""
+        """The ε of one more pure release that would fit, and the δ that is left for open failure, rounded down."""
         left = (limit - total for limit, total in zip(self._filter.limits, self._totals, strict=True))
         return Remaining(*self._filter.left(tuple(left)))
 

@@ -10,6 +10,9 @@ which every release takes its cost, a number that does not look at the data.
   distance √(μ² + r). So Gaussian releases lose nothing by being chosen as they come.
 * **concentrated**: a release costs ρ if its Rényi divergences are at most αρ; a product multiplies the moments.
 
+A list of pure releases whose ε add up to at most the total reveals nothing at that ε. So it may go on beyond the limits
+of the other two filters, at no price: where it does, its loss cannot exceed the total.
+
 Parts that fail openly, with a probability δ, are a resource of their own, and so is the distance between real and ideal
 noise. These allotments must be apart. If noise and failure could be exchanged, one would add noise where the results so
 far speak little, and fail where they speak much; the chapter on composition shows how much that breaks.
@@ -31,8 +34,12 @@ from dpfair_lib.privacy.rounding import above, below, exp_above, raised
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 FILTERS = ("sum", "gaussian", "concentrated")
+ROOM = 1 + Fraction(1, 10**12)  # so that ten times 0.1 fits into 1
 # of δ, for the distance of real noise from ideal noise: that of 1,000 steps on a grid is some 1e-13
 FAR = Fraction(1, 1000)
+
+_BESIDE = "delta of open failure", "the distance from ideal noise", "epsilon of pure releases"
+_NEVER = Fraction(2**4000)  # more than any limit
 
 Amounts = tuple[Fraction, ...]
 
@@ -50,9 +57,11 @@ class Filter:
     cost : callable
         How much of each a statement takes.
     left : callable
-        ε and δ of one more release that is known by these alone, from what is left of each.
+        ε of one more pure release, and δ of open failure, from what is left of each.
     room : Fraction
         By which factor the costs may exceed the limits.
+    alternative : bool
+        Whether it is enough that the last resource suffices.
     """
 
     names: tuple[str, ...]
@@ -60,10 +69,16 @@ class Filter:
     cost: Callable[[PrivacyStatement], Amounts]
     left: Callable[[Amounts], tuple[float, float]]
     room: Fraction = Fraction(1)
+    alternative: bool = False
 
     def excess(self, costs: Amounts) -> str:
         """Return which limit the costs exceed, with what was found and expected; nothing if they fit."""
-        for name, total, limit in zip(self.names, costs, self.limits, strict=True):
+        together = list(zip(self.names, costs, self.limits, strict=True))
+        if self.alternative:
+            *together, (_, total, limit) = together
+            if total <= limit * self.room:
+                return ""
+        for name, total, limit in together:
             if total > limit * self.room:
                 return f"{name}: found {above(total)} in total, expected at most {below(limit)}"
         return ""
@@ -105,20 +120,21 @@ def make_filter(
     if kind == "sum":
         if open_delta:
             raise ValueError(f"open_delta: found {open_delta} beside composition='sum', expected 0")
-        room = 1 + Fraction(1, 10**12)  # so that ten times 0.1 fits into 1
-        return Filter(("epsilon", "delta"), (Fraction(epsilon), Fraction(delta)), _summed, _sum_left, room)
+        return Filter(("epsilon", "delta"), (Fraction(epsilon), Fraction(delta)), _summed, _sum_left, ROOM)
     inside_unit(delta, "delta")
     if not 0 <= nonnegative(open_delta, "open_delta") < delta:
         raise ValueError(f"open_delta: found {open_delta}, expected at least 0 and less than delta = {delta}")
     noise = below((Fraction(delta) - Fraction(open_delta)) * (1 - FAR))
     far = (Fraction(delta) - Fraction(open_delta)) * FAR / (1 + Fraction(exp_above(min(epsilon, 700.0))))
-    rest = Fraction(open_delta), far
+    rest = Fraction(open_delta), far, Fraction(epsilon) * ROOM
     if kind == "gaussian":
         deviation = gaussian_sigma(epsilon, noise, 1.0, "analytic")
-        names = ("the squared distances", "delta of open failure", "the distance from ideal noise")
-        return Filter(names, (1 / Fraction(deviation) ** 2, *rest), _gaussian_cost, _gaussian_left)
-    names = ("rho", "delta of open failure", "the distance from ideal noise")
-    return Filter(names, (largest_rho(epsilon, noise), *rest), _concentrated_cost, _concentrated_left)
+        limits = 1 / Fraction(deviation) ** 2, *rest
+        return Filter(
+            ("the squared distances", *_BESIDE), limits, _gaussian_cost, _gaussian_left, alternative=True
+        )
+    limits = largest_rho(epsilon, noise), *rest
+    return Filter(("rho", *_BESIDE), limits, _concentrated_cost, _concentrated_left, alternative=True)
 
 
 def adaptive_epsilon(
@@ -148,10 +164,12 @@ def adaptive_epsilon(
     if not planned:
         raise ValueError("statements: found none, expected at least one")
 
+    cost = make_filter(kind, 1.0, delta, open_delta).cost  # the same for every ε
+    costs = zip(*map(cost, planned), strict=True)
+    totals = tuple(sum(column, Fraction(0)) for column in costs)
+
     def fits(epsilon: float) -> bool:
-        one = make_filter(kind, epsilon, delta, open_delta)
-        costs = [one.cost(statement) for statement in planned]
-        return not one.excess(tuple(sum(column, Fraction(0)) for column in zip(*costs, strict=True)))
+        return not make_filter(kind, epsilon, delta, open_delta).excess(totals)
 
     high = 1e-6
     while not fits(high):
@@ -238,6 +256,7 @@ def _cost(statement: PrivacyStatement, of_one: Callable[[Mechanism], Fraction]) 
         sum((of_one(one) * one.steps for one in parts), Fraction(0)),
         sum((Fraction(one.delta) * one.steps for one in parts), Fraction(0)),
         sum((Fraction(one.distance) for one in parts), Fraction(0)),
+        Fraction(statement.epsilon) if statement.delta == 0 else _NEVER,
     )
 
 
@@ -247,8 +266,12 @@ def _gaussian_left(left: Amounts) -> tuple[float, float]:
     # μ = 2Φ⁻¹(e^ε / (1 + e^ε)), solved for ε, from below
     half = math.sqrt(max(below(left[0]), 0.0)) / 2
     epsilon = float(log_ndtr(half) - log_ndtr(-half))
-    return max(epsilon * (1 - 1e-9) - 1e-12, 0.0), below(left[1])
+    return _or_pure(epsilon * (1 - 1e-9) - 1e-12, left)
 
 
 def _concentrated_left(left: Amounts) -> tuple[float, float]:
-    return math.sqrt(2 * max(below(left[0]), 0.0)) * (1 - 1e-12), below(left[1])
+    return _or_pure(math.sqrt(2 * max(below(left[0]), 0.0)) * (1 - 1e-12), left)
+
+
+def _or_pure(epsilon: float, left: Amounts) -> tuple[float, float]:
+    return max(epsilon, below(left[3] / ROOM), 0.0), max(below(left[1]), 0.0)
