@@ -53,6 +53,13 @@ TERMS = {
     "fermi, frequency_epsilon": ({BATCH, LABELS, "the groups"}, "group frequencies from noisy counts"),
     "fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, STUDY_NOTE),
     "fermi, as_run": ({ROWS, "the group frequencies"}, "frequencies of the groups are used without noise"),
+    "scaler": ({"the columns", "bounds of the scaled columns"}, ""),
+    "imputer": ({"the columns", "bounds of the filled columns", "categories of the filled columns"}, ""),
+    "pipeline": (
+        {"the columns", "constants for missing values", "bounds of the scaled columns", ROWS, LABELS},
+        "sum of 3 parts; no row is looked at",
+    ),
+    "selection": ({ROWS, LABELS, "which rows are held out"}, "maximum of 2 parts split by position; sum of 3 parts"),
     "support vectors": (set(), "refuted: how many support vectors there are and their labels are released"),
 }  # fmt: skip
 """How a case's name begins → all that is public, and what the note must say; empty where it must be empty."""
