@@ -101,9 +101,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             causes an error.
         """
         found = columns_of(X)
-        self.cells_, self.privacy_statement_ = self._learn(found)
-        if missing := [column for column in self.cells_ if column not in found]:
-            raise ValueError(f"X: found no column {missing[0]!r}, expected one of {list(found)}")
+        cells, self.privacy_statement_ = self._learn(found)
+        self.cells_ = in_order(cells, found)
         validate_data(self, X, reset=True, skip_check_array=True)
         return self
 
@@ -123,21 +122,23 @@ class Preparation(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X is no table, or has other columns than in `fit`.
+            If X is no table, has other columns than in `fit`, or one whose name is that of a column to be made.
         """
         check_is_fitted(self, "cells_")
         validate_data(self, X, reset=False, skip_check_array=True)
         parts: dict[Any, np.ndarray] = {}
         for column, values in columns_of(X).items():
             cells = self.cells_.get(column)
-            parts |= zip(cells.names(column), cells.apply(values), strict=True) if cells else {column: values}
+            names, made = (cells.names(column), cells.apply(values)) if cells else ([column], [values])
+            if twice := parts.keys() & set(names):
+                raise ValueError(
+                    f"X: found two columns that become {min(twice, key=str)!r}, expected distinct names"
+                )
+            parts |= zip(names, made, strict=True)
         if hasattr(X, "iloc"):
-            import pandas as pd
-
-            return pd.DataFrame(parts, index=X.index)
-        numeric = (
-            getattr(np.asarray(X) if hasattr(X, "detach") else X, "dtype", np.dtype(object)).kind in "biuf"
-        )
+            return _frame(parts, X, self.cells_)
+        array = np.asarray(X) if hasattr(X, "detach") else X
+        numeric = isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
         stacked = np.empty((len(X), len(parts)), dtype=float if numeric else object)
         for at, part in enumerate(parts.values()):
             stacked[:, at] = part
@@ -172,6 +173,17 @@ class Preparation(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _frame(parts: dict[Any, np.ndarray], X: Any, changed: Any) -> Any:
+    """Return a frame whose types of columns no cell decides: those of X, or of the arrays that took their place."""
+    import pandas as pd
+
+    kept = set(X.columns) - set(changed)
+    return pd.DataFrame({
+        name: X[name] if name in kept else pd.Series(part, X.index, dtype=part.dtype)
+        for name, part in parts.items()
+    })  # fmt: skip
+
+
 def columns_of(X: Any) -> dict[Any, np.ndarray]:
     """Return the columns of a table by name, those of an array by position.
 
@@ -195,6 +207,14 @@ def columns_of(X: Any) -> dict[Any, np.ndarray]:
     if array.ndim != 2:
         raise ValueError(f"X: found shape {array.shape}, expected two dimensions: rows and columns")
     return {at: array[:, at] for at in range(array.shape[1])}
+
+
+def in_order(given: dict[Any, Any], columns: dict[Any, np.ndarray]) -> dict[Any, Any]:
+    """Return what was given for some columns in the order of the table's; raise ValueError if the table lacks one."""
+    for column in given:
+        if column not in columns:
+            raise ValueError(f"X: found no column {column!r}, expected one of {list(columns)}")
+    return {column: given[column] for column in columns if column in given}
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:

@@ -17,12 +17,13 @@ from dpfair_lib.preparation.cells import (
     as_floats,
     checked_bounds,
     checked_mapping,
+    in_order,
     without_cost,
 )
 from dpfair_lib.preparation.choices import choose_largest
 from dpfair_lib.preparation.encoding import category_places, checked_categories
 from dpfair_lib.preparation.moments import noisy_moments
-from dpfair_lib.preparation.scaling import Relation, declared
+from dpfair_lib.preparation.scaling import Relation
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -165,19 +166,21 @@ class PrivateImputer(Preparation):
         epsilon = positive(self.epsilon, "epsilon")
         one_of(self.relation, "relation", ("replace-one", "add-remove"))
         source = NoiseSource.of(self.noise, self.random_state)
-        numbers = declared(columns, limits)
-        chosen = declared(columns, dict.fromkeys(listed, (0.0, 1.0)))
+        limits, listed = in_order(limits, columns), in_order(listed, columns)
         share = Fraction(epsilon) / (len(limits) + len(listed))
+        each = below(share)
+        if each == 0:
+            raise ValueError(f"epsilon: found {self.epsilon}, expected a number whose shares are above 0")
         self.values_: dict[Any, Any] = {}
         mechanism: tuple[Mechanism, ...] = ()
         if limits:
+            numbers = [(columns[column], low, high) for column, (low, high) in limits.items()]
             moments, release = noisy_moments(numbers, below(share * len(limits)), source, squares=False)
             mechanism = (release,)
             for (column, (low, high)), (mean, _) in zip(limits.items(), moments, strict=True):
                 self.values_[column] = low + (high - low) * (0.5 + mean)
-        each = below(share)
-        for (column, categories), (values, *_) in zip(listed.items(), chosen, strict=True):
-            places = category_places(values, categories)
+        for column, categories in listed.items():
+            places = category_places(columns[column], categories)
             counts = np.array([(places == at).sum() for at in range(len(categories))])
             at = choose_largest(counts, each, source, one_way=self.relation == "add-remove")
             self.values_[column] = categories[at]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
-from dpfair_lib.preparation.cells import Cells, Preparation, Scaled, checked_bounds, without_cost
+from dpfair_lib.preparation.cells import Cells, Preparation, Scaled, checked_bounds, in_order, without_cost
 from dpfair_lib.preparation.moments import noisy_moments
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -118,10 +118,10 @@ class PrivateScaler(Preparation):
         self.random_state = random_state
 
     def _learn(self, columns: dict[Any, np.ndarray]) -> tuple[dict[Any, Cells], PrivacyStatement]:
-        limits, epsilon = checked_bounds(self.bounds), positive(self.epsilon, "epsilon")
+        limits, epsilon = in_order(checked_bounds(self.bounds), columns), positive(self.epsilon, "epsilon")
         one_of(self.relation, "relation", ("replace-one", "add-remove"))
         source = NoiseSource.of(self.noise, self.random_state)
-        given = declared(columns, limits)
+        given = [(columns[column], low, high) for column, (low, high) in limits.items()]
         moments, mechanism = noisy_moments(given, epsilon, source, squares=True)
         self.means_: dict[Any, float] = {}
         self.deviations_: dict[Any, float] = {}
@@ -135,13 +135,3 @@ class PrivateScaler(Preparation):
             epsilon, 0.0, self.relation, public=("the columns", BOUNDS), mechanism=(mechanism,)
         )
         return cells, source.mark(statement)
-
-
-def declared(
-    columns: dict[Any, np.ndarray], bounds: dict[Any, tuple[float, float]]
-) -> list[tuple[np.ndarray, float, float]]:
-    """Return the values and the bounds of declared columns; raise ValueError if the table lacks one."""
-    for column in bounds:
-        if column not in columns:
-            raise ValueError(f"X: found no column {column!r}, expected one of {list(columns)}")
-    return [(columns[column], low, high) for column, (low, high) in bounds.items()]

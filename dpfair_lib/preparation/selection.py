@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import positive
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_count, check_lengths
+from dpfair_lib._validation import as_count, as_vector, check_lengths
+from dpfair_lib.preparation.cells import columns_of
 from dpfair_lib.preparation.choices import choose_largest
 from dpfair_lib.preparation.pipeline import declares_statement
 from dpfair_lib.privacy import PrivacyStatement, compose
@@ -78,18 +79,18 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> import numpy as np
     >>> import dpfair_lib as dpf
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 2))
+    >>> X = rng.normal(size=(5000, 2))
     >>> y = (X[:, 0] > 0).astype(int)
     >>> candidates = [
     ...     dpf.PrivatePipeline([
     ...         ("scale", dpf.PublicScaler({0: bounds, 1: bounds})),
-    ...         ("learn", dpf.ObjectivePerturbation(feature_bound=1.5, epsilon=0.5, delta=1e-6)),
+    ...         ("learn", dpf.ObjectivePerturbation(feature_bound=1.5, epsilon=1.0, delta=1e-6)),
     ...     ])
     ...     for bounds in ((100, 200), (-3, 3))
     ... ]
-    >>> chosen = dpf.PrivateSelection(candidates, epsilon=1.0).fit(X, y)
+    >>> chosen = dpf.PrivateSelection(candidates, epsilon=2.0).fit(X, y)
     >>> chosen.best_index_, chosen.privacy_statement_.epsilon
-    (1, 1.0)
+    (1, 2.0)
     """
 
     privacy_statement_: PrivacyStatement
@@ -136,8 +137,8 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         every, epsilon = self._check()
         source = NoiseSource.of(self.noise, self.random_state)
-        labels = np.asarray(y)
-        check_lengths(X=X, y=labels)
+        labels = as_vector(y, "y")
+        check_lengths(X=next(iter(columns_of(X).values()), ()), y=labels)
         held = np.arange(len(labels)) % every == every - 1
         if not held.any():
             raise ValueError(f"X: found {len(labels)} rows, expected at least holdout_every = {every}")
@@ -149,7 +150,11 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ))  # fmt: skip
         self.privacy_statement_ = compose(fits, choice, parallel="position")
         unseen = _rows(X, held)
-        correct = np.array([int((np.asarray(one.predict(unseen)) == labels[held]).sum()) for one in fitted])
+        with np.errstate(
+            all="ignore"
+        ):  # a huge entry of a held-out row overflows, and the warning would tell
+            answers = [np.asarray(one.predict(unseen)) for one in fitted]
+        correct = np.array([int((answer == labels[held]).sum()) for answer in answers])
         self.best_index_ = choose_largest(correct, epsilon, source)
         self.best_estimator_ = fitted[self.best_index_]
         return self
@@ -187,6 +192,4 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _rows(X: Any, chosen: np.ndarray) -> Any:
-    if hasattr(X, "iloc"):
-        return X[chosen]
     return (X if hasattr(X, "shape") else np.array(X, dtype=object))[chosen]
