@@ -151,6 +151,9 @@ def _people_pairs(relation: str) -> Pairs:
         for at, cell in enumerate(row):
             other[0, at] = cell
         pairs[name] = (plain, plain | {"X": other})
+    even = plain["X"].copy()
+    even[:, 1] = [10, 20] * (len(even) // 2)
+    pairs["the more frequent of two alike"] = (plain | {"X": even}, replaced(plain | {"X": even}, X=even[1]))
     return _less(pairs) if relation == "add-remove" else pairs
 
 
