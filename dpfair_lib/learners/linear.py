@@ -20,6 +20,10 @@ from dpfair_lib.privacy import PrivacyStatement
 WIDEST, HEAVIEST = 1e100, 1e200
 
 
+LEFT_OUT = "not counted: other fits on these rows, such as those of a scaler or of a grid search"
+"""What a learner's statement says of whoever fits more than once: it knows of its own fit only."""
+
+
 class LinearClassifier(ClassifierMixin, BaseEstimator):
     """One linear model of two classes, or an array of them that is trained in one call.
 

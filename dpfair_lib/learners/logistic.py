@@ -10,7 +10,7 @@ import numpy as np
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import exact_steps, fused_backend, opacus_backend
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, LEFT_OUT, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.accounting import DpSgdRelation
@@ -203,8 +203,8 @@ class DPLogisticRegression(LinearClassifier):
         weights = weights[:, None, :] if replicates > 1 else weights
         self.coef_, self.intercept_ = weights[..., :-1], weights[..., -1]
         self.noise_multiplier_ = steps.noise_multiplier
-        if replicates > 1:
-            statement = replace(statement, note=self._note(replicates))
+        note = f"{self._note(replicates)}; {LEFT_OUT}" if replicates > 1 else LEFT_OUT
+        statement = replace(statement, note=note)
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         return self
 

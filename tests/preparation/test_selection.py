@@ -140,3 +140,15 @@ def test_study_noise_of_the_choice_or_of_a_fit_has_no_guarantee():
         statement = dpf.PrivateSelection(epsilon=1.0, **noise).fit(X, Y).privacy_statement_
         assert not statement.guarantee
         assert privacy.STUDY_NOTE in statement.note
+
+
+def test_a_grid_search_around_a_learner_does_not_leave_its_epsilon_unqualified():
+    from sklearn.model_selection import GridSearchCV
+
+    learner = dpf.ObjectivePerturbation(feature_bound=1.5, epsilon=1.0, delta=1e-6)
+    search = GridSearchCV(learner, {"feature_bound": [1.0, 1.5]}, cv=2).fit(X, Y)
+    said = str(search.best_estimator_.privacy_statement_)
+    assert said.startswith("ε = 1,")
+    assert "not counted: other fits on these rows, such as those of a scaler or of a grid search" in said
+    whole = GridSearchCV(candidate((-3, 3)), {"learn__feature_bound": [1.0, 1.5]}, cv=2).fit(X, Y)
+    assert "not counted: other fits" in str(whole.best_estimator_.privacy_statement_)
