@@ -43,6 +43,13 @@ from .margins.private_certificate import private_certificate as private_certific
 from .margins.radius import output_perturbation_radius as output_perturbation_radius
 from .margins.radius import strong_convexity as strong_convexity
 from .populations import Population as Population
+from .preparation import PrivateImputer as PrivateImputer
+from .preparation import PrivatePipeline as PrivatePipeline
+from .preparation import PrivateScaler as PrivateScaler
+from .preparation import PrivateSelection as PrivateSelection
+from .preparation import PublicEncoder as PublicEncoder
+from .preparation import PublicImputer as PublicImputer
+from .preparation import PublicScaler as PublicScaler
 from .privacy import AuditResult as AuditResult
 from .privacy import Budget as Budget
 from .privacy import PrivacyStatement as PrivacyStatement

@@ -92,7 +92,11 @@ def bases():
 
         return call, {**given, **fit}
 
+    def prepared(kind, X, **given):
+        return (lambda X, **changed: kind(**changed).fit_transform(X)), {"X": X, **given}
+
     rows = {"X": X, "y": y}
+    perturbed = dpf.ObjectivePerturbation(feature_bound=5.0, epsilon=1.0, delta=1e-6, classes=[0, 1], **study)
     return {
         "margin_lipschitz": (dpf.margin_lipschitz, {"X": X, "norm": "frobenius", "binary": True}),
         "margins": (dpf.margins.margins, {"scores": X @ w, "y": y}),
@@ -193,6 +197,23 @@ def bases():
         "ObjectivePerturbation": estimator(
             dpf.ObjectivePerturbation, rows, regularization=1.0, feature_bound=5.0, epsilon=1.0, delta=1e-5, classes=[0, 1],
             **study,
+        ),
+        **{
+            name: prepared(kind, X=X, **given)
+            for name, kind, given in (
+                ("PublicScaler", dpf.PublicScaler, {"bounds": {0: (-1, 1)}}),
+                ("PrivateScaler", dpf.PrivateScaler, {"bounds": {0: (-1, 1)}, "epsilon": 1.0, "relation": "add-remove", **study}),
+                ("PublicImputer", dpf.PublicImputer, {"values": {0: 1.0}}),
+                (
+                    "PrivateImputer", dpf.PrivateImputer,
+                    {"bounds": {0: (-1, 1)}, "categories": {1: (0, 1)}, "epsilon": 1.0, "relation": "replace-one", **study},
+                ),
+                ("PublicEncoder", dpf.PublicEncoder, {"categories": {0: (0, 1)}}),
+            )
+        },
+        "PrivatePipeline": estimator(dpf.PrivatePipeline, rows, steps=(("scale", dpf.PublicScaler({0: (-1, 1)})), ("learn", perturbed)), delta=1e-5, to="replace-one"),
+        "PrivateSelection": estimator(
+            dpf.PrivateSelection, rows, candidates=(perturbed,), epsilon=1.0, holdout_every=5, delta=1e-5, **study
         ),
         "DPLogisticRegression": estimator(dpf.DPLogisticRegression, rows, **sgd, **study),
         "DPLinearSVM": estimator(dpf.DPLinearSVM, rows, **sgd, **study),

@@ -13,6 +13,8 @@ STUDY = {"noise": "study", "random_state": 0}
 TRAINED = {"delta": 1e-3, "steps": 3, "learning_rate": 0.1, "noise": "study", "random_state": 0}
 RULES = [lambda x, _: np.zeros(len(x)), lambda x, _: np.ones(len(x))]
 
+PERTURBED = dpf.OutputPerturbation(regularization=0.1, feature_bound=1.0, epsilon=1.0, delta=1e-3, **STUDY)
+
 # the estimator, a fit of it, and one that fails late: other data, and a setting that is found to be wrong in the end
 CASES = {
     "output perturbation": (
@@ -22,6 +24,27 @@ CASES = {
     "objective perturbation": (
         dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=1.0, delta=1e-3, **STUDY),
         ((X, FLAG), {}), ((X[:, :2], YES), {}), {"regularization": 1e-9},
+    ),
+    "private scaler": (
+        dpf.PrivateScaler({0: (-1, 1)}, epsilon=1.0, **STUDY), ((X,), {}), ((X[:, :2],), {}), {"epsilon": -1.0},
+    ),
+    "private imputer": (
+        dpf.PrivateImputer({0: (-1, 1)}, epsilon=1.0, **STUDY), ((X,), {}), ((X[:, :2],), {}), {"epsilon": -1.0},
+    ),
+    "public scaler": (
+        dpf.PublicScaler({0: (-1, 1)}), ((X,), {}), ((X[:, :2],), {}), {"bounds": {2: (0, 1)}},
+    ),
+    "public imputer": (dpf.PublicImputer({0: 1.0}), ((X,), {}), ((X[:, :2],), {}), {"values": {2: 0.0}}),
+    "encoder": (dpf.PublicEncoder({0: [1.0]}), ((X,), {}), ((X[:, :2],), {}), {"categories": {2: [0.0]}}),
+    "pipeline": (
+        dpf.PrivatePipeline([("scale", dpf.PrivateScaler({0: (-1, 1)}, epsilon=1.0, **STUDY)), ("learn", PERTURBED)]),
+        ((X, FLAG), {}), ((X[:, :2], YES), {}), {"delta": 1e-300},
+    ),
+    "selection": (
+        dpf.PrivateSelection(
+            [dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=1.0, delta=1e-3, **STUDY)], epsilon=1.0, **STUDY
+        ), ((X, FLAG), {}), ((X[:, :2], YES), {}),
+        {"delta": 1e-300},
     ),
     "logistic regression": (
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED),
@@ -85,7 +108,7 @@ def test_a_refit_that_fails_changes_nothing(case):
 @pytest.mark.parametrize("case", CASES)
 def test_a_first_fit_that_fails_leaves_nothing(case):
     estimator, _, (second, with_second), change = CASES[case]
-    fresh = type(estimator)(**(estimator.get_params() | change))
+    fresh = type(estimator)(**(estimator.get_params(deep=False) | change))
     with pytest.raises(ValueError, match="found"):
         fresh.fit(*second, **with_second)
     assert not _fitted(fresh)

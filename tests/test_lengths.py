@@ -53,6 +53,19 @@ CASES = {
         dpf.OutputPerturbation(regularization=0.1, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit,
         LABELLED, {},
     ),
+    "PrivatePipeline.fit": (
+        dpf.PrivatePipeline([
+            ("scale", dpf.PublicScaler({0: (-1, 1)})),
+            ("learn", dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)),
+        ]).fit,
+        LABELLED, {},
+    ),
+    "PrivateSelection.fit": (
+        dpf.PrivateSelection(
+            [dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)], epsilon=1.0, **STUDY
+        ).fit,
+        LABELLED, {},
+    ),
     "SupportVectorPerturbation.noisy_joint": (
         dpf.SupportVectorPerturbation(SVC().fit(X, Y), epsilon=1.0).perturb(np.random.default_rng(0)).noisy_joint,
         ROWS, {"rng": np.random.default_rng(0)},

@@ -68,7 +68,7 @@ def test_command_line_prints_json_of_one_claim():
 
 ROOMS = (
     {"populations", "datasets", "fairness", "privacy"},
-    {"learners"},
+    {"learners", "preparation"},
     {"central", "local", "compatibility", "margins", "svm"},
     {"claims", "experiments"},
 )

@@ -14,7 +14,7 @@ from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.fermi_exact import train_exact
 from dpfair_lib.learners.fermi_training import Data, FermiSteps, printed_noise, train_as_run, train_private
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, LEFT_OUT, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.privacy import PrivacyStatement, compose, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
 from dpfair_lib.privacy.mechanisms import Mechanism
@@ -247,6 +247,7 @@ class DPFermiClassifier(LinearClassifier):
             statement = grid_statement(multiplier, rate, steps.count, width, delta, public=known)
         else:
             statement = dp_sgd_statement(multiplier, rate, steps.count, delta, "pld", public=known)
+        statement = replace(statement, note=LEFT_OUT)
         if public is None:
             counted = PrivacyStatement(
                 share,

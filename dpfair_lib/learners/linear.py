@@ -13,24 +13,30 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib.learners.losses import Loss
+from dpfair_lib.privacy import PrivacyStatement
 
 # The largest entry of X and the largest weight. Beyond, the norm of a gradient overflows, and clipping by it would
 # drop the record; or the loss does.
 WIDEST, HEAVIEST = 1e100, 1e200
 
 
+LEFT_OUT = "not counted: other fits on these rows, such as those of a scaler or of a grid search"
+"""What a learner's statement says of whoever fits more than once: it knows of its own fit only."""
+
+
 class LinearClassifier(ClassifierMixin, BaseEstimator):
     """One linear model of two classes, or an array of them that is trained in one call.
 
     A subclass sets ``classes_``, ``coef_`` of shape (…, 1, d) and ``intercept_`` of shape (…, 1); the leading axes
-    are those of the array. ``loss`` says what the scores are: log-odds under the logistic loss, which alone gives
-    probabilities.
+    are those of the array. It sets ``privacy_statement_`` too. ``loss`` says what the scores are: log-odds under the
+    logistic loss, which alone gives probabilities.
     """
 
     loss: Loss = "logistic"
     classes_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
+    privacy_statement_: PrivacyStatement
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of rows. A positive score means the second of `classes_`.

@@ -10,7 +10,7 @@ import numpy as np
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import exact_steps, fused_backend, opacus_backend
-from dpfair_lib.learners.linear import HEAVIEST, WIDEST, LinearClassifier, checked, two_labels
+from dpfair_lib.learners.linear import HEAVIEST, LEFT_OUT, WIDEST, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.settings import Backend, Precision, Steps
 from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
 from dpfair_lib.privacy.accounting import DpSgdRelation
@@ -191,8 +191,8 @@ class DPLogisticRegression(LinearClassifier):
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
         statement = self._statement(steps, features.shape[1] + steps.fit_intercept, delta, secure=secure)
-        if replicates > 1:
-            statement = replace(statement, note=self._note(replicates))
+        note = f"{self._note(replicates)}; {LEFT_OUT}" if replicates > 1 else LEFT_OUT
+        statement = replace(statement, note=note)
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         with np.errstate(all="ignore"):
             weights = train(features, codes, steps, sources)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners.linear import LinearClassifier, checked, two_labels
+from dpfair_lib.learners.linear import LEFT_OUT, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss
 from dpfair_lib.learners.minimiser import bounded_rows, gradient_rounding, minimise
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
@@ -107,7 +107,8 @@ class ObjectivePerturbation(LinearClassifier):
     >>> model.fit(X, adult.y).predict(X).shape
     (500,)
     >>> print(model.privacy_statement_)
-    ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels
+    ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels; not counted: other fits on
+    these rows, such as those of a scaler or of a grid search
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class ObjectivePerturbation(LinearClassifier):
         rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
         n, p = rows.shape
         modulus = self._modulus(lipschitz, n)
-        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC)
+        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
         self.privacy_statement_: PrivacyStatement = source.mark(statement)
         drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus)
         accuracy, distance = self._accuracy(n, p, lipschitz, modulus, farthest / n)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners.linear import LinearClassifier, checked, two_labels
+from dpfair_lib.learners.linear import LEFT_OUT, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LOSSES, Loss
 from dpfair_lib.learners.minimiser import bounded_rows, gradient_rounding, minimise
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
@@ -102,7 +102,8 @@ class OutputPerturbation(LinearClassifier):
     >>> model.fit(X, adult.y).predict(X).shape
     (500,)
     >>> print(model.privacy_statement_)
-    ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels
+    ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels; not counted: other fits on
+    these rows, such as those of a scaler or of a grid search
     """
 
     def __init__(
@@ -172,7 +173,9 @@ class OutputPerturbation(LinearClassifier):
                 f"tolerance: found {tolerance}, expected at least {least:.2g} for {n:,} rows of norm {lipschitz:.3g} "
                 f"and regularization {modulus:.3g}, where rounding could exceed half of it"
             )
-        note = f"each of {replicates} replicates alone; they add up" if replicates > 1 else ""
+        note = (
+            f"each of {replicates} replicates alone; they add up; {LEFT_OUT}" if replicates > 1 else LEFT_OUT
+        )
         statement = PrivacyStatement(
             self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note, mechanism=(self._mechanism(),)
         )

@@ -159,6 +159,8 @@ class Budget:
             If this is another process than the one that made the budget.
         """
         self._check(statement)
+        if statement.free:
+            return self.remaining
         with self._lock:  # between the sum and the new list no other thread may spend
             costs = zip(self._totals, self._filter.cost(statement), strict=True)
             totals = tuple(total + cost for total, cost in costs)
@@ -185,7 +187,7 @@ class Budget:
         ValueError, RuntimeError
             As `spend`; if the statement implies nothing under the budget's relation.
         """
-        return self.spend(convert(statement, self.relation))
+        return self.spend(statement if statement.free else convert(statement, self.relation))
 
     def __enter__(self) -> Self:
         self._check_process()
@@ -201,6 +203,8 @@ class Budget:
         self._check_process()
         if not isinstance(statement, PrivacyStatement):
             raise ValueError(f"statement: found {statement!r}, expected a PrivacyStatement")
+        if statement.free:  # what depends on no record stands beside any relation
+            return
         if statement.relation != self.relation:
             raise ValueError(
                 f"statement: found the relation {statement.relation!r}, expected {self.relation!r}; "

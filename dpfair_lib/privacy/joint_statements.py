@@ -58,7 +58,7 @@ def compose(
     Parameters
     ----------
     *statements : PrivacyStatement
-        One or more statements with the same unit.
+        One or more statements with the same unit. One of ε = δ = 0 goes beside any unit and relation.
     parallel : False or {"position", "coin", "group", "features", "record"}
         False for releases from the same data; otherwise how the data were divided into disjoint parts.
     to : str, optional
@@ -111,8 +111,10 @@ def compose(
         if not isinstance(statement, PrivacyStatement):
             raise ValueError(f"statements: found {statement!r}, expected PrivacyStatement objects")
     if parallel is False and to is not None:
-        return compose(*(convert(statement, to) for statement in statements), delta=delta)
-    units, relations = {s.unit for s in statements}, {s.relation for s in statements}
+        return compose(*(s if s.free else convert(s, to) for s in statements), delta=delta)
+    # what depends on no record stands beside any relation; of several such statements alone it keeps its own
+    counted = [s for s in statements if not s.free] or statements
+    units, relations = {s.unit for s in counted}, {s.relation for s in counted}
     if len(units) > 1:
         raise ValueError(f"statements: found the units {', '.join(sorted(units))}, expected one unit")
     if len(relations) > 1:
@@ -133,7 +135,7 @@ def compose(
     else:
         epsilon, total, how = sum_above(epsilons), sum_above(deltas), "sum"
         mechanism = tuple(
-            m for s in statements for m in s.mechanism or (Mechanism("stated", s.epsilon, s.delta),)
+            m for s in counted for m in s.mechanism or (Mechanism("stated", s.epsilon, s.delta),)
         )
         if delta is not None:
             epsilon, total, how = _fixed_total(mechanism, epsilon, total, delta), float(delta), "tight total"

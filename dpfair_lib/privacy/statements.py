@@ -32,8 +32,8 @@ class PrivacyStatement:
     Parameters
     ----------
     epsilon : float
-        ε > 0. It may be 0 if δ is positive; δ then bounds the total variation distance. It may be infinite, which
-        promises nothing, only with ``guarantee=False``.
+        ε > 0. It may be 0 if δ is positive; δ then bounds the total variation distance. ε = δ = 0 is for what depends
+        on no record, under "add-remove". It may be infinite, which promises nothing, only with ``guarantee=False``.
     delta : float
         δ in [0, 1); 0 for pure privacy.
     relation : str
@@ -99,9 +99,10 @@ class PrivacyStatement:
             _float_above(self.epsilon, epsilon),
             below_one(_float_above(self.delta, delta), "delta"),
         )
-        if epsilon < 0 or epsilon == delta == 0:
+        if epsilon < 0 or (epsilon == delta == 0 and self.relation != "add-remove"):
             raise ValueError(
-                f"epsilon: found {self.epsilon}, expected a number above 0 (or 0 beside a delta above 0)"
+                f"epsilon: found {self.epsilon}, expected a number above 0 (or 0 beside a delta above 0, or under "
+                "'add-remove' for what depends on no record)"
             )
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)
@@ -124,6 +125,11 @@ class PrivacyStatement:
             raise ValueError("guarantee: found True beside an infinite epsilon, expected False with a note")
         if not self.guarantee and not self.note:
             raise ValueError("note: found none, expected why there is no guarantee")
+
+    @property
+    def free(self) -> bool:
+        """Whether ε = δ = 0: nothing here depends on a record, whatever the relation."""
+        return self.epsilon == self.delta == 0
 
     def __str__(self) -> str:
         numbers = f"ε = {_rounded_up(self.epsilon)}"
@@ -230,7 +236,7 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
     Raises
     ------
     ValueError
-        If the implication does not hold, or holds only with δ ≥ 1.
+        If the implication does not hold, or holds only with δ ≥ 1; if the statement costs nothing.
 
     References
     ----------
@@ -239,6 +245,11 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
     one_of(to, "to", RELATIONS)
     if statement.relation == to:
         return statement
+    if statement.free:
+        raise ValueError(
+            f"statement: found ε = δ = 0, expected a cost: what depends on no record needs no conversion to {to!r}, "
+            "and compose takes it beside any relation"
+        )
     conversion = _CONVERSIONS.get((statement.relation, to))
     if conversion is None:
         raise ValueError(

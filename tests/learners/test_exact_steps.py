@@ -17,6 +17,7 @@ from dpfair_lib.learners.exact_steps import (
     integer_gradients,
     prepared,
 )
+from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.learners.settings import Steps
 
 SETTING = {"noise_multiplier": 1.3, "max_grad_norm": 0.7, "sample_rate": 1.0, "count": 3, "learning_rate": 0.2,
@@ -218,7 +219,7 @@ def test_two_secure_fits_differ_and_say_so():
     for fitted in (one, two):
         statement = fitted.privacy_statement_
         assert statement.guarantee
-        assert not statement.note
+        assert statement.note == LEFT_OUT
         assert 0.9999 < statement.epsilon <= 1.0
         assert (statement.delta, statement.relation, statement.accountant) == (1e-4, "add-remove", "pld")
     assert math.isfinite(one.score(X, y))

@@ -11,6 +11,7 @@ from dpfair_lib import DPFermiClassifier, DPLogisticRegression
 from dpfair_lib.learners import opacus_backend
 from dpfair_lib.learners.fermi_penalty import penalty, renyi_information
 from dpfair_lib.learners.fermi_training import printed_noise, train_private
+from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.learners.settings import Steps
 from dpfair_lib.privacy import STUDY_NOTE, dp_sgd_epsilon, dp_sgd_noise
 
@@ -90,7 +91,7 @@ def test_statement_of_the_private_method():
     assert statement.epsilon == dp_sgd_epsilon(model.noise_multiplier_, 20 / N, 5, 1e-5, "pld") <= 2.0
     assert (statement.delta, statement.relation, statement.accountant) == (1e-5, "add-remove", "pld")
     assert "the group frequencies" in statement.public
-    assert statement.note == STUDY_NOTE
+    assert statement.note == f"{LEFT_OUT}; {STUDY_NOTE}"
     assert model.group_frequencies_.tolist() == [0.4, 0.6]
 
 

@@ -95,7 +95,9 @@ def test_no_clipped_row_is_longer_than_stated_in_exact_arithmetic(columns, bound
         clipped, lipschitz = bounded_rows(np.vstack([long, near]), bound, intercept=intercept)
         longest = max(sum(Fraction(x) ** 2 for x in row) for row in clipped.tolist())
         assert longest <= Fraction(lipschitz) ** 2
-        assert longest >= (Fraction(lipschitz) * (1 - Fraction(columns + 20, 2**52))) ** 2  # and nothing is given away
+        assert (
+            longest >= (Fraction(lipschitz) * (1 - Fraction(columns + 20, 2**52))) ** 2
+        )  # and nothing is given away
 
 
 def test_separable_labels_and_weak_regularisation_are_solved():

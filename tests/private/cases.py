@@ -170,11 +170,13 @@ def cases() -> list[Case]:
     import cases_game
     import cases_learners
     import cases_local
+    import cases_preparation
     import cases_samplers
     import cases_steps
     import cases_study
 
     rooms = (
-        cases_counts, cases_game, cases_learners, cases_local, cases_samplers, cases_steps, cases_study
+        cases_counts, cases_game, cases_learners, cases_local, cases_preparation, cases_samplers, cases_steps,
+        cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

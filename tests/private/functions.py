@@ -30,6 +30,8 @@ ASKED = {
     dpf.DPLogisticRegression: ("X",),
     dpf.DPLinearSVM: ("X",),
     dpf.DPFermiClassifier: ("X",),
+    dpf.PrivatePipeline: ("X",),
+    dpf.PrivateSelection: ("X",),
 }
 """Estimator → the data that its predictions are asked for with."""
 LINEAR = (
@@ -56,6 +58,9 @@ def check_predictions(case: Case) -> None:
     asked = {name: data[name] for name in ASKED[type(fitted)]}
     if isinstance(fitted, LINEAR):
         _check_linear(fitted, asked["X"])
+        return
+    if isinstance(fitted, dpf.PrivatePipeline | dpf.PrivateSelection):
+        _check_wrapped(fitted, asked["X"])
         return
     chances = fitted.predict_proba(**asked)
     assert chances.shape == (12, 2)
@@ -93,6 +98,20 @@ def _check_linear(fitted: Any, X: Any) -> None:
     chances = fitted.predict_proba(X)
     assert np.allclose(chances[..., 1], expit(scores), rtol=0, atol=1e-12)
     assert np.allclose(chances.sum(axis=-1), 1, rtol=0, atol=1e-12)
+
+
+def _check_wrapped(fitted: Any, X: Any) -> None:
+    """Raise unless all answers are those of the linear model inside, on the rows as the steps before it map them."""
+    inner, rows = getattr(fitted, "best_estimator_", None), np.asarray(X)
+    if inner is None:
+        *before, (_, inner) = fitted.steps_
+        for _, step in before:
+            rows = step.transform(rows)
+        assert len(before) == 2
+    _check_linear(inner, rows)
+    for name in ("predict", "predict_proba", "decision_function"):
+        assert np.array_equal(getattr(fitted, name)(X), getattr(inner, name)(rows))
+    assert np.array_equal(fitted.classes_, inner.classes_)
 
 
 def _by_label(fitted: Any, groups: list[Any]) -> np.ndarray:

@@ -15,6 +15,12 @@ CASES = cases()
 NO_RELEASE = {
     "dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds.leader_statement": "a statement about given numbers",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
+    "dpfair_lib.learners.linear.LinearClassifier": "what linear classifiers have in common",
+    "dpfair_lib.preparation.cells.Preparation": "what transformers have in common",
+    "dpfair_lib.preparation.cells.without_cost": "a statement of what was declared",
+    "dpfair_lib.preparation.encoding.PublicEncoder": "declared categories: no row is looked at",
+    "dpfair_lib.preparation.imputation.PublicImputer": "declared constants: no row is looked at",
+    "dpfair_lib.preparation.scaling.PublicScaler": "declared bounds: no row is looked at",
     "dpfair_lib.privacy.accounting.dp_sgd_statement": "a statement about numbers that its caller releases",
     "dpfair_lib.privacy.joint_statements.compose": "a statement of statements",
     "dpfair_lib.privacy.noise_source.is_secure": "a reading of one argument",

@@ -26,7 +26,12 @@ ESTIMATORS = [case for case in CASES.values() if isinstance(case.make("study", 0
 def with_epsilon(subject: Any, factor: float) -> Any:
     """Return an estimator, or a function's settings, at so many times the ε."""
     if isinstance(subject, BaseEstimator):
-        return subject.set_params(epsilon=_times(subject.epsilon, factor))
+        own = {
+            name: _times(value, factor)
+            for name, value in subject.get_params().items()
+            if name.rpartition("__")[2] == "epsilon"  # of a pipeline's steps too
+        }
+        return subject.set_params(**own)
     changed = subject.keywords | {"epsilon": _times(subject.keywords["epsilon"], factor)}
     return functools.partial(subject.func, **changed)
 
@@ -57,7 +62,7 @@ def check_statement_stays(case):
     """Raise unless what was fitted stays as it is, whatever becomes of the parameters."""
     fitted = case.release(case.data(), *(("secure", None) if case.secure else ("study", 0)))
     statement, before = statement_of(fitted), picture(parts(fitted))
-    for name in fitted.get_params():
+    for name in fitted.get_params(deep=False):
         setattr(fitted, name, object())
     assert statement_of(fitted) is statement
     assert differences(before, picture(parts(fitted))) == []

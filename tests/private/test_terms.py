@@ -17,6 +17,7 @@ ROWS, BATCH = (
     "the number of rows",
     "the sample rate and the expected batch size, so the number of rows",
 )
+OTHER_FITS = "not counted: other fits on these rows, such as those of a scaler or of a grid search"
 BEHIND = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
 TERMS = {
     "rates replace-within-group": ({f"group sizes of the rows given to fit, {GROUPS}"}, ""),
@@ -33,8 +34,8 @@ TERMS = {
         "the groups of the relation are those of label and sensitive features together",
     ),
     "constants for scaling": ({"number of rows", "bounds of the columns"}, "means and deviations for scaling"),
-    "output perturbation": ({ROWS, LABELS}, ""),
-    "objective perturbation": ({ROWS, LABELS}, ""),
+    "output perturbation": ({ROWS, LABELS}, OTHER_FITS),
+    "objective perturbation": ({ROWS, LABELS}, OTHER_FITS),
     "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
     "exponential learner, repair=False": (
         {"number of rows", "the hypotheses, each a function of one row", GROUPS}, "cgkm.thm-2.privacy: ",
@@ -45,14 +46,23 @@ TERMS = {
     ),
     "DPLogisticRegression": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
     "DPLinearSVM": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
-    "secure DP": ({"the expected batch size, a number given by the user", LABELS}, ""),
+    "secure DP": ({"the expected batch size, a number given by the user", LABELS}, OTHER_FITS),
     "secure fermi, frequency_epsilon": (
         {BATCH, LABELS, "the groups"}, "sum of 2 parts; group frequencies from noisy counts",
     ),
-    "secure fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, ""),
+    "secure fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, OTHER_FITS),
     "fermi, frequency_epsilon": ({BATCH, LABELS, "the groups"}, "group frequencies from noisy counts"),
-    "fermi, group_frequencies": ({BATCH, LABELS, "the groups", "the group frequencies"}, STUDY_NOTE),
+    "fermi, group_frequencies": (
+        {BATCH, LABELS, "the groups", "the group frequencies"}, f"{OTHER_FITS}; {STUDY_NOTE}",
+    ),
     "fermi, as_run": ({ROWS, "the group frequencies"}, "frequencies of the groups are used without noise"),
+    "scaler": ({"the columns", "bounds of the scaled columns"}, ""),
+    "imputer": ({"the columns", "bounds of the filled columns", "categories of the filled columns"}, ""),
+    "pipeline": (
+        {"the columns", "constants for missing values", "bounds of the scaled columns", ROWS, LABELS},
+        f"sum of 3 parts; no row is looked at; {OTHER_FITS}",
+    ),
+    "selection": ({ROWS, LABELS, "which rows are held out"}, "maximum of 2 parts split by position; sum of 3 parts"),
     "support vectors": (set(), "refuted: how many support vectors there are and their labels are released"),
 }  # fmt: skip
 """How a case's name begins → all that is public, and what the note must say; empty where it must be empty."""
