@@ -22,6 +22,7 @@ import dpfair_lib as dpf
 
 ASKED = {
     dpf.PrivateFairPostprocessor: ("y_pred", "sensitive_features"),
+    dpf.PrivateFairClassifier: ("X", "sensitive_features"),
     dpf.EqualizedOddsPostprocessor: ("y_pred", "sensitive_features"),
     dpf.ExponentialFairLearner: ("X", "sensitive_features"),
     dpf.PrivateNoRegretFair: ("X",),

@@ -35,6 +35,27 @@ TERMS = {
     "constants for scaling": ({"number of rows", "bounds of the columns"}, "means and deviations for scaling"),
     "output perturbation": ({ROWS, LABELS}, ""),
     "objective perturbation": ({ROWS, LABELS}, ""),
+    "joined replace-within-group shared": (
+        {ROWS, LABELS, f"group sizes of the rows given to fit, {GROUPS}"}, "sum of 2 parts; converted from replace-one",
+    ),
+    "joined replace-within-group split": (
+        {ROWS, LABELS, f"group sizes of each part of the rows, {GROUPS}"},
+        "maximum of 2 parts split by position; converted from replace-one",
+    ),
+    "joined replace-one shared": (
+        {ROWS, LABELS, f"number of rows, divisors fixed beforehand, {GROUPS}"}, "sum of 2 parts",
+    ),
+    "joined replace-one split": (
+        {ROWS, LABELS, f"number of rows, divisors fixed beforehand, {GROUPS}"}, "maximum of 2 parts split by position",
+    ),
+    "joined sensitive-attribute shared": (
+        {ROWS, LABELS, "everything but who is in which group, divisors fixed beforehand"},
+        "sum of 2 parts; converted from replace-one",
+    ),
+    "joined sensitive-attribute split": (
+        {ROWS, LABELS, "everything but who is in which group, divisors fixed beforehand"},
+        "maximum of 2 parts split by position; converted from replace-one",
+    ),
     "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
     "exponential learner, repair=False": (
         {"number of rows", "the hypotheses, each a function of one row", GROUPS}, "cgkm.thm-2.privacy: ",
