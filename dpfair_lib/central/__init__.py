@@ -13,6 +13,7 @@ from dpfair_lib.central.planning import BudgetSplit, adjustment_share, records_n
 from dpfair_lib.central.postprocessor import FairPostprocessor
 from dpfair_lib.central.private_classifier import PrivateFairClassifier
 from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
+from dpfair_lib.central.shared_rows import rate_bias_bound
 
 __all__ = [
     "BudgetSplit",
@@ -28,6 +29,7 @@ __all__ = [
     "optimal_change",
     "parity_bound",
     "parity_violation_probability",
+    "rate_bias_bound",
     "records_needed",
     "split_budget",
 ]

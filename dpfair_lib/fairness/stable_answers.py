@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import math
 import secrets
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -131,9 +130,14 @@ class StableAnswers:
         ValueError
             If there is no row or no column, or if an entry is missing, infinite or of another type.
         """
-        purpose = _framed(b"p", self.purpose.encode())
-        numbers = [_number(self._key, purpose + message) for message in _messages(identifiers)]
-        return PersonalDraws(np.array(numbers))
+        start, rows = _framed(b"p", self.purpose.encode("utf-8", "surrogatepass")), _rows(identifiers)
+        drawn: dict[tuple[Any, ...], bytes] = {}
+        for row in rows:
+            if row not in drawn:
+                message = start + b"".join(map(_encoded, row))
+                drawn[row] = hmac.digest(self._key, message, "sha256")[:8]
+        words = np.frombuffer(b"".join([drawn[row] for row in rows]), dtype=">u8")
+        return PersonalDraws((words >> np.uint64(64 - DIGITS)) / 2.0**DIGITS)
 
     def __repr__(self) -> str:
         return f"StableAnswers(key=<not shown>, purpose={self.purpose!r})"
@@ -145,26 +149,25 @@ class StableAnswers:
         )
 
 
-def _number(key: bytes, message: bytes) -> float:
-    digest = hmac.digest(key, message, "sha256")
-    return (int.from_bytes(digest[:8], "big") >> (64 - DIGITS)) / 2**DIGITS
-
-
-def _messages(identifiers: Any) -> Iterator[bytes]:
-    """Yield one message for each row; two are equal only if all entries are."""
-    rows = identifiers.detach().cpu().numpy() if hasattr(identifiers, "detach") else identifiers
-    if hasattr(rows, "columns"):
+def _rows(identifiers: Any) -> list[tuple[Any, ...]]:
+    """Return the entries of each row."""
+    given = identifiers.detach().cpu().numpy() if hasattr(identifiers, "detach") else identifiers
+    if hasattr(given, "columns"):
         # column by column: the array of a mixed table would turn numbers of one type into another
-        columns = [_listed(rows.iloc[:, at]) for at in range(rows.shape[1])]
+        columns = [_listed(given.iloc[:, at]) for at in range(given.shape[1])]
     else:
-        array = rows if hasattr(rows, "dtype") else _array(rows)
+        array = given if hasattr(given, "dtype") else _array(given)
         if getattr(array, "ndim", 1) not in (1, 2):
             raise ValueError(f"identifiers: found shape {array.shape}, expected one or two dimensions")
         columns = [_listed(array)] if array.ndim == 1 else [_listed(column) for column in array.T]
     if not columns or not columns[0]:
         raise ValueError("identifiers: found none, expected one for each row")
-    for at, row in enumerate(zip(*columns, strict=True)):
-        yield b"".join(_encoded(entry, at) for entry in row)
+    kinds = {type(entry) for column in columns for entry in column}
+    if strange := sorted(kind.__name__ for kind in kinds - {str, bytes, int, float, bool}):
+        raise ValueError(
+            f"identifiers: found values of the type {strange[0]}, expected numbers, strings or bytes"
+        )
+    return list(zip(*columns, strict=True))
 
 
 def _array(rows: Any) -> np.ndarray:
@@ -184,22 +187,17 @@ def _listed(column: Any) -> list[Any]:
     return [entry.item() if isinstance(entry, np.generic) else entry for entry in column.tolist()]
 
 
-def _encoded(entry: Any, at: int) -> bytes:
+def _encoded(entry: Any) -> bytes:
     """Return an identifier as bytes with its type and length; equal numbers of any type are encoded alike."""
     if isinstance(entry, str):
         return _framed(b"s", entry.encode("utf-8", "surrogatepass"))
     if isinstance(entry, bytes):
         return _framed(b"b", entry)
-    if isinstance(entry, float) and math.isfinite(entry) and not entry.is_integer():
+    if isinstance(entry, float) and not math.isfinite(entry):
+        raise ValueError(f"identifiers: found {entry}, expected finite numbers, none of them missing")
+    if isinstance(entry, float) and not entry.is_integer():
         return _framed(b"f", entry.hex().encode())
-    if isinstance(entry, int) or (isinstance(entry, float) and math.isfinite(entry)):  # True and False too
-        return _framed(b"i", b"%x" % int(entry))
-    kind = "a missing or infinite value" if _is_none(entry) else f"a value of the type {type(entry).__name__}"
-    raise ValueError(f"identifiers: found {kind} at position {at}, expected a number, a string or bytes")
-
-
-def _is_none(entry: Any) -> bool:
-    return entry is None or isinstance(entry, float) or type(entry).__name__ in ("NAType", "NaTType")
+    return _framed(b"i", b"%x" % int(entry))  # True and False too
 
 
 def _framed(kind: bytes, value: bytes) -> bytes:

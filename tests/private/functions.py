@@ -116,6 +116,17 @@ def check_parity(fitted: dpf.PrivateFairPostprocessor) -> None:
     assert abs(fitted.target_rate_ - rates.mean()) < 1e-12
 
 
+def check_joined(fitted: dpf.PrivateFairClassifier, data: dict[str, Any]) -> None:
+    """Raise unless chances are those of the released weights and rates: both groups moved to the rate between them."""
+    chosen = np.asarray(data["X"]) @ fitted.learner_.coef_[0] + fitted.learner_.intercept_[0] > 0
+    rate = np.array([fitted.postprocessor_.noisy_rates_[one] for one in data["sensitive_features"]])
+    middle = np.mean(list(fitted.postprocessor_.noisy_rates_.values()))
+    down = np.minimum(middle / np.maximum(rate, 1e-300), 1)
+    up = np.where(rate < middle, (middle - rate) / np.maximum(1 - rate, 1e-300), 0)
+    chances = fitted.predict_proba(data["X"], sensitive_features=data["sensitive_features"])
+    assert np.allclose(chances[:, 1], np.where(chosen, down, up), rtol=0, atol=1e-12)
+
+
 def check_odds(fitted: dpf.EqualizedOddsPostprocessor) -> None:
     """Raise unless people with the released counts have rates within the limits, at the fewest errors that allows."""
     groups = fitted.groups_
