@@ -118,7 +118,9 @@ def test_with_little_noise_both_groups_are_selected_alike_and_the_labels_keep_th
             assert named.classes_.tolist() == sorted(names)
             assert (named.classes_[named.learner_.predict(X)] == given).mean() > 0.75
             said = named.predict(X, sensitive_features=GROUP, random_state=0)
-            assert (said == given).mean() > 0.55  # parity has its price; labels that change places: below 0.45
+            assert (
+                said == given
+            ).mean() > 0.55  # parity has its price; labels that change places: below 0.45
 
 
 def test_the_default_share_is_that_of_public_sizes():
