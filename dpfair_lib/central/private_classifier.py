@@ -15,13 +15,15 @@ from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import as_count, as_groups, check_lengths
+from dpfair_lib.central.parity import noise_levels
 from dpfair_lib.central.planning import adjustment_share
 from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.learners.linear import checked, two_labels
-from dpfair_lib.learners.objective_perturbation import ObjectivePerturbation
+from dpfair_lib.learners.objective_perturbation import PUBLIC, ObjectivePerturbation
 from dpfair_lib.privacy import PrivacyStatement, compose, convert
-from dpfair_lib.privacy.noise_source import NoiseSource, is_secure, replicate_seeds
+from dpfair_lib.privacy.noise_source import NoiseSource, is_secure, mark_noise, replicate_seeds
+from dpfair_lib.privacy.open_budgets import charged_as_one
 from dpfair_lib.privacy.rounding import below
 from dpfair_lib.privacy.sampling import Noise
 
@@ -143,7 +145,8 @@ class PrivateFairClassifier(BaseEstimator):
         ValueError
             If a parameter is out of its range or unknown; if both or none of ``learner`` and ``feature_bound`` are
             given; if the relation needs ``group_sizes``; if an argument is malformed; if there are not exactly two
-            labels and two groups; if one of the parts of split rows is empty; as the learner and
+            labels and two groups; if one of the parts of split rows is empty; if the learner's statement is not of the
+            ε and δ given to it, under replace-one; if too little is left of an open `Budget`; as the learner and
             `PrivateFairPostprocessor`.
         """
         epsilon, relation = self._check()
@@ -158,12 +161,17 @@ class PrivateFairClassifier(BaseEstimator):
         for_counts = epsilon if self.rows == "split" else below(Fraction(epsilon) * Fraction(self.share_))
         for_learner = epsilon if self.rows == "split" else below(Fraction(epsilon) - Fraction(for_counts))
         learner, postprocessor = self._estimators(for_learner, for_counts, sizes, len(features), adjusting)
-        self.learner_ = learner.fit(features[training], codes[training])
-        with np.errstate(all="ignore"):  # a warning would tell of a row whose score overflows
-            y_pred = self.learner_.predict(features[adjusting])
-        self.postprocessor_ = postprocessor.fit(y_pred, sensitive_features=group[adjusting])
+        planned = self._planned(for_learner, postprocessor)
+        with charged_as_one(self._together(relation, *planned)):
+            self.learner_ = learner.fit(features[training], codes[training])
+            with np.errstate(all="ignore"):  # a warning would tell of a row whose score overflows
+                y_pred = self.learner_.predict(features[adjusting])
+            self.postprocessor_ = postprocessor.fit(y_pred, sensitive_features=group[adjusting])
         self.groups_ = self.postprocessor_.groups_
-        self.privacy_statement_ = self._statement(relation)
+        _check_as_planned(self.learner_.privacy_statement_, planned[0])
+        self.privacy_statement_ = self._together(
+            relation, self.learner_.privacy_statement_, self.postprocessor_.privacy_statement_
+        )
         return self
 
     def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
@@ -296,9 +304,19 @@ class PrivateFairClassifier(BaseEstimator):
             random_state=seeds[1], **common,
         )  # fmt: skip
 
-    def _statement(self, relation: str) -> PrivacyStatement:
+    def _planned(
+        self, for_learner: float, postprocessor: PrivateFairPostprocessor
+    ) -> tuple[PrivacyStatement, PrivacyStatement]:
+        """Return both statements before anything is fitted, for budgets that are open."""
+        trained = PrivacyStatement(for_learner, self.delta, "replace-one", public=PUBLIC)
+        counted = postprocessor._cost(noise_levels(postprocessor.epsilon))
+        return mark_noise(trained, self.noise), mark_noise(counted, self.noise)
+
+    def _together(
+        self, relation: str, trained: PrivacyStatement, counted: PrivacyStatement
+    ) -> PrivacyStatement:
         """Compose the two statements; the learner's speaks of replaced records, whatever their group."""
-        parts = convert(self.learner_.privacy_statement_, relation), self.postprocessor_.privacy_statement_
+        parts = convert(trained, relation), counted
         if self.rows == "shared":
             return compose(*parts)
         total = compose(*parts, parallel="position")
@@ -307,6 +325,12 @@ class PrivateFairClassifier(BaseEstimator):
             each.replace("of the rows given to fit", "of each part of the rows") for each in total.public
         )
         return replace(total, public=public)
+
+
+def _check_as_planned(found: PrivacyStatement, planned: PrivacyStatement) -> None:
+    terms = [(s.epsilon, s.delta, s.relation, s.unit, s.guarantee) for s in (found, planned)]
+    if terms[0] != terms[1]:
+        raise ValueError(f"learner: found the statement {found}, expected {planned}")
 
 
 def held_out(n: int, share: float) -> np.ndarray:

@@ -139,6 +139,31 @@ def test_another_learner():
     assert (other.epsilon, hasattr(other, "coef_")) == (9.0, False)
 
 
+class Careless(dpf.OutputPerturbation):
+    """A learner whose noise is not of the ε that it is given."""
+
+    def fit(self, X, y):
+        self.epsilon = 2 * self.epsilon
+        return super().fit(X, y)
+
+
+def test_a_learner_that_costs_more_than_its_part_is_refused():
+    careless = Careless(regularization=0.05, feature_bound=1.0, epsilon=9.0, delta=0.5)
+    with pytest.raises(
+        ValueError, match=r"learner: found the statement NO GUARANTEE: ε = 3.2, .*, expected .* ε = 1.6"
+    ):
+        fitted(feature_bound=None, learner=careless, share=0.2)
+
+
+def test_an_open_budget_is_charged_once_for_both():
+    for rows in ("shared", "split"):
+        budget = dpf.Budget(2.0, 1e-5, "replace-within-group")
+        with budget:
+            found = fitted(rows=rows, noise="secure", random_state=None)
+        assert budget.spent == (found.privacy_statement_,)
+        assert budget.remaining == (0.0, 0.0)
+
+
 def test_forms_of_input():
     want = fitted().predict_proba(X, sensitive_features=GROUP)
     frame = pd.DataFrame(X, columns=list("abc"))

@@ -38,7 +38,6 @@ def _every_second(_, n):
 
 
 FAULTS = {
-    "the learner has the whole ε": ("joined replace-one shared", "_estimators", _all_to_the_learner),
     "the counts have the whole ε": ("joined replace-within-group shared", "_estimators", _all_to_the_counts),
     "one record moves one count only": ("joined replace-one split", "_estimators", _counts_of_one_group),
     "a group that changes moves one count only": (
@@ -55,6 +54,13 @@ def test_noise_that_does_not_pay_for_the_statement_is_caught(fault, monkeypatch)
     check_secure(CASES[name], CASES[name].data())
     monkeypatch.setattr(JOINED, method, planted)
     assert caught(check_secure, CASES[name], CASES[name].data())
+
+
+def test_a_learner_that_has_the_whole_epsilon_is_refused(monkeypatch):
+    case = CASES["joined replace-one shared"]
+    monkeypatch.setattr(JOINED, "_estimators", _all_to_the_learner)
+    with pytest.raises(ValueError, match=r"learner: found the statement ε = 0\.8"):
+        case.release(case.data())
 
 
 def _keeping(what):

@@ -75,7 +75,8 @@ def run_trial(
         chance = model.predict_proba(X[test], sensitive_features=group[test])[:, 1]
         yield {
             "split": split, "way": way, "epsilon": epsilon, "share": model.share_,
-            "accuracy": float(np.where(y[test] == 1, chance, 1 - chance).mean()), "gap": abs(float(np.diff(rates[1])[0])),
+            "accuracy": float(np.where(y[test] == 1, chance, 1 - chance).mean()),
+            "gap": abs(float(np.diff(rates[1])[0])),
             "plain_accuracy": float((model.learner_.predict(X[test]) == y[test]).mean()),
             "plain_gap": abs(float(np.diff(rates[0])[0])), "fitted_gap": abs(float(np.diff(fitted[1])[0])),
             **{f"excess_{a}": float(fitted[0][a] - rates[0][a]) for a in (0, 1)},
