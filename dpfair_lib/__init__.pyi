@@ -2,6 +2,7 @@
 
 from . import margins as margins
 from .central import FairPostprocessor as FairPostprocessor
+from .central import PrivateFairClassifier as PrivateFairClassifier
 from .central import PrivateFairPostprocessor as PrivateFairPostprocessor
 from .central import change_lower_bound as change_lower_bound
 from .central import expected_parity_bound as expected_parity_bound
@@ -15,6 +16,7 @@ from .compatibility import pure_dp_feasible as pure_dp_feasible
 from .datasets import Dataset as Dataset
 from .datasets import load as load
 from .datasets import synthetic as synthetic
+from .fairness import StableAnswers as StableAnswers
 from .fairness import accuracy_parity_difference as accuracy_parity_difference
 from .fairness import data_unfairness as data_unfairness
 from .fairness import data_unfairness_from_rates as data_unfairness_from_rates

@@ -215,6 +215,16 @@ def bases():
         "PrivateSelection": estimator(
             dpf.PrivateSelection, rows, candidates=(perturbed,), epsilon=1.0, holdout_every=5, delta=1e-5, **study
         ),
+        "PrivateFairClassifier": estimator(
+            dpf.PrivateFairClassifier, {**rows, **people}, epsilon=1.0, delta=1e-5, feature_bound=5.0, share=0.2,
+            classes=[0, 1], **study,
+        ),
+        "PrivateFairClassifier, split": estimator(
+            dpf.PrivateFairClassifier, {**rows, **people}, epsilon=1.0, delta=0, feature_bound=5.0, share=0.5,
+            relation="replace-one", rows="split", group_sizes={0: 20, 1: 20},
+        ),
+        "StableAnswers": (dpf.StableAnswers, {"key": bytes(16), "purpose": "loans"}),
+        "StableAnswers.of": (dpf.StableAnswers(bytes(16)).of, {"identifiers": [1, 2, 3]}),
         "DPLogisticRegression": estimator(dpf.DPLogisticRegression, rows, **sgd, **study),
         "DPLinearSVM": estimator(dpf.DPLinearSVM, rows, **sgd, **study),
         "ExponentialFairLearner": estimator(

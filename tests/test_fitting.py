@@ -46,6 +46,11 @@ CASES = {
         ), ((X, FLAG), {}), ((X[:, :2], YES), {}),
         {"delta": 1e-300},
     ),
+    "private and fair": (
+        dpf.PrivateFairClassifier(feature_bound=1.0, epsilon=1.0, delta=1e-3, **STUDY),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"share": 1e-13},
+    ),
     "logistic regression": (
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED),
         ((X, FLAG), {}), ((X[:, :2], YES), {}), {"learning_rate": 1e300},

@@ -99,6 +99,17 @@ DECLARED = {
     "classes of perturbed objectives": lambda known: dpf.ObjectivePerturbation(
         feature_bound=1.0, epsilon=1.0, delta=1e-3, classes=known, **STUDY
     ).fit(X, np.where(Y, "b", "a")),
+    "classes beside groups": lambda known: dpf.PrivateFairClassifier(
+        feature_bound=1.0, epsilon=1.0, delta=1e-3, classes=known, **STUDY
+    ).fit(X, np.where(Y, "b", "a"), sensitive_features=GROUP),
+    "groups beside classes": lambda known: dpf.PrivateFairClassifier(
+        feature_bound=1.0,
+        epsilon=1.0,
+        delta=1e-3,
+        relation="replace-one",
+        group_sizes=dict.fromkeys(known, 8),
+        **STUDY,
+    ).fit(X, Y, sensitive_features=GROUP),
     "groups of a learner": lambda known: dpf.ExponentialFairLearner(
         [lambda x, _: np.ones(len(x))], epsilon=1.0, delta=0.1, groups=known, **STUDY
     ).fit(X, Y, sensitive_features=GROUP),
@@ -125,7 +136,7 @@ def test_all_that_declare_labels_treat_them_alike(name):
     DECLARED[name](["a", "b"])
     with pytest.raises(ValueError, match=r"found (group )?'b'.* (position|row) \d, expected one of"):
         DECLARED[name](["a", "c"])
-    if name != "groups of rates":  # a mapping has no key twice
+    if name not in ("groups of rates", "groups beside classes"):  # a mapping has no key twice
         with pytest.raises(ValueError, match=r"found .*, expected .*distinct labels, none of them missing"):
             DECLARED[name](["a", "a"])
     with pytest.raises(ValueError, match=r"found .*, expected .*distinct labels, none of them missing"):

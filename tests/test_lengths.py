@@ -33,6 +33,8 @@ TRAINED = {"delta": 1e-3, "steps": 1, "learning_rate": 0.1, "noise": "study", "r
 ODDS = dpf.EqualizedOddsPostprocessor(gamma=0.1)
 PROJECTION = dpf.FairProjection("demographic_parity", tolerance=0.1)
 RULES = [lambda x, _: np.zeros(len(x)), lambda x, _: np.ones(len(x))]
+JOINED = dpf.PrivateFairClassifier(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)
+SEEN = {"X": X, "sensitive_features": GROUP}
 LEARNER = dpf.ExponentialFairLearner(RULES, epsilon=1.0, delta=0.1, **STUDY)
 CERTIFIED = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "rng": np.random.default_rng(0)}
 
@@ -75,6 +77,9 @@ CASES = {
     "EqualizedOddsPostprocessor.predict_proba": (ODDS.predict_proba, ADJUSTED, {}),
     "FairPostprocessor.fit": (dpf.FairPostprocessor().fit, {**TAUGHT, "scores": SCORES}, {}),
     "FairPostprocessor.predict": (dpf.FairPostprocessor().fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
+    "PrivateFairClassifier.fit": (JOINED.fit, ROWS, {}),
+    "PrivateFairClassifier.predict": (JOINED.fit(**ROWS).predict, SEEN, {"random_state": 0}),
+    "PrivateFairClassifier.predict_proba": (JOINED.predict_proba, SEEN, {}),
     "PrivateFairPostprocessor.fit": (dpf.PrivateFairPostprocessor(1.0, **STUDY).fit, ADJUSTED, {}),
     "FairProjection.fit": (PROJECTION.fit, {**CHANCES, "y": Y}, {}),
     "FairProjection.predict": (PROJECTION.fit(**CHANCES, y=Y).predict, CHANCES, {}),

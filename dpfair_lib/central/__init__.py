@@ -9,14 +9,18 @@ from dpfair_lib.central.parity import (
     parity_bound,
     parity_violation_probability,
 )
-from dpfair_lib.central.planning import BudgetSplit, records_needed, split_budget
+from dpfair_lib.central.planning import BudgetSplit, adjustment_share, records_needed, split_budget
 from dpfair_lib.central.postprocessor import FairPostprocessor
+from dpfair_lib.central.private_classifier import PrivateFairClassifier
 from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
+from dpfair_lib.central.shared_rows import rate_bias_bound
 
 __all__ = [
     "BudgetSplit",
     "FairPostprocessor",
+    "PrivateFairClassifier",
     "PrivateFairPostprocessor",
+    "adjustment_share",
     "change_lower_bound",
     "excess_change_probability",
     "expected_parity_bound",
@@ -25,6 +29,7 @@ __all__ = [
     "optimal_change",
     "parity_bound",
     "parity_violation_probability",
+    "rate_bias_bound",
     "records_needed",
     "split_budget",
 ]

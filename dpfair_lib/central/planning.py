@@ -119,3 +119,47 @@ def split_budget(epsilon: float, n: Any, gap: float, eta: float, *, parallel: bo
             f"epsilon: found {total}, expected more than {spent:.6g}, which the rates need alone"
         )
     return BudgetSplit(total - spent, groups)
+
+
+def adjustment_share(n: Any, epsilon: float, *, moved: int = 1, inflation: float = 0.1) -> float:
+    """Return which share of a total ε the noisy rates need, if the classifier is trained on the same rows.
+
+    The parity gap is about |Δ₀ − Δ₁|, where Δ_a is the error of a group's rate. Sampling gives it a variance of at most
+    Σ 1/(4n_a), and noise adds at most Σ 2/(n_a ε_a)². The share is the least with which the noise lengthens the
+    standard deviation by the factor 1 + ``inflation``, but at most one half: if noise dominates, both releases err in
+    proportion to one over their ε.
+
+    Parameters
+    ----------
+    n : int or (int, int)
+        Rows of each group.
+    epsilon : float
+        The total ε.
+    moved : {1, 2}
+        How many of the two counts one record can move; each of them gets as large a part of the rates' ε.
+    inflation : float
+        How much of the gap noise may cause, relative to sampling; above 0.
+
+    Returns
+    -------
+    float
+        In (0, ½].
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import adjustment_share
+    >>> round(adjustment_share((10_000, 20_000), 1.0), 3)
+    0.056
+    """
+    counts, total = sizes(n), positive(epsilon, "epsilon")
+    if moved not in (1, 2):
+        raise ValueError(f"moved: found {moved!r}, expected 1 or 2")
+    room = (1 + positive(inflation, "inflation")) ** 2 - 1
+    noise = sum(2 / k**2 for k in counts)
+    sampling = sum(1 / (4 * k) for k in counts)
+    return min(moved * math.sqrt(noise / (sampling * room)) / total, 0.5)

@@ -16,7 +16,7 @@ from dpfair_lib.fairness.draws import drawn_labels
 
 
 class RandomFlips(BaseEstimator):
-    """What is fitted to flip predictions applies the flips; who is flipped is drawn anew at each call."""
+    """What is fitted to flip predictions applies the flips; who is flipped is drawn at each call."""
 
     groups_: list[Any]
     rules_: dict[Any, FlipRule]
@@ -64,8 +64,9 @@ class RandomFlips(BaseEstimator):
         ----------
         y_pred, sensitive_features, scores : array of shape (n,)
             As in `predict_proba`.
-        random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-            Source of the draws. With None, every call draws differently.
+        random_state : int, numpy.random.Generator, numpy.random.RandomState, PersonalDraws or None
+            Source of the draws. With None, every call draws differently; with ``StableAnswers().of(identifiers)`` the
+            same person gets the same answer at every call.
 
         Returns
         -------
@@ -85,9 +86,9 @@ class FairPostprocessor(RandomFlips):
     """Give two groups the same selection rate, and change as few predictions as possible.
 
     Both groups get one common rate. In the group with the higher rate, some selected people are rejected; in the other
-    group, some rejected people are selected. These people are drawn at random, again at every call of `predict`. The
-    rates are equal in expectation on the rows given to `fit`; on other rows they differ by the sampling error. This
-    estimator gives no privacy: `rates_` and every prediction depend on the data without noise.
+    group, some rejected people are selected. These people are drawn at random, again at every call of `predict` without
+    `StableAnswers`. The rates are equal in expectation on the rows given to `fit`; on other rows they differ by the
+    sampling error. This estimator gives no privacy: `rates_` and every prediction depend on the data without noise.
 
     Parameters
     ----------

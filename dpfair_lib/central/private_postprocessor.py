@@ -168,6 +168,14 @@ class PrivateFairPostprocessor(RandomFlips):
         return float(add([count], noise_scale(1, epsilon))[0])
 
     def _statement(self, epsilons: tuple[float, float], source: NoiseSource) -> PrivacyStatement:
+        statement = self._cost(epsilons)
+        if statement.guarantee:
+            return source.mark(statement)
+        charge(statement)
+        return statement
+
+    def _cost(self, epsilons: tuple[float, float]) -> PrivacyStatement:
+        """Return what a release with secure noise costs; nothing is charged."""
         one_of(self.mechanism, "mechanism", MECHANISMS)
         relation = one_of(self.relation, "relation", _PUBLIC)
         # without noise nothing is promised, whatever moves
@@ -182,7 +190,7 @@ class PrivateFairPostprocessor(RandomFlips):
         if self.group_sizes is not None:
             public = public.replace("group sizes of the rows given to fit", "group sizes")
         if not finite:
-            nothing = PrivacyStatement(
+            return PrivacyStatement(
                 math.inf,
                 0.0,
                 relation,
@@ -190,11 +198,9 @@ class PrivateFairPostprocessor(RandomFlips):
                 guarantee=False,
                 note="a rate is released without noise",
             )
-            charge(nothing)
-            return nothing
         # one or two counts move by 1 each, and the ratios of vectors of Laplace noise add up
         laplace = (mechanisms.Mechanism("laplace", total),) if self.mechanism == "laplace" else ()
-        return source.mark(PrivacyStatement(total, 0.0, relation, public=(public,), mechanism=laplace))
+        return PrivacyStatement(total, 0.0, relation, public=(public,), mechanism=laplace)
 
     @staticmethod
     def _declared_groups(sizes: Any) -> list[Any]:

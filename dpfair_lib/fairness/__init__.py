@@ -11,9 +11,11 @@ from dpfair_lib.fairness.metrics import (
     mean_equalized_odds_difference,
 )
 from dpfair_lib.fairness.rates import accuracies, label_rates, population_rates, selection_rates
+from dpfair_lib.fairness.stable_answers import StableAnswers
 
 __all__ = [
     "LinearForm",
+    "StableAnswers",
     "accuracies",
     "accuracy_parity_difference",
     "data_unfairness",

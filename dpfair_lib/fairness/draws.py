@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_groups, as_probabilities, check_lengths
+from dpfair_lib._validation import as_count, as_groups, as_numbers, as_probabilities, check_lengths
+from dpfair_lib.fairness.stable_answers import PersonalDraws
 
 
 def drawn_labels(chances: np.ndarray, random_state: Any) -> np.ndarray:
@@ -17,14 +18,16 @@ def drawn_labels(chances: np.ndarray, random_state: Any) -> np.ndarray:
     ----------
     chances : ndarray of shape (n,)
         Chance of the label 1.
-    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of the draws; None draws afresh at every call.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState, PersonalDraws or None
+        Source of the draws; None draws afresh at every call, `StableAnswers.of` people gives each the same draw always.
 
     Returns
     -------
     ndarray of shape (n,)
         Labels 0 and 1.
     """
+    if isinstance(random_state, PersonalDraws):
+        return (random_state.numbers(len(chances)) < chances).astype(np.int64)
     # here, as gaps alone need no scikit-learn
     from sklearn.utils import check_random_state
 
@@ -32,36 +35,43 @@ def drawn_labels(chances: np.ndarray, random_state: Any) -> np.ndarray:
     return (rng.uniform(size=len(chances)) < chances).astype(np.int64)
 
 
-def count_law(probabilities: Any) -> np.ndarray:
+def count_law(probabilities: Any, people: Any = None) -> np.ndarray:
     """Return the law of the number of successes of independent trials.
 
     Parameters
     ----------
     probabilities : array of shape (n,)
         Chance of success of each trial; `Fraction` entries stay exact.
+    people : array of shape (n,), optional
+        How many share each trial, and so count together; whole numbers of at least 1. By default 1 each.
 
     Returns
     -------
-    ndarray of shape (n + 1,)
-        P(i successes), i = 0, …, n.
+    ndarray of shape (N + 1,)
+        P(i successes), i = 0, …, N, where N is the number of people.
 
     Raises
     ------
     ValueError
-        If an entry is outside [0, 1].
+        If an entry is outside [0, 1], or a number of people is not a whole number of at least 1.
     """
     chances = as_probabilities(probabilities, "probabilities")
-    exact = chances.dtype == object
-    law = np.full(chances.size + 1, Fraction(0) if exact else 0.0)
+    counted = np.ones(chances.size) if people is None else as_numbers(people, "people")
+    check_lengths(probabilities=chances, people=counted)
+    together = [as_count(int(m) if m == int(m) else m, "people", 1) for m in counted.tolist()]
+    exact, done = chances.dtype == object, 1
+    law = np.full(sum(together) + 1, Fraction(0) if exact else 0.0)
     law[0] = law[0] + 1
-    for done, chance in enumerate(chances.tolist(), 1):
-        law[1 : done + 1] = law[1 : done + 1] * (1 - chance) + law[:done] * chance
-        law[0] *= 1 - chance
+    for chance, m in zip(chances.tolist(), together, strict=True):
+        hit = law[:done] * chance
+        law[:done] *= 1 - chance
+        law[m : done + m] += hit
+        done += m
     return law
 
 
-def expected_parity_difference(pred: Any, *, sensitive_features: Any) -> Any:
-    """Return the expected parity gap of labels that are drawn independently, one draw per row.
+def expected_parity_difference(pred: Any, *, sensitive_features: Any, identifiers: Any = None) -> Any:
+    """Return the expected parity gap of labels that are drawn independently, one draw per row or per identifier.
 
     The rates of one draw differ even where the expected rates do not, so this is never smaller than
     `demographic_parity_difference` of the same probabilities.
@@ -70,6 +80,9 @@ def expected_parity_difference(pred: Any, *, sensitive_features: Any) -> Any:
     ----------
     pred, sensitive_features : array of shape (n,)
         As in `selection_rates`; work and memory grow like n² and n.
+    identifiers : array of shape (n,), optional
+        Rows of one group with equal identifiers share one draw, as by `StableAnswers`. Rows of different groups never
+        do: if an identifier may occur in both groups, the group has to be a part of what is hashed.
 
     Returns
     -------
@@ -79,15 +92,22 @@ def expected_parity_difference(pred: Any, *, sensitive_features: Any) -> Any:
     Raises
     ------
     ValueError
-        As `selection_rates`.
+        As `selection_rates`; if rows of one group with equal identifiers have different chances.
     """
     pred = as_probabilities(pred, "pred")
     levels, codes = as_groups(sensitive_features)
-    check_lengths(pred=pred, sensitive_features=codes)
+    people = np.arange(len(pred)) if identifiers is None else as_groups(identifiers, "identifiers")[1]
+    check_lengths(pred=pred, sensitive_features=codes, identifiers=people)
     exact = pred.dtype == object
     above, below, grids = [], [], []
     for code in range(len(levels)):
-        law = count_law(pred[codes == code])
+        _, first, where, together = np.unique(people[codes == code], True, True, True)
+        chances = pred[codes == code][first]
+        if (chances[where] != pred[codes == code]).any():
+            raise ValueError(
+                "identifiers: found equal ones with different chances, expected one chance for each"
+            )
+        law = count_law(chances, together)
         n = law.size - 1
         grids.append(np.array([Fraction(i, n) if exact else i / n for i in range(n + 1)]))
         below.append(np.cumsum(law))

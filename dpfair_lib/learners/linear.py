@@ -134,10 +134,13 @@ def checked(estimator: Any, X: Any, *y: Any, reset: bool = True) -> tuple[np.nda
     Raises
     ------
     ValueError
-        As `validate_data`.
+        As `validate_data`; if an integer is larger than any float.
     """
-    with np.errstate(all="ignore"):
-        found = validate_data(estimator, plain(X), *map(plain, y), reset=reset, dtype=np.float64)
+    try:
+        with np.errstate(all="ignore"):
+            found = validate_data(estimator, plain(X), *map(plain, y), reset=reset, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("X: found a number that no float can hold, expected smaller ones") from None
     return found if y else (found,)
 
 

@@ -261,4 +261,6 @@ def default_regularization(epsilon: float, *, lipschitz: float, n: int, loss: Lo
     weights.
     """
     factor = 1.0 if loss == "logistic" else 8 * LARGEST_CURVATURE[loss]
+    if not n * epsilon > 0:
+        raise ValueError(f"epsilon: found hardly more than {max(epsilon, 0.0)}, expected a larger one")
     return factor * lipschitz * lipschitz / (n * epsilon)

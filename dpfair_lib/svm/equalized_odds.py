@@ -227,8 +227,9 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         ----------
         y_pred, sensitive_features : array of shape (n,)
             As in `fit`.
-        random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-            Source of the draws. With None, every call draws differently.
+        random_state : int, numpy.random.Generator, numpy.random.RandomState, PersonalDraws or None
+            Source of the draws. With None, every call draws differently; with ``StableAnswers().of(identifiers)`` the
+            same person gets the same answer at every call.
 
         Returns
         -------

@@ -3,7 +3,14 @@ import re
 
 import pytest
 
-from dpfair_lib.central import parity_bound, planning, records_needed, split_budget
+from dpfair_lib.central import (
+    adjustment_share,
+    expected_parity_gap,
+    parity_bound,
+    planning,
+    records_needed,
+    split_budget,
+)
 
 
 def test_the_records_needed_are_enough_and_one_fewer_is_not():
@@ -47,3 +54,41 @@ def test_bad_arguments_are_named(call, message):
 def test_no_group_of_a_few_is_without_rows():
     assert [planning._divide(2, share) for share in (0.1, 0.9, 0.5)] == [(1, 1), (1, 1), (1, 1)]
     assert planning._divide(10, 0.75) == (7, 2)
+
+
+def inflation(share, n, epsilon, rates, moved=1, mechanism="geometric"):
+    """How much longer the expected gap is with noise than without, by its exact law."""
+    found = (expected_parity_gap(rates=rates, n=n, epsilon=e, mechanism=mechanism)
+             for e in (share * epsilon / moved, math.inf))  # fmt: skip
+    noisy, plain = found
+    return noisy / plain - 1
+
+
+@pytest.mark.parametrize("moved", [1, 2])
+@pytest.mark.parametrize("wanted", [0.1, 0.3])
+def test_the_share_lets_noise_lengthen_the_gap_by_no_more_than_asked(wanted, moved):
+    for n, epsilon in (((400, 400), 2.0), ((200, 1800), 3.0), ((1500, 1500), 1.0)):
+        share = adjustment_share(n, epsilon, moved=moved, inflation=wanted)
+        if share < 0.5:
+            found = inflation(share, n, epsilon, (0.5, 0.5), moved)
+            assert abs(found - wanted) < 0.15 * wanted
+            assert (
+                inflation(0.7 * share, n, epsilon, (0.5, 0.5), moved) > 1.3 * wanted
+            )  # a smaller share would not do
+
+
+def test_laplace_noise_lengthens_it_as_much():
+    share = adjustment_share(400, 2.0)
+    assert abs(inflation(share, (400, 400), 2.0, (0.5, 0.5), mechanism="laplace") - 0.1) < 0.015
+
+
+def test_the_share_by_hand_and_at_its_ends():
+    # 8/n against 0.21 of a variance of 1/4, ε = 2
+    assert adjustment_share((800, 800), 2.0) == pytest.approx(math.sqrt(8 / 800 / 0.21) / 2)
+    assert adjustment_share(800, 2.0, moved=2) == pytest.approx(2 * adjustment_share(800, 2.0))
+    assert adjustment_share((1, 1), 1e-9) == 0.5
+    assert 0 < adjustment_share((10**9, 10**9), 1e9) < 1e-12
+    with pytest.raises(ValueError, match="moved: found 3"):
+        adjustment_share((3, 3), 1.0, moved=3)
+    with pytest.raises(ValueError, match="inflation: found 0"):
+        adjustment_share((3, 3), 1.0, inflation=0)

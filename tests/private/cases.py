@@ -97,6 +97,8 @@ class Case:
         Whether its study noise is drawn in a way of its own, and not by the sampler's stand-in.
     local : bool
         Whether each person's report is drawn from the operating system's words, and not from OpenDP's sampler.
+    by_position : bool
+        Whether a row's position decides what it is used for.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Case:
     batches: bool = False
     apart: bool = False
     local: bool = False
+    by_position: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -168,6 +171,7 @@ def cases() -> list[Case]:
     """Return all cases."""
     import cases_counts
     import cases_game
+    import cases_joined
     import cases_learners
     import cases_local
     import cases_preparation
@@ -176,7 +180,7 @@ def cases() -> list[Case]:
     import cases_study
 
     rooms = (
-        cases_counts, cases_game, cases_learners, cases_local, cases_preparation, cases_samplers, cases_steps,
-        cases_study
+        cases_counts, cases_game, cases_joined, cases_learners, cases_local, cases_preparation, cases_samplers,
+        cases_steps, cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

@@ -111,25 +111,37 @@ def _weights(
     )  # fmt: skip
 
 
+def objective_asked(
+    cost: tuple[float, float], data: Data, answers: list[np.ndarray], *, loss: str = "logistic", law: str = "gaussian",
+    intercept: bool = True, modulus: float | None = None,
+) -> list[Asked]:  # fmt: skip
+    """Return what objective perturbation of this cost asks for: noise in the objective, then on the weights."""
+    whole, whole_delta = cost
+    longest = math.hypot(BOUND, 1) if intercept else BOUND
+    n, p = len(data["y"]), np.asarray(data["X"]).shape[1] + intercept
+    epsilon, delta = 0.998 * whole, 0.998 * whole_delta
+    modulus = modulus or longest**2 / (n * epsilon) * (1 if loss == "logistic" else 8)
+    left = epsilon - _curvature_cost(epsilon, longest**2 / (modulus * n), loss)
+    moved = 2 * 1e-6 * longest / (n * modulus)  # by what the solver may leave undone, on either data set
+    if law == "laplace":
+        scales = math.sqrt(p) * 2 * longest / left, math.sqrt(p) * moved / (0.002 * whole)
+    else:
+        scales = (
+            _gaussian_deviation(left, delta, 2 * longest, "analytic"),
+            _gaussian_deviation(0.002 * whole, 0.002 * whole_delta, moved, "analytic"),
+        )
+    optimum = _minimiser(data, loss, intercept, (0, 1), modulus, answers[0] / n)
+    return [Asked(law, scales[0], np.zeros(p)), Asked(law, scales[1], optimum, near=1e-5)]
+
+
 def _in_objective(loss: str, law: str, intercept: bool = True, regularization: float | None = None) -> Case:
     """Return objective perturbation; the default regularisation is Λ²/(nε), and eight times that for the hinge."""
-    longest = math.hypot(BOUND, 1) if intercept else BOUND
 
     def asked(statement: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
-        n, p = len(data["y"]), data["X"].shape[1] + intercept
-        epsilon, delta = 0.998 * statement.epsilon, 0.998 * statement.delta
-        modulus = regularization or longest**2 / (n * epsilon) * (1 if loss == "logistic" else 8)
-        left = epsilon - _curvature_cost(epsilon, longest**2 / (modulus * n), loss)
-        moved = 2 * 1e-6 * longest / (n * modulus)  # by what the solver may leave undone, on either data set
-        if law == "laplace":
-            scales = math.sqrt(p) * 2 * longest / left, math.sqrt(p) * moved / (0.002 * statement.epsilon)
-        else:
-            scales = (
-                _gaussian_deviation(left, delta, 2 * longest, "analytic"),
-                _gaussian_deviation(0.002 * statement.epsilon, 0.002 * statement.delta, moved, "analytic"),
-            )
-        optimum = _minimiser(data, loss, intercept, (0, 1), modulus, answers[0] / n)
-        return [Asked(law, scales[0], np.zeros(p)), Asked(law, scales[1], optimum, near=1e-5)]
+        cost = statement.epsilon, statement.delta
+        return objective_asked(
+            cost, data, answers, loss=loss, law=law, intercept=intercept, modulus=regularization
+        )
 
     def numbers(fitted: Any) -> np.ndarray:
         return np.hstack([fitted.coef_.ravel(), fitted.intercept_] if intercept else [fitted.coef_.ravel()])

@@ -295,6 +295,7 @@ def _selection() -> Case:
 
     return Case(
         name="selection",
+        by_position=True,
         covers=(dpf.PrivateSelection,),
         relation="replace-one",
         make=_candidates,

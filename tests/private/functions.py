@@ -22,6 +22,7 @@ import dpfair_lib as dpf
 
 ASKED = {
     dpf.PrivateFairPostprocessor: ("y_pred", "sensitive_features"),
+    dpf.PrivateFairClassifier: ("X", "sensitive_features"),
     dpf.EqualizedOddsPostprocessor: ("y_pred", "sensitive_features"),
     dpf.ExponentialFairLearner: ("X", "sensitive_features"),
     dpf.PrivateNoRegretFair: ("X",),
@@ -132,6 +133,17 @@ def check_parity(fitted: dpf.PrivateFairPostprocessor) -> None:
     assert np.allclose(after, rates.mean(), rtol=0, atol=1e-12)
     assert np.allclose(changed, abs(rates - rates.mean()), rtol=0, atol=1e-12)
     assert abs(fitted.target_rate_ - rates.mean()) < 1e-12
+
+
+def check_joined(fitted: dpf.PrivateFairClassifier, data: dict[str, Any]) -> None:
+    """Raise unless chances are those of the released weights and rates: both groups moved to the rate between them."""
+    chosen = np.asarray(data["X"]) @ fitted.learner_.coef_[0] + fitted.learner_.intercept_[0] > 0
+    rate = np.array([fitted.postprocessor_.noisy_rates_[one] for one in data["sensitive_features"]])
+    middle = np.mean(list(fitted.postprocessor_.noisy_rates_.values()))
+    down = np.minimum(middle / np.maximum(rate, 1e-300), 1)
+    up = np.where(rate < middle, (middle - rate) / np.maximum(1 - rate, 1e-300), 0)
+    chances = fitted.predict_proba(data["X"], sensitive_features=data["sensitive_features"])
+    assert np.allclose(chances[:, 1], np.where(chosen, down, up), rtol=0, atol=1e-12)
 
 
 def check_odds(fitted: dpf.EqualizedOddsPostprocessor) -> None:

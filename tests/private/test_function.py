@@ -8,11 +8,13 @@ from checks import caught, check_secure
 from functions import (
     ASKED,
     LEARNERS,
+    check_joined,
     check_labels,
     check_odds,
     check_parity,
     check_predictions,
     check_subgroups,
+    fitted_for,
     mistaken,
 )
 from neighbours import table
@@ -144,6 +146,9 @@ OTHERS = {
         dpf.EqualizedOddsPostprocessor(gamma=0.1, epsilon=2.0, noise="study", random_state=0).fit(
             **mistaken(("a", "b"))
         )
+    ),
+    dpf.PrivateFairClassifier: lambda: check_joined(
+        fitted_for(BY_NAME["joined replace-one split"]), BY_NAME["joined replace-one split"].data()
     ),
     dpf.ExponentialFairLearner: lambda: check_predictions(BY_NAME["exponential learner, repair=True"]),
     dpf.PrivateNoRegretFair: lambda: check_subgroups(LEVELS),

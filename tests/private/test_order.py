@@ -18,10 +18,7 @@ import dpfair_lib as dpf
 
 CASES = {case.name: case for case in cases()}
 ASKING = [case for case in CASES.values() if case.asked is not None]
-# its place decides whether a row is held out
-STATED = [
-    case for case in ASKING if case.relation is not None and not case.batches and case.name != "selection"
-]
+STATED = [case for case in ASKING if case.relation is not None and not case.batches and not case.by_position]
 LABELS = ("groups", "classes")
 """Parameters that are sequences of labels, whose order has no meaning; that of hypotheses, say, has one."""
 
@@ -92,7 +89,12 @@ def turned(data):
 
 def check_rows(case):
     # a solver's last digits depend on the order; what is counted does not
-    solved = {dpf.OutputPerturbation, dpf.ObjectivePerturbation, dpf.PrivatePipeline}
+    solved = {
+        dpf.OutputPerturbation,
+        dpf.ObjectivePerturbation,
+        dpf.PrivatePipeline,
+        dpf.PrivateFairClassifier,
+    }
     near = 1e-9 if solved & set(case.covers) else 1e-15
     for data in [case.data(), *(pair[1] for pair in list(case.pairs().values())[::17])]:
         if not any(isinstance(column, list) for column in data.values()):

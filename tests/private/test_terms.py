@@ -36,6 +36,28 @@ TERMS = {
     "constants for scaling": ({"number of rows", "bounds of the columns"}, "means and deviations for scaling"),
     "output perturbation": ({ROWS, LABELS}, OTHER_FITS),
     "objective perturbation": ({ROWS, LABELS}, OTHER_FITS),
+    "joined replace-within-group shared": (
+        {ROWS, LABELS, f"group sizes of the rows given to fit, {GROUPS}"}, f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
+    ),
+    "joined replace-within-group split": (
+        {ROWS, LABELS, f"group sizes of each part of the rows, {GROUPS}"},
+        f"maximum of 2 parts split by position; {OTHER_FITS}; converted from replace-one",
+    ),
+    "joined replace-one shared": (
+        {ROWS, LABELS, f"number of rows, divisors fixed beforehand, {GROUPS}"}, f"sum of 2 parts; {OTHER_FITS}",
+    ),
+    "joined replace-one split": (
+        {ROWS, LABELS, f"number of rows, divisors fixed beforehand, {GROUPS}"},
+        f"maximum of 2 parts split by position; {OTHER_FITS}",
+    ),
+    "joined sensitive-attribute shared": (
+        {ROWS, LABELS, "everything but who is in which group, divisors fixed beforehand"},
+        f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
+    ),
+    "joined sensitive-attribute split": (
+        {ROWS, LABELS, "everything but who is in which group, divisors fixed beforehand"},
+        f"maximum of 2 parts split by position; {OTHER_FITS}; converted from replace-one",
+    ),
     "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
     "exponential learner, repair=False": (
         {"number of rows", "the hypotheses, each a function of one row", GROUPS}, "cgkm.thm-2.privacy: ",

@@ -1,0 +1,285 @@
+import itertools
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+import dpfair_lib as dpf
+from dpfair_lib.central import adjustment_share, private_classifier
+from dpfair_lib.central.private_classifier import held_out
+
+RNG = np.random.default_rng(0)
+N = 600
+GROUP = np.where(RNG.random(N) < 0.4, "f", "m")
+X = RNG.normal(size=(N, 3)) * 0.3 + (GROUP == "m")[:, None] * [0.3, 0, 0]
+Y = (X[:, 0] + 0.3 * RNG.normal(size=N) > 0.15).astype(int)
+SIZES = {"f": 240, "m": 360}
+COMMON = {"delta": 1e-5, "feature_bound": 1.0, "noise": "study", "random_state": 3}
+RELATIONS = ("replace-within-group", "replace-one", "sensitive-attribute")
+
+
+def model(epsilon=2.0, relation="replace-within-group", **given):
+    sizes = {} if relation == "replace-within-group" else {"group_sizes": SIZES}
+    return dpf.PrivateFairClassifier(**{"epsilon": epsilon, "relation": relation, **COMMON, **sizes, **given})
+
+
+def fitted(*arguments, **given):
+    return model(*arguments, **given).fit(X, Y, sensitive_features=GROUP)
+
+
+# --- what it costs ---
+def check_cost(found, epsilon, delta=1e-5):
+    """Raise unless the statement is of the whole, and the parts' ε make it up and never exceed it."""
+    whole, parts = found.privacy_statement_, found.privacy_statement_.parts
+    each = [Fraction(part.epsilon) for part in parts]
+    together = sum(each) if found.rows == "shared" else max(each)
+    assert len(parts) == 2
+    assert together <= Fraction(whole.epsilon) <= Fraction(epsilon)
+    assert together >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+    assert {part.relation for part in parts} == {whole.relation} == {found.relation}
+    assert whole.delta == parts[0].delta == delta
+    assert parts[1].delta == 0
+    # the parts are those of what was fitted, and these have the noise of theirs
+    assert found.learner_.privacy_statement_.epsilon == found.learner_.epsilon == parts[0].epsilon
+    assert found.postprocessor_.privacy_statement_ == parts[1]
+    moved = 1 if found.relation == "replace-within-group" else 2
+    assert Fraction(found.postprocessor_.epsilon) * moved == each[1]
+
+
+@pytest.mark.parametrize("rows", ["shared", "split"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_two_releases_together_cost_what_is_stated(relation, rows):
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        epsilon, share = float(rng.uniform(0.3, 5)), float(rng.uniform(0.05, 0.6))
+        check_cost(fitted(epsilon, relation, rows=rows, share=share), epsilon)
+
+
+def test_secure_noise_has_a_guarantee_and_study_noise_has_none():
+    for rows in ("shared", "split"):
+        secure = fitted(rows=rows, noise="secure", random_state=None).privacy_statement_
+        assert secure.guarantee
+        assert not fitted(rows=rows).privacy_statement_.guarantee
+    pure = fitted(delta=0, noise="secure", random_state=None).privacy_statement_
+    assert (pure.delta, pure.epsilon) == (0, 2.0)
+
+
+def test_a_sum_that_is_wrong_is_caught(monkeypatch):
+    usual = private_classifier.compose
+    for rows, fault in {
+        "shared": lambda *parts, parallel=False: usual(*parts, parallel="position"),  # noqa: ARG005
+        "split": lambda *parts, parallel=False: usual(*parts),  # noqa: ARG005
+    }.items():
+        with monkeypatch.context() as planted:
+            planted.setattr(private_classifier, "compose", fault)
+            with pytest.raises(AssertionError):
+                check_cost(fitted(rows=rows, share=0.3), 2.0)
+    # one of the counts for free
+    monkeypatch.setitem(private_classifier.COUNTS_MOVED, "replace-one", 1)
+    with pytest.raises(AssertionError):
+        check_cost(fitted(relation="replace-one", share=0.3), 2.0)
+
+
+# --- what it does ---
+@pytest.mark.parametrize("rows", ["shared", "split"])
+def test_it_is_the_learner_and_then_the_postprocessor(rows):
+    found = fitted(rows=rows, share=0.25)
+    adjust = held_out(N, 0.25) if rows == "split" else np.ones(N, dtype=bool)
+    train = ~adjust if rows == "split" else adjust
+    learner = clone(found.learner_).fit(X[train], Y[train])
+    after = clone(found.postprocessor_).fit(learner.predict(X[adjust]), sensitive_features=GROUP[adjust])
+    assert np.array_equal(learner.coef_, found.learner_.coef_)
+    assert after.noisy_rates_ == found.postprocessor_.noisy_rates_
+    ours = found.predict_proba(X, sensitive_features=GROUP)
+    assert np.array_equal(ours, after.predict_proba(learner.predict(X), sensitive_features=GROUP))
+    assert ours.sum(axis=1) == pytest.approx(1)
+    assert len(np.unique(ours)) > 2
+    drawn = [found.predict(X, sensitive_features=GROUP, random_state=seed) for seed in (1, 1, 2)]
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+
+
+def test_with_little_noise_both_groups_are_selected_alike_and_the_labels_keep_their_meaning():
+    plain = fitted(1e4, share=0.5)
+    before = plain.learner_.predict(X)
+    assert dpf.demographic_parity_difference(before, sensitive_features=GROUP) > 0.2
+    chances = plain.predict_proba(X, sensitive_features=GROUP)[:, 1]
+    assert dpf.demographic_parity_difference(chances, sensitive_features=GROUP) < 0.01
+    assert (before == Y).mean() > 0.75
+    for names in (("no", "yes"), ("yes", "no"), (-1, 1)):
+        given = np.array(names)[Y]
+        for classes in (None, names):
+            named = model(1e4, share=0.5, classes=classes).fit(X, given, sensitive_features=GROUP)
+            assert named.classes_.tolist() == sorted(names)
+            assert (named.classes_[named.learner_.predict(X)] == given).mean() > 0.75
+            said = named.predict(X, sensitive_features=GROUP, random_state=0)
+            assert (
+                said == given
+            ).mean() > 0.55  # parity has its price; labels that change places: below 0.45
+
+
+def test_the_default_share_is_that_of_public_sizes():
+    assert fitted(rows="split").share_ == 0.5
+    counted = tuple(np.bincount(GROUP == "m").tolist())
+    assert fitted().share_ == adjustment_share(counted, 2.0)
+    assert fitted(relation="replace-one").share_ == adjustment_share((240, 360), 2.0, moved=2)
+
+
+def test_another_learner():
+    other = dpf.OutputPerturbation(regularization=0.05, feature_bound=1.0, epsilon=9.0, delta=0.5)
+    found = fitted(feature_bound=None, learner=other, share=0.2)
+    check_cost(found, 2.0)
+    assert isinstance(found.learner_, dpf.OutputPerturbation)
+    assert found.learner_.noise == "study"
+    assert (other.epsilon, hasattr(other, "coef_")) == (9.0, False)
+
+
+class Careless(dpf.OutputPerturbation):
+    """A learner whose noise is not of the ε that it is given."""
+
+    def fit(self, X, y):
+        self.epsilon = 2 * self.epsilon
+        return super().fit(X, y)
+
+
+def test_a_learner_that_costs_more_than_its_part_is_refused():
+    careless = Careless(regularization=0.05, feature_bound=1.0, epsilon=9.0, delta=0.5)
+    with pytest.raises(
+        ValueError, match=r"learner: found the statement NO GUARANTEE: ε = 3.2, .*, expected .* ε = 1.6"
+    ):
+        fitted(feature_bound=None, learner=careless, share=0.2)
+
+
+def test_an_open_budget_is_charged_once_for_both():
+    for rows in ("shared", "split"):
+        budget = dpf.Budget(2.0, 1e-5, "replace-within-group")
+        with budget:
+            found = fitted(rows=rows, noise="secure", random_state=None)
+        assert budget.spent == (found.privacy_statement_,)
+        assert budget.remaining == (0.0, 0.0)
+
+
+def test_forms_of_input():
+    want = fitted().predict_proba(X, sensitive_features=GROUP)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = model().fit(frame, pd.Series(Y), sensitive_features=pd.Series(GROUP, dtype="category"))
+    assert np.array_equal(named.predict_proba(frame, sensitive_features=GROUP.tolist()), want)
+    assert named.feature_names_in_.tolist() == ["a", "b", "c"]
+    numbered = model().fit(X.tolist(), Y.tolist(), sensitive_features=(GROUP == "m").astype(int))
+    assert np.array_equal(numbered.predict_proba(X, sensitive_features=GROUP == "m"), want)
+    again = pickle.loads(pickle.dumps(named))
+    assert np.array_equal(again.predict_proba(frame, sensitive_features=GROUP), want)
+
+
+def test_the_same_person_gets_the_same_class():
+    found, answers = fitted(), dpf.StableAnswers(bytes(16))
+    first, second = (
+        found.predict(X, sensitive_features=GROUP, random_state=answers.of(range(N))) for _ in range(2)
+    )
+    assert (first == second).all()
+    assert found.learner_.predict(X).tolist() != first.tolist()
+
+
+# --- which rows ---
+def check_spread(held):
+    """Raise unless about as many rows as due are held, of the whole, of each stretch, and of each residue."""
+    for n, share in itertools.product((100, 1000, 5000), (0.1, 0.25, 0.5, 0.7)):
+        chosen = held(n, share)
+        assert chosen.dtype == bool
+        assert abs(chosen.sum() - share * n) <= 3
+        for start in range(0, n - 50, 37):
+            assert abs(chosen[start : start + 50].sum() - 50 * share) <= 3
+        for period in range(2, 13):
+            for start in range(period):
+                part = chosen[start::period]
+                assert abs(part.mean() - share) <= 4 / len(part) + 0.05
+
+
+def test_rows_are_held_out_evenly_in_every_sorted_or_periodic_table():
+    check_spread(held_out)
+    for fault in (
+        lambda n, share: np.arange(n) < share * n,  # the first rows
+        lambda n, share: (
+            np.floor((np.arange(n) + 1) * share) > np.floor(np.arange(n) * share)
+        ),  # every second
+        lambda n, share: held_out(n, share / 2),
+    ):
+        with pytest.raises(AssertionError):
+            check_spread(fault)
+    assert np.array_equal(held_out(50, 0.3), held_out(80, 0.3)[:50])
+
+
+def test_the_turn_is_the_golden_ratio():
+    turns = [math.modf(at * (math.sqrt(5) - 1) / 2)[0] for at in range(300)]
+    assert held_out(300, 0.37).tolist() == [turn < 0.37 for turn in turns]
+
+
+# --- bad input ---
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epsilon": 0}, "epsilon: found 0"),
+        ({"epsilon": math.inf}, "epsilon: found inf"),
+        ({"delta": 1}, "delta: found 1"),
+        ({"relation": "add-remove"}, "relation: found 'add-remove', expected one of 'replace-within"),
+        ({"rows": "both"}, "rows: found 'both'"),
+        ({"share": 0}, "share: found 0"),
+        ({"share": 1.0}, "share: found 1.0"),
+        ({"share": 1 - 1e-9, "rows": "split"}, "share: found 0.999999999 of 600 rows"),
+        ({"feature_bound": None}, "learner: found none of the two"),
+        ({"learner": dpf.ObjectivePerturbation(feature_bound=1, epsilon=1, delta=0)}, "learner: found both"),
+        (
+            {"learner": LogisticRegression(), "feature_bound": None},
+            "learner: found LogisticRegression() without classes, delta, epsilon, noise",
+        ),
+        ({"learner": "logistic", "feature_bound": None}, "learner: found 'logistic' without"),
+        ({"relation": "replace-one", "group_sizes": None}, "group_sizes: found None beside relation='replace-one'"),
+        ({"group_sizes": {"f": 1}}, "group_sizes: found {'f': 1}, expected a mapping of two groups"),
+        ({"group_sizes": {"f": 1, "m": 0}}, "group_sizes: found 0"),
+        ({"group_sizes": {"f": 1, "w": 2}}, "sensitive_features: found group 'm'"),
+        ({"noise": "secure"}, "random_state: found 3 beside noise='secure'"),
+        ({"noise": "loud"}, "noise: found 'loud'"),
+        ({"classes": (1, 2)}, "y: found 0"),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(changes, message):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        fitted(**changes)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": np.zeros(N)}, "y: found one class"),
+        ({"y": np.arange(N) % 3}, "y: found 3 classes"),
+        ({"sensitive_features": np.zeros(N)}, "sensitive_features: found 1 group"),
+        ({"sensitive_features": np.arange(N) % 3}, "sensitive_features: found 3 group"),
+        ({"sensitive_features": GROUP[:-1]}, "lengths differ"),
+        ({"X": np.full((N, 2), np.nan)}, "contains NaN"),
+        ({"X": np.full((N, 2), 10**400, dtype=object)}, "X: found a number that no float can hold"),
+    ],
+)
+def test_bad_rows_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        model().fit(**{"X": X, "y": Y, "sensitive_features": GROUP, **changes})
+
+
+def test_bad_questions_are_named():
+    found = fitted()
+    for changes, message in (
+        ({"X": X[:, :2]}, "features"), ({"X": X[:5]}, "lengths differ"),
+        ({"sensitive_features": GROUP[:-1]}, "lengths differ"),
+        ({"sensitive_features": np.full(N, "x")}, "sensitive_features: found group 'x'"),
+        ({"random_state": dpf.StableAnswers().of([1, 2])}, "random_state: found draws of 2 identifiers for 600 rows"),
+    ):  # fmt: skip
+        asked = {"X": X, "sensitive_features": GROUP, "random_state": 0, **changes}
+        with pytest.raises(ValueError, match=message):
+            found.predict(**asked)
+    with pytest.raises(ValueError, match="not fitted"):
+        model().predict_proba(X, sensitive_features=GROUP)
