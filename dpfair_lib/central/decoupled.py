@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpfair_lib.privacy.joint_statements import SPLITS, compose
+from dpfair_lib.privacy.budgets.joint_statements import SPLITS, compose
 from dpfair_lib.privacy.rounding import above, sum_above
 from dpfair_lib.privacy.statements import PrivacyStatement, convert
 

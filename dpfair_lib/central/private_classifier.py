@@ -22,8 +22,8 @@ from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.learners.linear import checked, two_labels
 from dpfair_lib.learners.objective_perturbation import PUBLIC, ObjectivePerturbation
 from dpfair_lib.privacy import PrivacyStatement, compose, convert
+from dpfair_lib.privacy.budgets.open_budgets import charged_as_one
 from dpfair_lib.privacy.noise_source import NoiseSource, is_secure, mark_noise, replicate_seeds
-from dpfair_lib.privacy.open_budgets import charged_as_one
 from dpfair_lib.privacy.rounding import below
 from dpfair_lib.privacy.sampling import Noise
 

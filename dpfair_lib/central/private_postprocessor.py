@@ -18,8 +18,8 @@ from dpfair_lib.central.parity import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
 from dpfair_lib.privacy import PrivacyStatement, mechanisms
+from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
-from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
 

@@ -10,7 +10,8 @@ from dpfair_lib.privacy.accounting import (
 from dpfair_lib.privacy.accounting_lower import dp_sgd_epsilon_lower_bound, pld_interval
 from dpfair_lib.privacy.attacks import averaging_attack, laplace_bits_attack, last_bits_attack
 from dpfair_lib.privacy.auditing import AuditResult, Event, audit, audit_approximate
-from dpfair_lib.privacy.budget import Budget, BudgetExceededError, Remaining
+from dpfair_lib.privacy.budgets.budget import Budget, BudgetExceededError, Remaining
+from dpfair_lib.privacy.budgets.joint_statements import compose
 from dpfair_lib.privacy.composition import (
     advanced_composition,
     basic_composition,
@@ -29,7 +30,6 @@ from dpfair_lib.privacy.gaussian import (
     gaussian_log_delta,
     gaussian_sigma,
 )
-from dpfair_lib.privacy.joint_statements import compose
 from dpfair_lib.privacy.laplace import DiscreteLaplaceMechanism, LaplaceMechanism
 from dpfair_lib.privacy.laplace_composition import laplace_composition_delta
 from dpfair_lib.privacy.laplace_vector import laplace_vector_loss, largest_error_bound, largest_error_tail

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from dpfair_lib._arguments import one_of
+from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.exponential import exponential_choice
-from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.sampling import (
     KINDS,
     Noise,

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_generator, as_groups, check_lengths, renamed
-from dpfair_lib.privacy.open_budgets import charge
+from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.statements import PrivacyStatement
 
 NoiseKind = Literal["coordinate", "vector"]

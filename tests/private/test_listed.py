@@ -22,7 +22,7 @@ NO_RELEASE = {
     "dpfair_lib.preparation.imputation.PublicImputer": "declared constants: no row is looked at",
     "dpfair_lib.preparation.scaling.PublicScaler": "declared bounds: no row is looked at",
     "dpfair_lib.privacy.accounting.dp_sgd_statement": "a statement about numbers that its caller releases",
-    "dpfair_lib.privacy.joint_statements.compose": "a statement of statements",
+    "dpfair_lib.privacy.budgets.joint_statements.compose": "a statement of statements",
     "dpfair_lib.privacy.noise_source.is_secure": "a reading of one argument",
     "dpfair_lib.privacy.noise_source.mark_noise": "a statement of a statement",
     "dpfair_lib.privacy.sampling.checked_generator": "a check of arguments",

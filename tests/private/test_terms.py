@@ -37,7 +37,8 @@ TERMS = {
     "output perturbation": ({ROWS, LABELS}, OTHER_FITS),
     "objective perturbation": ({ROWS, LABELS}, OTHER_FITS),
     "joined replace-within-group shared": (
-        {ROWS, LABELS, f"group sizes of the rows given to fit, {GROUPS}"}, f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
+        {ROWS, LABELS, f"group sizes of the rows given to fit, {GROUPS}"},
+        f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
     ),
     "joined replace-within-group split": (
         {ROWS, LABELS, f"group sizes of each part of the rows, {GROUPS}"},

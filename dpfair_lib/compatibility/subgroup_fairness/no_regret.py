@@ -30,8 +30,8 @@ from dpfair_lib.compatibility.subgroup_fairness.public_grid import (
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
-from dpfair_lib.privacy.open_budgets import charge
 from dpfair_lib.privacy.sampling import Noise
 
 RELATION = "replace-one"

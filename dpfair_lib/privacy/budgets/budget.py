@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
 from dpfair_lib._arguments import below_one, one_of, positive
-from dpfair_lib.privacy.filters import Amounts, make_filter
-from dpfair_lib.privacy.open_budgets import close_budget, open_budget
+from dpfair_lib.privacy.budgets.filters import Amounts, make_filter
+from dpfair_lib.privacy.budgets.open_budgets import close_budget, open_budget
 from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, check_unit, convert
 
 
@@ -80,17 +80,17 @@ class Budget:
 
     References
     ----------
-    Rogers, Roth, Ullman and Vadhan (2016), for the sum; `dpfair_lib.privacy.filters` for the others.
+    Rogers, Roth, Ullman and Vadhan (2016), for the sum; `dpfair_lib.privacy.budgets.filters` for the others.
 
     Examples
     --------
     >>> import dpfair_lib as dpf
     >>> budget = dpf.Budget(1.0, 1e-6, "replace-one")
-    >>> budget.spend(dpf.PrivacyStatement(0.4, 0.0, "replace-one"))
-    Remaining(epsilon=0.6, delta=1e-06)
-    >>> budget.spend(dpf.PrivacyStatement(0.8, 0.0, "replace-one"))
+    >>> budget.spend(dpf.PrivacyStatement(0.5, 0.0, "replace-one"))
+    Remaining(epsilon=0.5, delta=1e-06)
+    >>> budget.spend(dpf.PrivacyStatement(0.75, 0.0, "replace-one"))
     Traceback (most recent call last):
-    dpfair_lib.privacy.budget.BudgetExceededError: epsilon: found 1.2000000000000002 in total, expected at most 1.0
+    dpfair_lib.privacy.budgets.budget.BudgetExceededError: epsilon: found 1.25 in total, expected at most 1.0
 
     As a context it is charged by what is fitted within.
 

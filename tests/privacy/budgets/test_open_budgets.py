@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from dpfair_lib import Budget, PrivacyStatement, PrivateFairPostprocessor
-from dpfair_lib.privacy import BudgetExceededError, open_budgets
-from dpfair_lib.privacy.open_budgets import charge, charged_as_one
+from dpfair_lib.privacy import BudgetExceededError
+from dpfair_lib.privacy.budgets import open_budgets
+from dpfair_lib.privacy.budgets.open_budgets import charge, charged_as_one
 
 HALF = PrivacyStatement(0.5, 0.0, "replace-one")
 
