@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import inspect
 import json
@@ -77,14 +78,33 @@ def test_a_large_or_exhaustive_search_confirms_the_verdict_and_catches_every_fau
     )
 
 
-@pytest.mark.parametrize("claim_id", EXAMINED)
-def test_everything_that_a_check_examines_is_planted_with_a_fault(claim_id):
-    claim = CLAIMS[claim_id]
+def wrongly_planted(claim):
+    """What is wrong with the arguments that the faults replace, or nothing."""
     examined = set(inspect.signature(claim.check).parameters) - {"search"}
     planted = {name for wrong in claim.faults.values() for name in wrong}
-    unknown, missing = sorted(planted - examined), sorted(examined - planted)
-    assert not unknown, f"FAULTS: found {unknown}, expected arguments of check: {sorted(examined)}"
-    assert not missing, f"FAULTS: no fault replaces {missing}; replace each argument of check in one at least"
+    if unknown := sorted(planted - examined):
+        return f"FAULTS: found {unknown}, expected arguments of check: {sorted(examined)}"
+    missing = sorted(examined - planted)
+    return (
+        f"FAULTS: no fault replaces {missing}; replace each argument of check in at least one"
+        if missing
+        else ""
+    )
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_everything_that_a_check_examines_is_planted_with_a_fault(claim_id):
+    assert not wrongly_planted(CLAIMS[claim_id]), wrongly_planted(CLAIMS[claim_id])
+
+
+def test_faults_that_replace_the_wrong_arguments_are_named():
+    def check(*, search, median=max):
+        median(search)
+
+    entry = Claim("isit.x", "here", "x", verdict="holds", check=check, faults={"a mean": {"mean": min}})
+    assert wrongly_planted(entry) == "FAULTS: found ['mean'], expected arguments of check: ['median']"
+    assert "no fault replaces ['median']" in wrongly_planted(dataclasses.replace(entry, faults={}))
+    assert wrongly_planted(dataclasses.replace(entry, faults={"a mean": {"median": min}})) == ""
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
