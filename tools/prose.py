@@ -173,7 +173,8 @@ def main(arguments: list[str] | None = None) -> int:
     solved = sum(len(prose.solved) for prose in found.values())
     for one in wrong:
         print(one)
-    print(f"{len(found)} chapters: {inline} inline and {displayed} displayed formulas,", end=" ")
+    many = "chapter" if len(found) == 1 else "chapters"
+    print(f"{len(found)} {many}: {inline} inline and {displayed} displayed formulas,", end=" ")
     print(
         f"{sum(len(prose.exercises) for prose in found.values())} exercises, {solved} solved, {len(wrong)} complaints"
     )

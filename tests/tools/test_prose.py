@@ -122,7 +122,7 @@ def test_listings_are_no_prose_and_other_pages_are_read_too(tmp_path, capsys):
     listing = "```sh\n" + "word " * 50 + "\n```\n"
     (tmp_path / "README.md").write_text(listing)
     assert prose.main(["--root", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("1 chapters: "), "a line is empty"
+    assert capsys.readouterr().out.startswith("1 chapter: "), "a line is empty"
     (tmp_path / "book" / "data" / "one.md").write_text(listing + "word " * 50 + ".\n")
     assert prose.main(["--root", str(tmp_path)]) == 1
     assert "book/data/one.md: a sentence of 50 words" in capsys.readouterr().out
