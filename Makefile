@@ -14,6 +14,14 @@ export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 .NOTPARALLEL:
 .PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
 
+# What a target needs is asked for before anything is set up or run.
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+$(if $(CLAIM),,$(error check: CLAIM is missing; say make check CLAIM=isit.prop-1))
+endif
+ifneq ($(filter chapter,$(MAKECMDGOALS)),)
+$(if $(NAME),,$(error chapter: NAME is missing; say make chapter NAME=isit-prop-1))
+endif
+
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
@@ -34,7 +42,7 @@ book: $(READY)  ## run what changed and build the book into _build/html (PARAMET
 
 check: $(READY)  ## judge one claim with its faults and its entry (CLAIM=isit.prop-1)
 	$(BIN)/python -m dpfair_lib claims --only '$(CLAIM)' --faults --times
-	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_rooms.py tests/claims/test_kinds.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe'
+	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_rooms.py tests/claims/test_kinds.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe or imports_another or library_s_own'
 
 chapter: $(READY)  ## run one chapter and build its page alone (NAME=isit-prop-1)
 	$(BIN)/python tools/execute.py --into _build/executed $(NAME)

@@ -1,7 +1,8 @@
 """What a result depends on: the names that source files import, and one digest of all that was read.
 
-Records, stored outcomes of claims, executed chapters and timings each list what they depend on. The digest of the list
-is made here, in one way for all.
+Stored outcomes of claims, executed chapters, timings and whole files of records each list what they depend on. The
+digest of the list is made here. The definitions that a record reaches, and mutants, have digests of their own form:
+`dpfair_lib.experiments.code_digest` and ``tools/mutants.py``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import hashlib
 import importlib.metadata
 import json
 import math
-import os
 import platform
 import signal
 import subprocess
@@ -25,6 +24,8 @@ from typing import Any
 import mutant_runs as runs
 from mutant_runs import LIBRARY, ROOT, Tests
 from mutant_sites import Mutant, chance, mutants, mutated
+
+from dpfair_lib._files import write_whole  # of no room that is changed
 
 ROOMS = ["privacy", "central", "learners", "local", "margins", "svm", "compatibility"]
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
@@ -169,7 +170,7 @@ def traced(folders: list[str] | None, jobs: int) -> list[Any]:
             raise RuntimeError(f"{file.stem} cannot be traced:\n{found}")
         print(f"{file.stem}: {len(found['tests'])} tests", flush=True)
         found["lines"] = {name: (digest(source(name)), lines) for name, lines in found["lines"].items()}
-        whole(file, json.dumps(found))
+        write_whole(file, json.dumps(found))
     return [json.loads(file.read_text()) for file in kept.values()]
 
 
@@ -248,14 +249,7 @@ def write(record: Path, rows: dict[str, Row], head: Row) -> None:
         row["class"], row["reason"] = named or (row["outcome"], "")
         lines.append("  " + json.dumps([row[field] for field in FIELDS], ensure_ascii=False))
     top = json.dumps({**head, "columns": FIELDS, "rows": []}, indent=1)
-    whole(record, top[:-4] + "[\n" + ",\n".join(lines) + "\n ]\n}\n")
-
-
-def whole(path: Path, text: str) -> None:
-    """Write a file in one step."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text)
-    partial.replace(path)
+    write_whole(record, top[:-4] + "[\n" + ",\n".join(lines) + "\n ]\n}\n")
 
 
 def excused() -> dict[str, tuple[str, str]]:
@@ -294,7 +288,7 @@ def source(file: str, root: Path = LIBRARY) -> str:
 
 
 def digest(*texts: str) -> str:
-    """Return the start of the SHA-256 of texts."""
+    """Return the start of the SHA-256 of texts, in their order; the record holds these, so the form stays."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The graph of claims, as the chapter of the ledger draws it: its nodes are links, by mouse, finger or keyboard."""
+"""The graph of claims, as the chapter of the ledger draws it: each node is a link to its entry."""
 
 from __future__ import annotations
 

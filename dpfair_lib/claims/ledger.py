@@ -119,6 +119,9 @@ class Claim:
     def __post_init__(self) -> None:
         if self.source not in SOURCES:
             raise ValueError(f"id: unknown source in {self.id!r}; expected one of {', '.join(SOURCES)}")
+        for name, known in (("verdict", VERDICTS), ("kind", KINDS), ("impact", IMPACTS)):
+            if (found := getattr(self, name)) is not None and found not in known:
+                raise ValueError(f"{self.id}: {name}: found {found!r}, expected one of {', '.join(known)}")
         if (self.verdict is None) != (self.check is None):
             raise ValueError(f"{self.id}: a verdict needs a check, and a check a verdict")
 

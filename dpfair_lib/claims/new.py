@@ -12,6 +12,9 @@ from dpfair_lib.claims.rooms import CLAIMS, module_of
 UNWRITTEN = "<write>"
 """The text of a new claim where its author has to write; the tests refuse it."""
 
+PAGES_THAT_COUNT = ("findings", "ledger", "witnesses")
+"""Chapters that show every entry: their stored outputs change with each new claim."""
+
 MODULE = '''"""{UNWRITTEN}: what the check goes through, and how it judges a case."""
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ CLAIM = Claim(
     id="{claim_id}",
     where="{UNWRITTEN}: the place in the source",
     statement="{UNWRITTEN}: what it says, in one line of our own words",
-    verdict="holds",
+    verdict="holds",  # or another of VERDICTS in dpfair_lib/claims/ledger.py: what the check is to find
     finding="{UNWRITTEN}: what survived, in one line",
     headline="{UNWRITTEN}: what a reader should remember, in at most 30 words",
     kind="as-printed",  # or another of KINDS in dpfair_lib/claims/ledger.py; kinds.py says what each requires
@@ -213,7 +216,7 @@ def new_claim(
     after : str, optional
         Id of the claim of the same source that it comes after; by default the last one.
     chapter : str, optional
-        Name of the chapter; by default the id, with hyphens.
+        Name of the existing chapter that treats it too; by default it has a chapter named as the id, with hyphens.
 
     Returns
     -------
@@ -241,15 +244,21 @@ def new_claim(
         raise ValueError(
             f"ID: found the module {module.relative_to(root)}, expected a claim that is not there"
         )
-    chapter = chapter or claim_id.replace(".", "-")
     order, contents = room / "__init__.py", root / "_toc.yml"
-    page = root / "notebooks" / f"{chapter}.md"
     if not contents.exists():
         raise ValueError(f"found no {contents}, expected the folder of the repository: run this there")
+    if chapter is not None and not (root / "notebooks" / f"{chapter}.md").exists():
+        raise ValueError(
+            f"--chapter: found {chapter!r}, expected an existing chapter, such as {CLAIMS[before].chapter}; "
+            "leave the option out for a new one"
+        )
+    chapter = chapter or claim_id.replace(".", "-")
+    page = root / "notebooks" / f"{chapter}.md"
 
     texts = {module: MODULE.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)}
     texts[order] = _after(order, f'    "{before.partition(".")[2]}",', f'    "{name}",')
-    if not page.exists():
+    new_chapter = not page.exists()
+    if new_chapter:
         texts[page] = CHAPTER.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)
         last = f"- file: notebooks/{CLAIMS[before].chapter}"
         (line,) = (line for line in contents.read_text().splitlines() if line.strip() == last)
@@ -257,12 +266,37 @@ def new_claim(
     for path, text in texts.items():
         write_whole(path, text)
     return [
-        *(f"wrote {path.relative_to(root)}" for path in texts),
-        f"Now replace each {UNWRITTEN}, in the module and in the chapter; the functions are those of an example.",
+        *(f"{_verb(path)} {path.relative_to(root)}" for path in texts),
+        *_next_steps(claim_id, chapter, new_chapter),
+    ]
+
+
+def _verb(path: Path) -> str:
+    return "entered the name in" if path.name in ("__init__.py", "_toc.yml") else "wrote"
+
+
+def _next_steps(claim_id: str, chapter: str, new_chapter: bool) -> list[str]:
+    """Return what the author of a claim does next, a line each."""
+    where = "in the module and in the chapter" if new_chapter else "in the module"
+    return [
+        f"Now replace each {UNWRITTEN} {where}; the functions are those of an example.",
+        *(
+            []
+            if new_chapter
+            else [f"Add to notebooks/{chapter}.md a section that shows the claim's badge and card."]
+        ),
         f"make check CLAIM={claim_id}   judges the claim, its faults and its entry",
         f"make chapter NAME={chapter}   runs the chapter and builds its page",
         f".venv/bin/python tools/prose.py {chapter}   says what the chapter lacks",
+        f".venv/bin/python tools/execute.py --store {chapter} {' '.join(PAGES_THAT_COUNT)}   "
+        "stores the chapter and the pages that count the entries",
+        "Then add a line to CHANGELOG.md.",
     ]
+
+
+def unwritten_lines(text: str) -> list[int]:
+    """Return the numbers of the lines of a text that its author has still to write."""
+    return [number for number, line in enumerate(text.splitlines(), start=1) if UNWRITTEN in line]
 
 
 def _after(path: Path, line: str, more: str) -> str:

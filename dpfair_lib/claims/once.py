@@ -25,7 +25,7 @@ def once(part: Callable[..., None]) -> Callable[..., None]:
     Returns
     -------
     callable
-        Does the same.
+        A function with the same effect.
     """
     known: dict[tuple[Any, ...], tuple[Search, dict[str, Any], int]] = {}
 

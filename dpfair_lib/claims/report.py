@@ -89,7 +89,7 @@ def as_table(outcomes: Iterable[Outcome], *, times: bool = False) -> str:
     ]
     counts = Counter(outcome.status for outcome in outcomes)
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    lines += ["", f"{len(outcomes)} claims: {total}"]
+    lines += ["", f"{len(outcomes)} claim{'s' if len(outcomes) != 1 else ''}: {total}"]
     if times:
         lines.append(f"{sum(outcome.seconds for outcome in outcomes):.1f} s of processor time in all")
     if stored := sum(bool(outcome.stored_under) for outcome in outcomes):

@@ -56,20 +56,20 @@ def run(
 
 
 def _list(root: str | None, specs: Mapping[str, Spec], pins: Mapping[str, Pins]) -> int:
-    status = 0
+    status, width = 0, 2 + max(map(len, specs), default=0)
     for name, spec in specs.items():
-        print(f"{name:<10}{spec.title}; {spec.publisher}, {spec.licence}")
+        print(f"{name:<{width}}{spec.title}; {spec.publisher}, {spec.licence}")
         try:
             found = find(spec, root=root)
             if found is None:
-                print(f"{'':<10}not found; python -m dpfair_lib data fetch {name}")
+                print(f"{'':<{width}}not found; python -m dpfair_lib data fetch {name}")
                 continue
             obtain(spec, pins[name], root=root, download=False)
         except (OSError, ValueError) as error:
-            print(f"{'':<10}wrong: {error}")
+            print(f"{'':<{width}}wrong: {error}")
             status = 1
         else:
-            print(f"{'':<10}found in {found.kind}, {_state(found)}: {found.where}")
+            print(f"{'':<{width}}found in {found.kind}, {_state(found)}: {found.where}")
     return status
 
 

@@ -128,5 +128,5 @@ class _Imports(ast.NodeTransformer):
 
 
 def _sha256(*parts: str) -> str:
-    """Return one digest of several texts."""
+    """Return one digest of several texts in their order; the records in ``results/`` hold it, so the form stays."""
     return hashlib.sha256("".join(f"{len(part)} {part}" for part in parts).encode()).hexdigest()

@@ -79,7 +79,7 @@ def best_rates(share: Any, base: Any, notions: Collection[Notion]) -> GroupRates
     true_positive, false_positive = _conflicting(share, base, frozenset(_checked(notions)))
     # with equal base rates the perfect classifier meets everything
     agree = base.max(axis=-1, keepdims=True) == base.min(axis=-1, keepdims=True)
-    one = base * 0 + 1
+    one = base * 0 + 1  # of the type of the entries, so that `Fraction`s stay exact; one - 1 is such a 0
     return GroupRates(
         share, base, np.where(agree, one, true_positive), np.where(agree, one - 1, false_positive)
     )
@@ -108,7 +108,7 @@ def best_accuracy(share: Any, base: Any, notions: Collection[Notion]) -> Any:
 
 def _conflicting(share: Any, base: Any, notions: frozenset[Notion]) -> tuple[np.ndarray, np.ndarray]:
     """Return true and false positive rates that are best if the base rates differ."""
-    one = base * 0 + 1
+    one = base * 0 + 1  # as in `best_rates`
     lowest, highest = base.min(axis=-1, keepdims=True), base.max(axis=-1, keepdims=True)
     overall = (share * base).sum(axis=-1, keepdims=True)
     if "parity" not in notions:

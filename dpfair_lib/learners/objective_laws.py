@@ -35,7 +35,7 @@ def noise_of(weights: np.ndarray, signed: Any, modulus: float, loss: Loss = "log
 def log_density(
     weights: np.ndarray, signed: Any, modulus: float, sigma: float, loss: Loss = "logistic"
 ) -> np.ndarray:
-    """Return the logarithm of the density of the minimiser under Gaussian b, but for a constant of p and σ.
+    """Return the logarithm of the density of the minimiser under Gaussian b, up to a constant of p and σ.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def delta_on_a_line(
     found = []
     for rows in both:
         z = noise_of(edges[:, None], rows, modulus, loss)[:, 0] / sigma
-        # of the tail on the nearer side, so that small probabilities are not lost in the difference
+        # use the nearer tail, so that small probabilities are not lost in the difference
         found.append(np.where(z[1:] > 0, ndtr(-z[1:]) - ndtr(-z[:-1]), ndtr(z[:-1]) - ndtr(z[1:])))
     return float(np.maximum(found[0] - np.exp(epsilon) * found[1], 0).sum())
 
@@ -105,7 +105,7 @@ def delta_by_noise(
     first: Any, second: Any, epsilon: float, sigma: float, modulus: float, *, loss: Loss = "logistic",
     points: int = 200,
 ) -> float:  # fmt: skip
-    """Return δ(ε) of objective perturbation with one weight or two, for two data sets, by a sum over b.
+    """Return δ(ε) of objective perturbation with one weight or two, for two data sets, by a sum over a grid of b.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def delta_by_noise(
 def minimisers(
     perturbations: np.ndarray, signed: Any, modulus: float, loss: Loss = "logistic", steps: int = 200
 ) -> np.ndarray:
-    """Return the minimiser of the perturbed objective for each of many perturbations, by Newton's method at once.
+    """Return the minimiser of the perturbed objective for each of many perturbations, by vectorised Newton steps.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which numbers of a headline no result of the entry's check bears out."""
+"""Which numbers of a headline no result of the entry's check confirms."""
 
 import re
 

@@ -34,7 +34,7 @@ def test_a_badge_leads_to_its_row_and_a_card_can_be_led_to():
     assert 'id="isit-alg-1"' in card(ALG_1)._repr_html_()
 
 
-def test_a_kind_is_shown_only_if_the_run_bears_it_out():
+def test_a_kind_is_shown_only_if_the_run_confirms_it():
     def check(*, search, value=lambda: 0):
         search.observe(value(), {})
         return search.evidence()

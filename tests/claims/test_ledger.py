@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import inspect
 import json
@@ -11,7 +12,7 @@ from headline_numbers import unshown
 
 from dpfair_lib.claims import CLAIMS, Claim, judge
 from dpfair_lib.claims import claim as entry
-from dpfair_lib.claims.new import UNWRITTEN
+from dpfair_lib.claims.new import unwritten_lines
 from dpfair_lib.claims.report import as_row
 from dpfair_lib.claims.typeset import witness_in_words
 
@@ -49,7 +50,7 @@ def digits_of_its_own(sentence):
 
 # one test for each claim, so that of several processes only one judges it
 @pytest.mark.parametrize("claim_id", EXAMINED)
-def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fault(claim_id):
+def test_a_large_or_exhaustive_search_confirms_the_verdict_and_catches_every_fault(claim_id):
     outcome = outcome_of(claim_id)
     assert outcome.status == CLAIMS[claim_id].verdict, (
         "the check finds another verdict than its CLAIM records"
@@ -77,12 +78,33 @@ def test_a_large_or_exhaustive_search_bears_the_verdict_out_and_catches_every_fa
     )
 
 
-@pytest.mark.parametrize("claim_id", EXAMINED)
-def test_everything_that_a_check_examines_is_planted_with_a_fault(claim_id):
-    claim = CLAIMS[claim_id]
+def wrongly_planted(claim):
+    """What is wrong with the arguments that the faults replace, or nothing."""
     examined = set(inspect.signature(claim.check).parameters) - {"search"}
     planted = {name for wrong in claim.faults.values() for name in wrong}
-    assert planted == examined, "FAULTS: replace each of the check's arguments in one fault at least"
+    if unknown := sorted(planted - examined):
+        return f"FAULTS: found {unknown}, expected arguments of check: {sorted(examined)}"
+    missing = sorted(examined - planted)
+    return (
+        f"FAULTS: no fault replaces {missing}; replace each argument of check in at least one"
+        if missing
+        else ""
+    )
+
+
+@pytest.mark.parametrize("claim_id", EXAMINED)
+def test_everything_that_a_check_examines_is_planted_with_a_fault(claim_id):
+    assert not wrongly_planted(CLAIMS[claim_id]), wrongly_planted(CLAIMS[claim_id])
+
+
+def test_faults_that_replace_the_wrong_arguments_are_named():
+    def check(*, search, median=max):
+        median(search)
+
+    entry = Claim("isit.x", "here", "x", verdict="holds", check=check, faults={"a mean": {"mean": min}})
+    assert wrongly_planted(entry) == "FAULTS: found ['mean'], expected arguments of check: ['median']"
+    assert "no fault replaces ['median']" in wrongly_planted(dataclasses.replace(entry, faults={}))
+    assert wrongly_planted(dataclasses.replace(entry, faults={"a mean": {"median": min}})) == ""
 
 
 @pytest.mark.parametrize("claim_id", EXAMINED)
@@ -93,22 +115,42 @@ def test_an_examined_claim_has_a_chapter_and_a_finding(claim_id):
     assert chapter.exists(), "CLAIM: name the chapter that treats it, a file of notebooks/"
 
 
+def left_unwritten(paths):
+    """Which lines of which files an author has still to write, a sentence for each file."""
+    found = {path.name: unwritten_lines(path.read_text("utf-8")) for path in sorted(set(paths))}
+    return [
+        f"{name}:{', '.join(map(str, lines))}: replace each <write>" for name, lines in found.items() if lines
+    ]
+
+
 def test_every_entry_is_filled_in():
     for claim in CLAIMS.values():
         assert claim.where, claim.id
         assert claim.statement, claim.id
         assert "\n" not in claim.statement, claim.id
-        module = Path(inspect.getfile(claim.check)) if claim.check else None
-        chapter = ROOT / "notebooks" / f"{claim.chapter}.md"
-        for path in filter(None, (module, chapter if claim.chapter else None)):
-            assert UNWRITTEN not in path.read_text(encoding="utf-8"), f"{path.name}: {UNWRITTEN} is left"
+    modules = [Path(inspect.getfile(claim.check)) for claim in CLAIMS.values() if claim.check]
+    chapters = [ROOT / "notebooks" / f"{claim.chapter}.md" for claim in CLAIMS.values() if claim.chapter]
+    left = left_unwritten(modules + chapters)
+    assert not left, "\n".join(left)
 
 
-def test_an_entry_with_a_verdict_needs_a_check():
+def test_what_is_left_to_write_is_named_in_every_file_with_its_lines(tmp_path):
+    for name, text in (("a.py", "<write>: one\ndone\n<write>\n"), ("b.md", "done\n"), ("c.md", "\n<write>")):
+        (tmp_path / name).write_text(text)
+    assert left_unwritten(tmp_path.iterdir()) == [
+        "a.py:1, 3: replace each <write>",
+        "c.md:2: replace each <write>",
+    ]
+
+
+def test_an_entry_that_is_not_of_the_ledger_s_form_is_refused():
     with pytest.raises(ValueError, match="a verdict needs a check"):
         Claim("isit.x", "here", "x", verdict="holds")
     with pytest.raises(ValueError, match="unknown source"):
         Claim("other.x", "here", "x")
+    for field, known in (("verdict", "holds"), ("kind", "as-printed"), ("impact", "conclusion")):
+        with pytest.raises(ValueError, match=rf"isit\.x: {field}: found 'corect', expected one of .*{known}"):
+            Claim("isit.x", "here", "x", **{"verdict": "holds", "check": max, field: "corect"})
     with pytest.raises(ValueError, match=r"claim_id: no entry 'isit\.nothing'.*isit\.prop-1"):
         entry("isit.nothing")
 

@@ -5,7 +5,7 @@ import pytest
 
 from dpfair_lib.claims import CLAIMS, judge
 from dpfair_lib.claims.kinds import unmet
-from dpfair_lib.claims.new import UNWRITTEN, new_claim
+from dpfair_lib.claims.new import PAGES_THAT_COUNT, UNWRITTEN, new_claim, unwritten_lines
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +36,34 @@ def test_a_new_claim_runs_at_once_and_says_where_to_write(repository):
     contents = (repository / "_toc.yml").read_text()
     assert f"notebooks/{CLAIMS['isit.alg-2'].chapter}\n      - file: notebooks/isit-prop-9\n" in contents
     assert UNWRITTEN in (repository / "notebooks/isit-prop-9.md").read_text()
+    assert said[1:4] == [
+        "entered the name in dpfair_lib/claims/isit/__init__.py",
+        "wrote notebooks/isit-prop-9.md",
+        "entered the name in _toc.yml",
+    ]
+    assert f"Now replace each {UNWRITTEN} in the module and in the chapter" in said[4]
+
+
+def test_a_new_claim_in_an_existing_chapter_leaves_the_book_as_it_is(repository):
+    page, contents = repository / "notebooks/isit-alg-2.md", (repository / "_toc.yml").read_text()
+    page.parent.mkdir()
+    page.write_text("# A chapter\n")
+    said = "\n".join(new_claim(repository, "isit.prop-9", chapter="isit-alg-2"))
+    assert (page.read_text(), (repository / "_toc.yml").read_text()) == ("# A chapter\n", contents)
+    assert "_toc.yml" not in said
+    assert f"replace each {UNWRITTEN} in the module;" in said
+    assert "Add to notebooks/isit-alg-2.md a section" in said
+    assert 'chapter="isit-alg-2"' in (repository / "dpfair_lib/claims/isit/prop_9.py").read_text()
+
+
+def test_every_page_that_counts_the_entries_is_to_be_stored_again(repository):
+    """Those whose source goes through the ledger; CONTRIBUTING.md names the same pages."""
+    counting = {path.stem for path in (ROOT / "notebooks").glob("*.md") if "judge_all" in path.read_text()}
+    # which-method shows the entries of one kind only
+    assert counting == {*PAGES_THAT_COUNT, "which-method"}
+    command = f".venv/bin/python tools/execute.py --store isit-prop-9 {' '.join(PAGES_THAT_COUNT)}"
+    assert any(command in line for line in new_claim(repository, "isit.prop-9"))
+    assert command in (ROOT / "CONTRIBUTING.md").read_text()
 
 
 def test_a_new_chapter_lacks_no_part_that_a_chapter_must_have(repository, monkeypatch):
@@ -44,6 +72,11 @@ def test_a_new_chapter_lacks_no_part_that_a_chapter_must_have(repository, monkey
 
     new_claim(repository, "isit.prop-9")
     text = (repository / "notebooks/isit-prop-9.md").read_text()
+    assert prose.complaints("isit-prop-9", prose.read(text)) == [
+        f"line {line}: {UNWRITTEN} is left" for line in unwritten_lines(text)
+    ]
+    assert len(unwritten_lines(text)) > 10
+    text = text.replace(UNWRITTEN, "Something")
     assert prose.complaints("isit-prop-9", prose.read(text)) == []
     without = text.replace(":class: summary", "").replace("Harder:", "Other:")
     assert len(prose.complaints("isit-prop-9", prose.read(without))) == 2
@@ -55,6 +88,11 @@ def test_a_new_chapter_lacks_no_part_that_a_chapter_must_have(repository, monkey
         ("other.prop-9", {}, "found 'other.prop-9', expected SOURCE.NAME"),
         ("isit.Prop 9", {}, "expected SOURCE.NAME"),
         ("isit.prop-9", {"after": "sk.alg-1"}, "--after: found 'sk.alg-1'"),
+        (
+            "isit.prop-9",
+            {"chapter": "isit-prop"},
+            "--chapter: found 'isit-prop', expected an existing chapter",
+        ),
     ],
 )
 def test_a_new_claim_that_cannot_be_entered_writes_nothing(repository, claim_id, options, found):

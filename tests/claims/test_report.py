@@ -46,6 +46,7 @@ def test_rows_and_tables():
         two[0].faults, True
     )
     table = as_table([*two, unexamined])
+    assert "\n1 claim: 1 corrected" in as_table(two[:1])
     assert "3 claims: 1 corrected, 1 holds, 1 not yet examined" in table
     assert f"{planted} of {planted}" in table
     assert "seconds" not in table

@@ -1,5 +1,6 @@
+import ast
 import importlib
-import re
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,56 @@ def test_each_claim_has_a_module_of_its_name_and_each_module_a_place_in_the_orde
     )
 
 
+CLAIMED = {module_of(claim_id) for claim_id in CLAIMS}
+
+
+def imported(text, package):
+    """The dotted names that a module of ``package`` imports, each with the name that is taken from it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def foreign(text, module):
+    """The imports from rooms of claims, but for a claim's own parts: ``isit.prop_1`` may take ``isit.prop_1_cases``."""
+    rooms = tuple(f"dpfair_lib.claims.{source}" for source in SOURCES)
+    for name in imported(text, module.rpartition(".")[0]):
+        if ".".join(name.split(".")[:3]) in rooms:
+            of = ".".join(name.split(".")[:4])
+            if of in CLAIMED or not of.startswith(f"{module}_"):
+                yield name
+
+
 def test_no_claim_s_module_imports_another_s():
     """What two claims need stands in ``claims/shared``; the parts of a long check are named after its claim."""
-    rooms = "|".join(SOURCES)
     for path in sorted((ROOT / "dpfair_lib" / "claims").glob("*/*.py")):
-        text = path.read_text(encoding="utf-8")
-        for room, name in re.findall(
-            rf"^\s*from dpfair_lib\.claims\.({rooms})(?:\.(\w+))? import", text, re.M
-        ):
-            own = room == path.parent.name and name.startswith(f"{path.stem}_")
-            assert own, f"{path}: move what it takes from {room}.{name} to claims/shared"
+        found = list(foreign(path.read_text("utf-8"), f"dpfair_lib.claims.{path.parent.name}.{path.stem}"))
+        assert not found, f"{path}: move what it takes from {', '.join(found)} to claims/shared"
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "refused"),
+    [
+        ("isit.prop_1", "from dpfair_lib.claims.isit.prop_4_utility import check", True),
+        ("isit.prop_1", "import dpfair_lib.claims.isit.prop_4_utility", True),
+        ("isit.prop_1", "import dpfair_lib.claims.isit.prop_4_utility as other", True),
+        ("isit.prop_1", "from dpfair_lib.claims.isit import prop_4_utility", True),
+        ("isit.prop_1", "from .prop_4_utility import check", True),
+        ("isit.prop_1", "from . import prop_4_utility", True),
+        ("isit.prop_1", "from ..sk.alg_1 import check", True),
+        ("isit.prop_1", "    from dpfair_lib.claims import sk", True),
+        ("shared.tails", "from dpfair_lib.claims.sk.alg_1 import check", True),
+        # another claim, though its name begins as that of the module does
+        ("sk.alg_1", "from dpfair_lib.claims.sk.alg_1_privacy import check", True),
+        ("isit.prop_1", "from dpfair_lib.claims.isit.prop_1_cases import rates", False),
+        ("isit.prop_1", "from .prop_1_cases import rates", False),
+        ("isit.prop_1", "from ..shared.tails import bound", False),
+        ("isit.prop_1", "from dpfair_lib.claims.shared import tails", False),
+        ("isit.prop_1", "import dpfair_lib.claims.search", False),
+    ],
+)
+def test_every_form_of_an_import_is_seen(module, line, refused):
+    assert bool(list(foreign(f"if True:\n    {line.strip()}\n", f"dpfair_lib.claims.{module}"))) == refused

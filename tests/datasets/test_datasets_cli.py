@@ -57,6 +57,7 @@ def test_without_arguments_the_books_own_data_sets_are_listed(capsys):
     assert cli.run(parser.parse_args([])) == 0
     printed = capsys.readouterr().out
     assert all(f"data fetch {name}" in printed for name in pins.pinned())
+    assert all(f"{name}  " in printed for name in pins.pinned()), "a name runs into its title"
 
 
 def test_listing_the_real_data(capsys, real_data):

@@ -199,3 +199,14 @@ def test_one_test_kills_one_change_and_not_another(tmp_path):
     assert "1 of 2 killed again" in run.stdout
     assert f"lives: {missed.key}" in run.stdout
     assert caught.key not in run.stdout
+
+
+def test_the_runner_imports_nothing_that_it_changes():
+    """A module that was there before its change would be tested unchanged, in every process that is forked."""
+    asked = "import sys, mutants; print(*(name for name in sys.modules if name.startswith('dpfair_lib.')))"
+    tools = str(Path(mutants.__file__).parent)
+    there = subprocess.run(
+        [sys.executable, "-c", asked], cwd=tools, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "dpfair_lib._files" in there
+    assert not [name for name in there if name.split(".")[1] in mutants.ROOMS]

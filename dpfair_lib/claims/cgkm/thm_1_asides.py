@@ -1,4 +1,4 @@
-"""CGKM, proof of Theorem 1: what it says in passing of its own law, for all ways in which features may coincide."""
+"""CGKM: three remarks in the proof of Theorem 1 about its four-point distribution, whichever features are equal."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from dpfair_lib.populations import Population
 
 FAIR, ACCURATE = fair_within("opportunity"), beats_constants()
 ATOMS = ((0, 0), (0, 1), (1, 0), (1, 1))
+"""Group and label of the four points of the distribution."""
+
+GROUPS = tuple(group for group, _ in ATOMS)
 
 
 def check(
@@ -36,17 +39,18 @@ def check(
     patterns = list(restricted_growth(4))
     for pattern in patterns:
         _one_pattern(pattern, accurate, fair, search)
-    hypotheses = sum(3 ** len(set(zip(pattern, (0, 0, 1, 1), strict=True))) for pattern in patterns)
+    hypotheses = sum(3 ** len(set(zip(pattern, GROUPS, strict=True))) for pattern in patterns)
     search.exhausts(
         "all 15 ways in which the four features may coincide, all hypotheses on what is left with values 0, ½, 1",
-        cases=4 * hypotheses,
+        cases=4
+        * hypotheses,  # of each: its error, its gap, whether it beats the constants, whether it is fair
     )
     _independent_labels(accurate, search)
     return search.evidence()
 
 
 def restricted_growth(length: int) -> Iterator[tuple[int, ...]]:
-    """Yield every partition of so many things once, as the number of each thing's block."""
+    """Yield each partition of ``length`` points once, as the number of the block of each point."""
     for pattern in itertools.product(range(length), repeat=length):
         if all(block <= max(pattern[:i], default=-1) + 1 for i, block in enumerate(pattern)):
             yield pattern
@@ -61,7 +65,7 @@ def patterned_law(pattern: tuple[int, ...]) -> Any:
 
 
 def printed_slack(pattern: tuple[int, ...]) -> Fraction:
-    """Return minus the distance of the law from the product of its margins, from the definition."""
+    """Return minus the total variation distance between the law and the product of its marginals, by definition."""
     atoms = [(x, a, y) for x, (a, y) in zip(pattern, ATOMS, strict=True)]
     distance = Fraction(0)
     for x, a, y in itertools.product(sorted(set(pattern)), (0, 1), (0, 1)):
@@ -83,20 +87,24 @@ def _one_pattern(pattern: tuple[int, ...], accurate: Criterion, fair: Criterion,
         h = np.full(table.shape[:2], constant)
         search.equal(error_by_definition(table, h), Fraction(1, 2), case | {"constant": constant})
     population = Population.from_table(table)
-    seen = sorted(set(zip(pattern, (0, 0, 1, 1), strict=True)))
+    seen = sorted(set(zip(pattern, GROUPS, strict=True)))
     better = False
     for values in itertools.product(QUARTERS[::2], repeat=len(seen)):
         h = np.full(table.shape[:2], Fraction(0), dtype=object)
         for at, value in zip(seen, values, strict=True):
             h[at] = value
-        of = [h[x, a] for x, (a, _) in zip(pattern, ATOMS, strict=True)]
-        at_h = case | {"h": h.tolist()}
-        surplus = of[1] + of[3] - of[0] - of[2]
-        search.equal(error_by_definition(table, h), Fraction(1, 2) - surplus / 4, at_h)
-        search.equal(gap_by_definition(table, h), abs(of[1] - of[3]), at_h)
+        h_at_point = [h[x, a] for x, a in zip(pattern, GROUPS, strict=True)]
+        case_of_h = case | {"h": h.tolist()}
+        surplus = h_at_point[1] + h_at_point[3] - h_at_point[0] - h_at_point[2]
+        search.equal(error_by_definition(table, h), Fraction(1, 2) - surplus / 4, case_of_h)
+        search.equal(gap_by_definition(table, h), abs(h_at_point[1] - h_at_point[3]), case_of_h)
         accepted = acceptable_table([population], h[None], None, accurate)[0, 0]
-        search.agree(accepted, surplus > 0, at_h)
-        search.agree(acceptable_table([population], h[None], fair, None)[0, 0], of[1] == of[3], at_h)
+        search.agree(accepted, surplus > 0, case_of_h)
+        search.agree(
+            acceptable_table([population], h[None], fair, None)[0, 0],
+            h_at_point[1] == h_at_point[3],
+            case_of_h,
+        )
         better = better or bool(accepted)
     if independent:
         search.agree(better, False, case)
@@ -111,17 +119,20 @@ def _independent_labels(accurate: Criterion, search: Search) -> None:
     search.part("labels independent of features and group")
     hypotheses = hypothesis_grid(2, levels=QUARTERS)
     count = 0
-    for parts in itertools.product(range(5), repeat=3):
-        if sum(parts[:2]) > 4 or not 0 < parts[2] < 4:
+    # quarters of the mass of group 0 with either feature value, of what is left half each in group 1; and of label 1
+    for first, second, positive in itertools.product(range(5), repeat=3):
+        if first + second > 4 or not 0 < positive < 4:
             continue
-        share = [Fraction(parts[0], 4), Fraction(parts[1], 4), Fraction(4 - sum(parts[:2]), 4)]
-        law = np.array([[share[0], share[1]], [share[2] / 2, share[2] / 2]], dtype=object)
+        left = Fraction(4 - first - second, 4)
+        law = np.array([[Fraction(first, 4), Fraction(second, 4)], [left / 2, left / 2]], dtype=object)
         if not (law.sum(axis=0) > 0).all():
             continue
-        base = Fraction(parts[2], 4)
-        population = Population.from_table(np.stack([law * (1 - base), law * base], axis=-1))
+        base_rate = Fraction(positive, 4)
+        population = Population.from_table(np.stack([law * (1 - base_rate), law * base_rate], axis=-1))
         search.equal(
-            constant_error(population.table), min(base, 1 - base), {"table": population.table.tolist()}
+            constant_error(population.table),
+            min(base_rate, 1 - base_rate),
+            {"table": population.table.tolist()},
         )
         met = acceptable_table([population], hypotheses, None, accurate)[0]
         search.agree(met, np.zeros(len(met), dtype=bool), {"table": population.table.tolist()})

@@ -84,7 +84,7 @@ def signed_leader_bound(
     norm, width, n, epsilon
         As in `leader_cost_bound`.
     spread : float
-        R ≥ ⟨ℓ, h⟩ − ⟨ℓ, h′⟩ for every loss vector and every two hypotheses; A will do.
+        R ≥ ⟨ℓ, h⟩ − ⟨ℓ, h′⟩ for every loss vector and every two hypotheses; R = A is always valid.
 
     Returns
     -------
@@ -148,7 +148,8 @@ def learner_regret_bound(
     """Return a bound on the regret of Private-FairNR's learner that its losses do meet.
 
     `signed_leader_bound` with A = R = 1 + C/2, M = n and the printed ε′. It holds against an auditor whose answer does
-    not depend on the learner's draws of the same round; one who answers the drawn hypothesis can do more.
+    not depend on the learner's draws of the same round. An auditor that sees the drawn hypothesis can force more
+    regret.
 
     Parameters
     ----------
@@ -177,10 +178,10 @@ def learner_regret_bound(
 def two_hypotheses_regret(root: int, doublings: int, bound: int) -> tuple[Fraction, Fraction]:
     """Return how large the learner's regret is in a game of two hypotheses, and the printed bound on it.
 
-    Everybody has the label 0, half of them are in the one subgroup; one hypothesis selects it, the other all others.
-    The auditor takes each lead away at once. ε = 1, m = 1, ln(1/δ) = 12, T = 12·root² and n = 2^doublings, so that
-    √(mT ln(1/δ)) = 12·root. The noise in the difference has the variance 2n/ε′², and by Chebyshev's inequality
-    overturns a lead of C/2 with probability at most half of 8n/(ε′C)².
+    Everybody has the label 0, and half of them are in a subgroup: h₁ selects the subgroup, and h₂ all others. The
+    auditor cancels each lead of a hypothesis in the next round. ε = 1, m = 1, ln(1/δ) = 12, T = 12·root² and
+    n = 2^doublings, so that √(mT ln(1/δ)) = 12·root. The noise in the difference has the variance 2n/ε′², and by
+    Chebyshev's inequality overturns a lead of C/2 with probability at most half of 8n/(ε′C)².
 
     Parameters
     ----------

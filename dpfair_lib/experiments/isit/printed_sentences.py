@@ -1,4 +1,4 @@
-"""The sentences of ISIT that compare two gaps of Tables II–V, and how many comparisons we make in addition."""
+"""The sentences of ISIT that compare two gaps of Tables II–V, and the number of comparisons to correct for."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import NamedTuple
 from dpfair_lib.experiments.isit.twelve_tables import LENGTHS
 
 ACCOUNTANTS = ("PRV", "moments", "GDP")
-AS_RUN, CERTIFIED = 2 * 2 * len(ACCOUNTANTS), 2 * 2 * len(LENGTHS)  # comparisons: data sets, ε′, and these
+# 2 data sets × 2 values of ε′ × the accountants (as run) or the factors of the learning rate (certified)
+AS_RUN, CERTIFIED = 2 * 2 * len(ACCOUNTANTS), 2 * 2 * len(LENGTHS)
 
 
 class Sentence(NamedTuple):
-    """One printed comparison: at this λ, the gap of DP-FERMI is more than ``factor`` times Algorithm 2's."""
+    """One printed comparison of two gaps, at the regulariser's λ = ``strength``.
+
+    DP-FERMI's gap is more than ``factor`` times the gap of Algorithm 2.
+    """
 
     where: str
     data: str
