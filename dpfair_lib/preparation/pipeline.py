@@ -69,7 +69,8 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
 
     Notes
     -----
-    The module `dpfair_lib.preparation.pipeline` proves that the costs add up.
+    The module `dpfair_lib.preparation.pipeline` proves that the costs add up. An open `Budget` is charged by each step
+    alone, before its noise is drawn. If it refuses a step, the earlier ones stay charged.
 
     Examples
     --------

@@ -70,8 +70,9 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Count of correct answers of each candidate moves by at most 1 if a held-out row is replaced. How many are correct
-    is not kept, since that would be a release of its own.
+    The number of correct answers of each candidate moves by at most 1 if a held-out row is replaced. It is not kept,
+    since that would be a release of its own. An open `Budget` is charged by each fit and by the choice, one by one. It
+    does not know that they use different rows.
 
     References
     ----------
