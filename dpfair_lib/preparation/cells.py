@@ -274,6 +274,4 @@ def checked_mapping(given: Any, name: str, to: str) -> dict[Any, Any]:
 
 def without_cost(*public: str) -> PrivacyStatement:
     """Return the statement of a fit that looks at no row, with what was declared."""
-    return PrivacyStatement(
-        0.0, 0.0, "add-remove", public=("the columns", *public), note="no row is looked at"
-    )
+    return PrivacyStatement(0.0, 0.0, "add-remove", public=("the columns", *public))

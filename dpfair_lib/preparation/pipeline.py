@@ -14,7 +14,8 @@ statements add up. A step that mixes rows breaks this. Centring by the exact mea
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -25,15 +26,16 @@ from sklearn.utils.validation import check_is_fitted
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.privacy import PrivacyStatement, compose
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-def _last_has(method: str) -> Any:
+
+def _last_has(method: str) -> Callable[[Method], Method]:
     def has(pipeline: Any) -> bool:
-        getattr(
-            getattr(pipeline, "steps_", pipeline.steps)[-1][1], method
-        )  # its AttributeError says what is lacking
+        last = getattr(pipeline, "steps_", pipeline.steps)[-1][1]
+        getattr(last, method)  # its AttributeError says what is lacking
         return True
 
-    return available_if(has)
+    return cast("Callable[[Method], Method]", available_if(has))
 
 
 class PrivatePipeline(ClassifierMixin, _BaseComposition):
@@ -67,7 +69,8 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
 
     Notes
     -----
-    The module `dpfair_lib.preparation.pipeline` proves that the costs add up.
+    The module `dpfair_lib.preparation.pipeline` proves that the costs add up. An open `Budget` is charged by each step
+    alone, before its noise is drawn. If it refuses a step, the earlier ones stay charged.
 
     Examples
     --------
@@ -131,7 +134,7 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
         return self
 
     @whole_or_not_at_all
-    def fit(self, X: Any, y: Any = None, **last: Any) -> Self:
+    def fit(self, /, X: Any, y: Any = None, **last: Any) -> Self:
         """Fit the steps in a row, each on what the steps before it make of the rows.
 
         Parameters

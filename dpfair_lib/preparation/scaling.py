@@ -46,7 +46,7 @@ class PublicScaler(Preparation):
     >>> scaler.fit_transform([[50, 0.5], [250, None]]).tolist()
     [[0.5, 0.75], [1.0, nan]]
     >>> print(scaler.privacy_statement_)
-    ε = 0 (pure), add-remove, per record; public: the columns, bounds of the scaled columns; no row is looked at
+    ε = 0 (pure), add-remove, per record; public: the columns, bounds of the scaled columns
     """
 
     def __init__(self, bounds: Mapping[Any, tuple[float, float]]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -20,14 +21,16 @@ from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.sampling import Noise
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-def _best_has(method: str) -> Any:
+
+def _best_has(method: str) -> Callable[[Method], Method]:
     def has(selection: Any) -> bool:
         one = getattr(selection, "best_estimator_", None) or selection.candidates[0]
         getattr(one, method)  # its AttributeError says what is lacking
         return True
 
-    return available_if(has)
+    return cast("Callable[[Method], Method]", available_if(has))
 
 
 class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -67,8 +70,9 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Count of correct answers of each candidate moves by at most 1 if a held-out row is replaced. How many are correct
-    is not kept, since that would be a release of its own.
+    The number of correct answers of each candidate moves by at most 1 if a held-out row is replaced. It is not kept,
+    since that would be a release of its own. An open `Budget` is charged by each fit and by the choice, one by one. It
+    does not know that they use different rows.
 
     References
     ----------

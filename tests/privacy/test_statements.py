@@ -198,3 +198,15 @@ def test_conversions_are_rounded_up(epsilon):
         assert found.epsilon == 2 * epsilon
         exact = mpmath.mpf(delta) * (1 + mpmath.exp(mpmath.mpf(epsilon)))
         assert exact <= mpmath.mpf(found.delta) <= exact * (1 + mpmath.mpf(2) ** -50)
+
+
+def test_no_cost_is_that_of_what_depends_on_no_record():
+    free = PrivacyStatement(0, 0, "add-remove", public=("the bounds",))
+    assert free.free
+    assert str(free) == "ε = 0 (pure), add-remove, per record; public: the bounds"
+    assert not PrivacyStatement(0, 1e-9, "add-remove").free
+    for relation in ("replace-one", "replace-within-group", "sensitive-attribute", "local"):
+        with pytest.raises(ValueError, match="or under 'add-remove' for what depends on no record"):
+            PrivacyStatement(0, 0, relation)
+        with pytest.raises(ValueError, match="found ε = δ = 0, expected a cost"):
+            convert(free, relation)

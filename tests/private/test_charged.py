@@ -8,6 +8,8 @@ from cases import cases, statement_of
 from dpfair_lib.privacy import Budget, BudgetExceededError
 
 CASES = [case for case in cases() if case.relation not in (None, "local")]
+SEVERAL = {"pipeline": 2, "selection": 4}
+"""Releases whose parts are charged one by one, and how many there are."""
 
 
 def _released(case):
@@ -73,3 +75,28 @@ def test_what_costs_more_than_is_left_is_refused_before_a_draw(case, monkeypatch
     assert budget.spent == ()
     if before is not None:
         assert set(vars(subject)) == set(before)  # nothing was learned
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in SEVERAL], ids=str)
+def test_parts_are_charged_one_by_one_and_no_part_is_drawn_before(case, monkeypatch):
+    with Budget(10.0, 0.1, case.relation) as budget:
+        fitted = _released(case)
+    assert len(budget.spent) == SEVERAL[case.name]
+    assert sum(one.epsilon for one in budget.spent) >= statement_of(fitted).epsilon
+    if case.name == "pipeline":
+        assert budget.spent == tuple(one for one in statement_of(fitted).parts if not one.free)
+    from dpfair_lib.privacy import noise_source
+
+    drawn = []
+    for name in ("add_laplace_noise", "add_gaussian_noise", "exponential_choice"):
+        usual = getattr(noise_source, name)
+        monkeypatch.setattr(noise_source, name, lambda *a, u=usual, **k: drawn.append(1) or u(*a, **k))
+    subject = case.make("secure", None)
+    # enough for all parts but the last
+    with (
+        Budget(sum(one.epsilon for one in budget.spent) * 0.99, 0.1, case.relation) as tight,
+        pytest.raises(BudgetExceededError),
+    ):
+        case.run(subject, case.data())
+    assert len(drawn) == len(tight.spent) == SEVERAL[case.name] - 1
+    assert not hasattr(subject, "privacy_statement_")

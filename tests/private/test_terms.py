@@ -83,7 +83,7 @@ TERMS = {
     "imputer": ({"the columns", "bounds of the filled columns", "categories of the filled columns"}, ""),
     "pipeline": (
         {"the columns", "constants for missing values", "bounds of the scaled columns", ROWS, LABELS},
-        f"sum of 3 parts; no row is looked at; {OTHER_FITS}",
+        f"sum of 3 parts; {OTHER_FITS}",
     ),
     "selection": ({ROWS, LABELS, "which rows are held out"}, "maximum of 2 parts split by position; sum of 3 parts"),
     "support vectors": (set(), "refuted: how many support vectors there are and their labels are released"),
