@@ -19,7 +19,7 @@ from dpfair_lib.central.parity import noise_levels
 from dpfair_lib.central.planning import adjustment_share
 from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
 from dpfair_lib.fairness.draws import drawn_labels
-from dpfair_lib.learners.linear import checked, two_labels
+from dpfair_lib.learners.linear import LEFT_OUT, checked, two_labels
 from dpfair_lib.learners.objective_perturbation import PUBLIC, ObjectivePerturbation
 from dpfair_lib.privacy import PrivacyStatement, compose, convert
 from dpfair_lib.privacy.budgets.open_budgets import charged_as_one
@@ -308,7 +308,7 @@ class PrivateFairClassifier(BaseEstimator):
         self, for_learner: float, postprocessor: PrivateFairPostprocessor
     ) -> tuple[PrivacyStatement, PrivacyStatement]:
         """Return both statements before anything is fitted, for budgets that are open."""
-        trained = PrivacyStatement(for_learner, self.delta, "replace-one", public=PUBLIC)
+        trained = PrivacyStatement(for_learner, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
         counted = postprocessor._cost(noise_levels(postprocessor.epsilon))
         return mark_noise(trained, self.noise), mark_noise(counted, self.noise)
 
