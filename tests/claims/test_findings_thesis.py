@@ -50,7 +50,7 @@ def test_both_checks_count_the_same(counts):
 def test_theorem_15_says_what_its_check_counts():
     facts, finding = judge(claim("thesis.thm-15")).facts, claim("thesis.thm-15").finding
     assert facts["smallest"] == 5
-    assert "five people who can all be told apart" in finding
+    assert "five people who can all be distinguished" in finding
     # whichever group they favour: all optima are compared, and some turn the order
     compared = facts["compared"]
     turned = facts["turned"]

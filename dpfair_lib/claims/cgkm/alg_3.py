@@ -355,9 +355,9 @@ assert np.array_equal(due - printed, 3 * error) and abs(due - printed).max() > 0
 CLAIM = Claim(
     id="cgkm.alg-3",
     where="Algorithm 3, Appendix C.2",
-    statement="Private-FairNR, T rounds: ĥᵗ is the empirical law of m best responses to LC(Σλ) + "
-    "Lap(1/ε′) noise, ε′ = nε/((2 + C)√(mT ln(1/δ))); the auditor best-responds; draws from "
-    "ĥ = Σĥᵗ (no 1/T in print) are released.",
+    statement="Private-FairNR, T rounds: ĥᵗ is the empirical distribution of m best responses to LC(Σλ) + "
+    "Lap(1/ε′) noise, ε′ = nε/((2 + C)√(mT ln(1/δ))); the auditor best-responds; draws from ĥ = Σĥᵗ (no 1/T "
+    "in print) are released.",
     statement_uses=("cgkm.alg-2",),
     verdict="corrected",
     finding="The payoff is linear and the oracle's costs are right; but LC(Σλ) counts the error once in all "

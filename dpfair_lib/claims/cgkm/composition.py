@@ -61,7 +61,8 @@ def check(
             most = float(adaptive.max())
             search.sharper(float(exact) - most, 2 * delta - most, case, tolerance=1e-12)
     search.exhausts(
-        "pairs of laws on two outcomes in eighths and on three in quarters, private at nine levels, any after any",
+        "pairs of distributions on two outcomes in eighths and on three in quarters, private at nine levels, "
+        "any after any",
         # two sums and a distance of each pair of pairs, an adaptive choice after each, against two bounds
         cases=sum(3 * pairs**2 + 2 * pairs + 2 for pairs in _pairs_counted()),
     )

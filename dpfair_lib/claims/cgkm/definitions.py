@@ -128,7 +128,7 @@ def _definition_7(consequences: Callable[..., Any], search: Search) -> None:
         shown |= {"h": hypotheses[chosen[at]].tolist(), "other": hypotheses[other[at]].tolist()}
         search.against(Fraction(int(printed[at]), UNIT), shown, verify=printed_slack)
     search.exhausts(
-        "all classes of two of the 16 hypotheses, all laws in fifths, α = 0, 1/10, ¼, every output",
+        "all classes of two of the 16 hypotheses, all distributions in fifths, α = 0, 1/10, ¼, every output",
         cases=law_count(5) * 16 * 15 * len(ALPHAS),
     )
     search.fact(
@@ -175,7 +175,9 @@ def _definition_8(weight: Callable[..., Any], search: Search) -> None:
         case = {"table": table, "h": hypothesis_grid(2)[worst].tolist(), "alpha": violation[worst]}
         case["printed"] = "Definition 8 implies α-discrimination"
         search.against(violation[worst] - gap[worst], case, verify=printed_slack)
-    search.exhausts("all laws in sixths and all 16 hypotheses, for Definition 8", cases=law_count(6) * 17)
+    search.exhausts(
+        "all distributions in sixths and all 16 hypotheses, for Definition 8", cases=law_count(6) * 17
+    )
 
 
 FAULTS: dict[str, dict[str, Any]] = {

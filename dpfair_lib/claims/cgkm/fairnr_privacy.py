@@ -357,10 +357,10 @@ CLAIM = Claim(
     statement_uses=("cgkm.alg-3",),
     proof_uses=("cgkm.lemma-4", "cgkm.post-processing"),
     verdict="corrected",
-    finding="The auditor reads the data and the oracle the features, both without noise: one record's features "
-    "show with δ close to ½ at the printed T and m; at T = 20 and m = 1, one changed label turns ε = 1, δ = 10⁻⁶ "
-    "into ε = 43 for the mixture ĥ, and into δ = 0.036 at ε = 1 for one draw of it. Private: counts noised once, "
-    "or the loss and the auditor's choice of each round.",
+    finding="The auditor reads the data and the oracle the features, both without noise. One record's "
+    "features show with δ close to ½ at the printed T and m. At T = 20 and m = 1, one changed label turns ε "
+    "= 1, δ = 10⁻⁶ into ε = 43 for the mixture ĥ, and into δ = 0.036 at ε = 1 for one draw of it. Private: "
+    "counts noised once, or the loss and the auditor's choice of each round.",
     chapter="cgkm-fairnr",
     headline="Not private: one changed label gives δ = 0.97 at ε = 1 where 10⁻⁶ is promised, after 20 "
     "rounds on 600 records.",

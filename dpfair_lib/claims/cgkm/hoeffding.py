@@ -33,8 +33,8 @@ def check(*, bound: Callable[..., float] = mean_tail_bound, search: Search) -> E
         search.part("two values")
         _all_distances(bound, (12 - share, 0, share), n, Fraction(0), Fraction(1), worst, search)
     search.exhausts(
-        "laws in sixths on the ends and the middle of an interval with up to 8 draws, two-point laws in twelfths "
-        "with up to 40, every distance of the mean",
+        "distributions in sixths on the ends and the middle of an interval with up to 8 draws, two-point distributions "
+        "in twelfths with up to 40, every distance of the mean",
         cases=2
         * 2
         * sum(distances(sum(i * w for i, w in enumerate(law)), 6, n) for law in THREE for n in SIZES)

@@ -35,7 +35,7 @@ def check(*, after: Callable[..., Any] = processed, search: Search) -> Evidence:
             unchanged += int(((before == later) & (before > 0)).sum())
         search.equal(float(abs(made.sum(axis=-1) - 1).max()), 0, {"map": channel.tolist()})
     search.exhausts(
-        "maps between three outcomes in halves, on all pairs of laws in quarters, at e^ε = 1, 1.5, 2 and 4",
+        "maps between three outcomes in halves, on all pairs of distributions in quarters, at e^ε = 1, 1.5, 2 and 4",
         cases=len(maps) * (len(ODDS) * len(first) + 1),
     )
     search.part("relabelling loses nothing")

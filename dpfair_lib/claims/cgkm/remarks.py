@@ -124,7 +124,9 @@ def _other_notions(odds: Criterion, search: Search) -> None:
     both, expected = acceptable_table(laws(5), hypotheses, odds, None), _odds_by_definition()
     at, h = np.indices(both.shape)
     search.agree(both.ravel(), expected.ravel(), {"law": at.ravel(), "h": h.ravel()})
-    search.exhausts("all laws in fifths and all 16 hypotheses, for equalized odds", cases=law_count(5) * 16)
+    search.exhausts(
+        "all distributions in fifths and all 16 hypotheses, for equalized odds", cases=law_count(5) * 16
+    )
     pair = sign_pair(Fraction(1, 100))
     near = neighbor_table(pair, Fraction(1, 100))
     for criterion in (odds, PARITY):
@@ -168,7 +170,8 @@ def _hard_thresholds(worst: Callable[..., Any], search: Search) -> None:
     for number, h in enumerate(halves):
         search.observe(worst(h) - gaps[:, number], {"h": h.tolist(), "law": np.arange(len(gaps))})
     search.exhausts(
-        "all hypotheses in quarters on the laws that are extreme for them; all laws in fifths, values 0, ½, 1",
+        "all hypotheses in quarters on the distributions that are extreme for them; "
+        "all distributions in fifths, values 0, ½, 1",
         cases=5**4 + 14 + law_count(5) * 3**4,
     )
 
@@ -195,7 +198,7 @@ def _softened(soften: Callable[..., Any], search: Search) -> None:
     search.fact(
         "softened",
         solved,
-        "accurate hypotheses softened to Γ ≤ 1/10 on every law, and still better on theirs",
+        "accurate hypotheses softened to Γ ≤ 1/10 on every distribution, and still better on theirs",
     )
 
 
@@ -245,7 +248,9 @@ def _threshold_with_delta(steps: Callable[..., int], ladder: Callable[..., Any],
     exactly = ladder(reach, factor=Fraction(1), delta=delta)[-1]
     search.equal(exactly, reach * delta, {"factor": 1})
     search.fact(
-        "safe_steps", reach, "steps of 1/10000 that keep Γ(h = x) below 1/10 on the uniform law, at least"
+        "safe_steps",
+        reach,
+        "steps of 1/10000 that keep Γ(h = x) below 1/10 on the uniform distribution, at least",
     )
     if certain is not None:
         search.fact(
@@ -325,14 +330,15 @@ CLAIM = Claim(
     statement_uses=("cgkm.thm-1.statement", "cgkm.thm-2.sample-size"),
     proof_uses=("cgkm.thm-1.proof",),
     verdict="corrected",
-    finding="Equalized odds: true. Γ ≤ α < 1 on all laws, if all (x, a, y) occur: deterministic, only constants; "
-    "but α·h (or 1 − α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants where h does. "
-    "δ > 0: h gets at most δ under exact fairness, up to 1 under a threshold many steps of ζ away, a constant near "
-    "it. Fair within α ≥ 0 and accurate, always: for no δ < 1 once two deterministic h in H "
-    "are not constant and (α > 0) not the group, (α = 0) select in each group. Weights: a factor max(1, w²).",
+    finding="Equalized odds: true. Γ ≤ α < 1 on all distributions, if all (x, a, y) occur: deterministic, "
+    "only constants; but α·h (or 1 − α·(1 − h)) is α-fair everywhere, needs no data, and beats the constants "
+    "where h does. δ > 0: h gets at most δ under exact fairness, up to 1 under a threshold many steps of ζ "
+    "away, a constant near it. Fair within α ≥ 0 and accurate, always: for no δ < 1 once two deterministic h "
+    "in H are not constant and (α > 0) not the group, (α = 0) select in each group. Weights: a factor max(1, "
+    "w²).",
     chapter="cgkm-thm-1",
-    headline="Hard thresholds exclude privacy and accuracy for deterministic hypotheses only; a softened "
-    "one is α-fair on every law and needs no data.",
+    headline="Hard thresholds exclude privacy and accuracy for deterministic hypotheses only; a softened one "
+    "is α-fair on every distribution and needs no data.",
     witness="Two points and two groups with the labels 0 and 1 have the probabilities {table}. The hypothesis "
     "is {g}, softened by the "
     "tolerance α = {alpha}. It is α-fair on every distribution, private since it uses no data, and "
@@ -345,8 +351,8 @@ CLAIM = Claim(
         Erratum(
             where="§ 3, after Theorem 1, on hard thresholds",
             printed="the same proof excludes privacy with other notions and hard thresholds",
-            correct="for deterministic hypotheses; α·h, or 1 − α·(1 − h), is within any threshold α on "
-            "every law, and beats the constants where h does",
+            correct="for deterministic hypotheses; α·h, or 1 − α·(1 − h), is within any threshold α on every "
+            "distribution, and beats the constants where h does",
             band="condition",
             why="A randomised hypothesis can be as close to a constant as the threshold asks.",
         ),

@@ -253,7 +253,7 @@ def _classes(serves: Callable[..., bool], search: Search) -> None:
     search.fact(
         "classes_refused",
         refused,
-        "classes with two usable hypotheses for which two laws exclude every δ < 1",
+        "classes with two usable hypotheses for which two distributions exclude every δ < 1",
     )
 
 

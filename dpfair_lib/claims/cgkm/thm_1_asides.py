@@ -140,7 +140,7 @@ def _independent_labels(accurate: Criterion, search: Search) -> None:
     search.fact(
         "independent_pairs",
         count,
-        "pairs of a law with independent labels and a hypothesis, none beating the constants",
+        "pairs of a distribution with independent labels and a hypothesis, none beating the constants",
     )
 
 
@@ -160,9 +160,9 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="cgkm.thm-1.asides",
     where="Theorem 1, proof, § 3",
-    statement="Under the proof's uniform four-point law x, a and y are independent, every constant "
-    "classifier errs with probability ½, and H holds a fair h better than that, or else the "
-    "theorem is trivially true.",
+    statement="Under the proof's uniform distribution on four points x, a and y are independent, every "
+    "constant classifier errs with probability ½, and H holds a fair h better than that, or else the theorem "
+    "is trivially true.",
     verdict="corrected",
     finding="Group and label are independent, every constant errs ½, and without an acceptable h in H there is "
     "nothing to prove. But x is independent of both only if x₀ = … = x₃, and then no h errs less than ½: "

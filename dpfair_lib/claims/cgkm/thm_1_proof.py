@@ -123,7 +123,8 @@ def _moved_within_a_cell(unfair: Callable[..., Population], search: Search) -> N
                 a = int(h[0, 0] == h[1, 0])  # the first group where h has two values
                 search.equal(found, zeta / population.table[:, a, 1].sum(), case)
     search.exhausts(
-        "all laws on two points with people in all four cells (fifths) and all non-constant deterministic hypotheses",
+        "all distributions on two points with people in all four cells (fifths) "
+        "and all non-constant deterministic hypotheses",
         cases=2 * law_count(5) * len(deterministic),
     )
     randomised = [h for h in hypothesis_grid(2, levels=QUARTERS[::2]) if len(set(h.flat)) > 1]
@@ -205,9 +206,9 @@ assert rate_0 == rate_1 == 1 and error == 0  # printed: 1/4 - zeta and 1/4 + zet
 CLAIM = Claim(
     id="cgkm.thm-1.proof",
     where="Theorem 1, proof, § 3",
-    statement="On the uniform law over z₀…z₃ = (x₀,0,0), (x₁,0,1), (x₂,1,0), (x₃,1,1), moving mass ζ from z₁ to z₃ "
-    "makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ = ¼ − ζ ≠ ¼ + ζ = "
-    "γ₁₁.",
+    statement="On the uniform distribution over z₀…z₃ = (x₀,0,0), (x₁,0,1), (x₂,1,0), (x₃,1,1), moving mass "
+    "ζ from z₁ to z₃ makes every h with h(z₁) = h(z₃) and h(z₁) + h(z₃) > h(z₀) + h(z₂) unfair: γ₁₀ = ¼ − ζ "
+    "≠ ¼ + ζ = γ₁₁.",
     statement_uses=("cgkm.definitions",),
     proof_uses=("cgkm.thm-1.asides",),
     verdict="corrected",
@@ -215,13 +216,13 @@ CLAIM = Claim(
     "are the joint masses P₁₀, P₁₁. On D′ each such h is as fair as on D, and errs as rarely. What does "
     "work: moving positives within one group, between two points on which h differs.",
     chapter="cgkm-thm-1",
-    headline="The printed proof fails: on its second law D′ all 56 hypotheses tried stay exactly as fair "
-    "as on D.",
+    headline="The printed proof fails: on its second distribution D′ all 56 hypotheses tried stay exactly as "
+    "fair as on D.",
     witness="The hypothesis with values {values} on the four points, and ζ = {zeta}. On the second "
     "distribution of the proof it is exactly as fair as on the first.",
     kind="replaced",
     impact="conclusion",
-    because="Theorem 1 is derived from this pair of laws alone, and the same hypotheses serve both laws, "
+    because="Theorem 1 is derived from this pair of distributions alone, and the same hypotheses serve both, "
     "so the pair excludes nothing.",
     shown_by="hypotheses_tried",
     errata=(

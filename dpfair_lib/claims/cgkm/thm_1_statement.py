@@ -102,7 +102,9 @@ def _four_atoms(fair: Criterion, accurate: Criterion, feasible: Callable[..., An
     answer = feasible(family, on_atoms(), zeta=Fraction(1, 9), epsilon=0, fair=fair, accurate=accurate)
     at, h = np.indices(expected.shape)
     search.agree(answer.acceptable.ravel(), expected.ravel(), {"law": at.ravel(), "h": h.ravel()})
-    search.exhausts("all laws on the four atoms in ninths, all 16 hypotheses", cases=math.comb(8, 3) * 16)
+    search.exhausts(
+        "all distributions on the four atoms in ninths, all 16 hypotheses", cases=math.comb(8, 3) * 16
+    )
     search.agree(answer.feasible, True, {"family": "four atoms"})
     promised = answer.feasible and keeps_promises(answer.mechanism, answer.acceptable, answer.neighbors, 1)
     search.agree(promised, True, {"family": "four atoms", "mechanism": "exact, ε = δ = 0"})
@@ -118,7 +120,7 @@ def _four_atoms(fair: Criterion, accurate: Criterion, feasible: Callable[..., An
     search.fact(
         "laws_one_serves",
         len(family),
-        "laws on the proof's four points, on all of which one hypothesis is acceptable",
+        "distributions on the proof's four points, on all of which one hypothesis is acceptable",
     )
 
 
@@ -166,11 +168,11 @@ def _usable(fair: Criterion, accurate: Criterion, usable: Callable[..., Any], se
     at = np.argwhere(found)
     search.agree(usable(hypotheses[at[:, 1]]), np.ones(len(at), dtype=bool), {"acceptable on": at[:, 0]})
     search.agree(len(found), law_count(5) + law_count(6), {"laws": "fifths and sixths"})
-    search.fact("laws_examined", len(found), "laws in fifths and sixths examined")
+    search.fact("laws_examined", len(found), "distributions in fifths and sixths examined")
     search.fact(
         "laws_acceptable",
         int(found.any(axis=1).sum()),
-        "of these, laws with an acceptable hypothesis among the 16",
+        "of these, distributions with an acceptable hypothesis among the 16",
     )
 
 
@@ -204,7 +206,7 @@ def _chains(
         search.agree(near[steps, steps + 1] | np.array(still), np.ones(len(steps), dtype=bool), case)
     search.exhausts("all 28 pairs of usable hypotheses on two points at ζ = ¼, some at 1/10", cases=28 * 6)
     search.agree(int(usable(hypotheses).sum()), 8, {"usable": "of the 16"})
-    search.fact("longest_chain", longest, "laws in the longest chain at ζ = 1/10")
+    search.fact("longest_chain", longest, "distributions in the longest chain at ζ = 1/10")
 
 
 @once
@@ -336,18 +338,18 @@ CLAIM = Claim(
     id="cgkm.thm-1.statement",
     where="Theorem 1, § 3",
     statement="For every hypothesis class, no (ε, 0)-DP algorithm with ε < ∞ always outputs an h that "
-    "satisfies exact equal opportunity and errs less than every constant classifier "
-    "(neighbours: ζ-close laws).",
+    "satisfies exact equal opportunity and errs less than every constant classifier (neighbours: ζ-close "
+    "distributions).",
     statement_uses=("cgkm.definitions",),
     proof_uses=("cgkm.thm-1.proof",),
     verdict="corrected",
-    finding="False on the proof's own four atoms: one h is fair and better on all laws. On a universe where (x, "
-    "a) does not tell the label it is void: some law has no such h, privacy or not. On the laws that have "
-    "one, if all (x, a, y) occur and H is deterministic: possible if and only if at most one h in H is not "
-    "constant and selects people of both groups.",
+    finding="False on the proof's own four atoms: one h is fair and better on all distributions. On a "
+    "universe where (x, a) does not determine the label it is void: some distribution has no such h, privacy "
+    "or not. On the distributions that have one, if all (x, a, y) occur and H is deterministic: possible if "
+    "and only if at most one h in H is not constant and selects people of both groups.",
     chapter="cgkm-thm-1",
-    headline="False as printed: on all 56 laws tried on the proof's own four points, one hypothesis is "
-    "fair and better than the constants, so privacy is free.",
+    headline="False as printed: on all 56 distributions tried on the proof's own four points, one hypothesis "
+    "is fair and better than the constants, so privacy is free.",
     witness="The hypothesis with values {values} on the proof's four points is fair, and better than the "
     "constants, on every distribution of the proof's kind with probabilities in steps of "
     "1/{denominator}.",
@@ -361,11 +363,12 @@ CLAIM = Claim(
             where="Theorem 1, § 3",
             printed="for any H, no (ε, 0)-DP algorithm always outputs an h that is exactly fair and "
             "better than every constant",
-            correct="on the laws that have such an h, if all (x, a, y) occur and H is deterministic: none "
-            "does, if and only if at least two h in H are not constant and select people of both groups",
+            correct="on the distributions that have such an h, if all (x, a, y) occur and H is "
+            "deterministic: none does, if and only if at least two h in H are not constant and select people "
+            "of both groups",
             band="result",
-            why="An algorithm that always outputs the same h is private, and one h can be fair and "
-            "accurate on every law considered.",
+            why="An algorithm that always outputs the same h is private, and one h can be fair and accurate "
+            "on every distribution considered.",
             shown=SHOWN,
         ),
     ),

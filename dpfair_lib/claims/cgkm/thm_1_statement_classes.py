@@ -117,7 +117,7 @@ def every_class_of_two_points(search: Search) -> None:
         if size == 1:  # the first eight classes: usable hypothesis number so and so, and no other
             search.against(-int(feasible), {"member": number}, verify=alone_slack, reading=ON_ACCEPTABLE_LAWS)
     search.exhausts(
-        "all 255 classes of usable hypotheses on all laws in sixths at ζ = ½", cases=2 * (2**8 - 1)
+        "all 255 classes of usable hypotheses on all distributions in sixths at ζ = ½", cases=2 * (2**8 - 1)
     )
     # shorter steps of so coarse a lattice miss the coin between two complementary hypotheses
     short = [size for size, feasible, _ in _proved_answers(Fraction(1, 6)) if feasible]

@@ -90,11 +90,11 @@ def _fair_and_private(feasible: Callable[..., Any], search: Search) -> None:
     # to output h always is private, and every h that is not constant is unfair on some law
     case = {"denominator": 6, "h": np.arange(16)}
     search.under(~constant, -always.astype(np.int64), case, verify=constant_slack)
-    search.exhausts("all laws in sixths with the 16 deterministic hypotheses", cases=32)
+    search.exhausts("all distributions in sixths with the 16 deterministic hypotheses", cases=32)
     search.fact(
         "always_fair",
         int(always.sum()),
-        "hypotheses of 16 that are exactly fair on every law in sixths: constants",
+        "hypotheses of 16 that are exactly fair on every distribution in sixths: constants",
     )
 
 
@@ -121,12 +121,14 @@ def _on_curves(curve: Callable[..., Any], search: Search) -> None:
         if sum(units) == 7 and all(units[4:]) and units[0] + units[1] and units[2] + units[3]
     )
     search.exhausts(
-        "all laws in sevenths with every (x, a, 1), five laws of the curve around each, all hypotheses with values "
-        "0, ½, 1",
+        "all distributions in sevenths with every (x, a, 1), five distributions of the curve around each, "
+        "all hypotheses with values 0, ½, 1",
         cases=2 * count * (len(grid) - 3),
     )
     search.fact(
-        "curve_laws", count, "laws whose ball was examined for hypotheses fair on all of it: constants only"
+        "curve_laws",
+        count,
+        "distributions whose ball was examined for hypotheses fair on all of it: constants only",
     )
 
 
@@ -221,8 +223,10 @@ def _fair_and_accurate(search: Search) -> None:
     at, h = np.indices(better.shape)
     search.agree(accurate.ravel(), better.ravel(), {"law": at.ravel(), "h": h.ravel()})
     search.agree(both.ravel(), (better & (gaps == 0)).ravel(), {"law": at.ravel(), "h": h.ravel()})
-    search.exhausts("all laws in sixths and all 16 hypotheses", cases=2 * law_count(6) * len(hypotheses))
-    search.fact("laws_in_sixths", len(accurate), "laws in sixths with people in all four cells")
+    search.exhausts(
+        "all distributions in sixths and all 16 hypotheses", cases=2 * law_count(6) * len(hypotheses)
+    )
+    search.fact("laws_in_sixths", len(accurate), "distributions in sixths with people in all four cells")
     search.fact(
         "accurate_on", int(accurate.any(axis=1).sum()), "of these: some hypothesis beats the constants"
     )
@@ -307,10 +311,10 @@ CLAIM = Claim(
     statement_uses=("cgkm.definitions",),
     proof_uses=("cgkm.thm-1.statement",),
     verdict="corrected",
-    finding="Fair and private go together: constants. If all (x, a, y) occur, nothing else is fair on all of a "
-    "ball of laws, randomised or not; non-constant h get probability δ at most, together. Then accurate and "
-    "private exclude each other without fairness, once two deterministic h in H are not constant. Two "
-    "neighbouring laws show each conflict.",
+    finding="Fair and private go together: constants. If all (x, a, y) occur, nothing else is fair on all of "
+    "a ball of distributions, randomised or not; non-constant h get probability δ at most, together. Then "
+    "accurate and private exclude each other without fairness, once two deterministic h in H are not "
+    "constant. Two neighbouring distributions show each conflict.",
     chapter="cgkm-thm-1",
     headline="Fair and private go together: constants have both. Accurate and private exclude each other "
     "even without fairness.",
@@ -328,7 +332,7 @@ CLAIM = Claim(
             correct="for hypotheses that are not constant; the constants are fair and private, and "
             "accuracy and privacy exclude each other without fairness",
             band="condition",
-            why="A constant is exactly fair on every law, and to output it always is private.",
+            why="A constant is exactly fair on every distribution, and to output it always is private.",
         ),
     ),
     check=check,

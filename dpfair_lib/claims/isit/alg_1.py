@@ -168,8 +168,8 @@ CLAIM = Claim(
         Erratum(
             where="Algorithm 1, line 2, in both documents",
             printed="s is sampled for (x, a): once for all, once per point, or once per person is left open",
-            correct="one independent draw per person: every reading has parity in law, and with many people this one "
-            "nearly has it in outcome",
+            correct="one independent draw per person: every reading has parity on average over the draws, "
+            "and with many people this one nearly has it in outcome",
             band="condition",
             why="With one draw for all, no outcome has parity where 0 < β < α < 1.",
         ),

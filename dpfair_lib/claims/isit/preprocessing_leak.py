@@ -97,7 +97,7 @@ def _released_statistics(search: Search) -> None:
         search.fact(
             KEYS[step],
             f"{distinguished:,} of {len(same):,}",
-            f"{step}: pairs of neighbours told apart with certainty",
+            f"{step}: pairs of neighbours recognised with certainty",
         )
         at = int(np.argmin(same))
         case = {"step": step, "before": before[at], "after": after[at]}
@@ -282,7 +282,7 @@ CLAIM = Claim(
     "and split 50/25/25, cost (ε′, 1e-5) in all: training plus ε₀ + ε₁, nothing for the preparation.",
     verdict="corrected",
     finding="Means and deviations, one-hot columns, number of complete rows and group codes get no noise: "
-    "where they are shown, one record is told apart with certainty. Kept secret, they still move every row: "
+    "where they are shown, one record is recognised with certainty. Kept secret, they still move every row: "
     "one record moves the sum of n clipped gradients by up to 2nC, not 2C. Public constants are free, "
     "private ones cost their own ε.",
     headline="Standardising by the data escapes the account: one record can move a sum of 22,610 clipped gradients "

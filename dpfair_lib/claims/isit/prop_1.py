@@ -200,8 +200,8 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="isit.prop-1",
     where="ISIT Prop. 1, § III; thesis Prop. 6, § 3.2; proof App. A",
-    statement="For any h*₀, h*₁ and any ĥ of parity gap ≤ γ: "
-    "P₀(ĥ₀ ≠ h*₀) + P₁(ĥ₁ ≠ h*₁) ≥ |P₀(h*₀ = 1) − P₁(h*₁ = 1)| − γ, P_a being the law of X in group a.",
+    statement="For any h*₀, h*₁ and any ĥ of parity gap ≤ γ: P₀(ĥ₀ ≠ h*₀) + P₁(ĥ₁ ≠ h*₁) ≥ |P₀(h*₀ = 1) − "
+    "P₁(h*₁ = 1)| − γ, P_a being the distribution of X in group a.",
     verdict="holds",
     finding="True for randomised classifiers too, old and new. Randomised ones attain it for every γ up to "
     "|α − β|; beyond that it is void and the least change is 0. Deterministic ones attain it exactly where "

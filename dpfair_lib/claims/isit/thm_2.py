@@ -273,10 +273,10 @@ CLAIM = Claim(
     statement="The output of Algorithm 1 has parity gap 0 and the fewest prediction changes: "
     "their rates in the two groups add up to |α − β|, with α, β the rates of h*₀ = 1 and h*₁ = 1.",
     verdict="holds",
-    finding="With the convention for 0/0, parity holds in law, for a fresh or a shared draw; a shared draw has "
-    "it in no outcome (0 < β < α < 1). Optimal are all classifiers with a common rate in [β, α] that demote "
-    "only in the higher group and promote only in the lower. With random flips an end is always as accurate "
-    "as the midpoint or more; with flips that follow the score the midpoint can be the best.",
+    finding="With the convention for 0/0, parity holds on average over the draws, fresh or shared; a shared "
+    "draw has it in no outcome (0 < β < α < 1). Optimal are all classifiers with a common rate in [β, α] "
+    "that demote only in the higher group and promote only in the lower. With random flips an end is always "
+    "as accurate as the midpoint or more; with flips that follow the score the midpoint can be the best.",
     statement_uses=("isit.alg-1",),
     proof_uses=("isit.prop-1",),
     headline="Algorithm 1 is fair with the fewest changes; as few changes that follow a score can be more accurate, "

@@ -100,8 +100,8 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="sk.claim-a1",
     where="Claim A.1, Appendix A",
-    statement="Changing one entry of the sensitive attribute A moves the empirical joint law q̂ of (Ŷ, "
-    "A, Y) on m points by at most 2/m in ℓ₁, and 2/m is attained.",
+    statement="Changing one entry of the sensitive attribute A moves the empirical joint distribution q̂ of "
+    "(Ŷ, A, Y) on m points by at most 2/m in ℓ₁, and 2/m is attained.",
     verdict="holds",
     finding="For |A| ≥ 2, m = 1 included (with one group nothing can change). So it is when a whole "
     "record is replaced; counts move by 1 when one is added. All of it needs predictions that "

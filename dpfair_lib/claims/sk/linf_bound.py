@@ -82,7 +82,7 @@ def _vectors_fly_away(bound: Any, search: Search) -> None:
         promised = bound(n_groups=2, m=m, k=m, epsilon=1.0, beta=1 / 16)
         search.sanity(-abs(promised - 22 * math.log(2) / m), {"m": m}, tolerance=1e-12)
     search.fact("printed", round(promised, 5), "1000 records, β = 1/16: printed bound")
-    search.fact("moves_by", 1 - 3 / 1000, "there the joint law moves by")
+    search.fact("moves_by", 1 - 3 / 1000, "there the joint distribution moves by")
     search.fact("moves_with", float(Fraction(1, 16) - slack), "with probability at least")
 
 
@@ -265,12 +265,12 @@ CLAIM = Claim(
     statement_uses=("sk.alg-1-privacy",),
     proof_uses=("cgkm.laplace", "sk.claim-a1", "sk.scaling"),
     verdict="corrected",
-    finding="Noise on a vector is no noise on the law: it can move by nearly 1 with probability nearly 1. True: 2"
-    " ln(4|A|/β)/(mε) plus the share, in one cell, that a linear machine's noise can flip at β/2. Were "
-    "the noise added to two outputs, both tails would hold at 1 − 2β only, but, on the grid of the check, their sum "
-    "fails with less than β.",
-    headline="The printed bound is none: for 1000 records it says 0.015, yet the joint law moves by 0.997 with "
-    "probability at least 0.998.",
+    finding="Noise on a vector is no noise on the joint distribution: that can move by nearly 1 with "
+    "probability nearly 1. True: 2 ln(4|A|/β)/(mε) plus the share, in one cell, that a linear machine's "
+    "noise can flip at β/2. Were the noise added to two outputs, both tails would hold at 1 − 2β only, but, "
+    "on the grid of the check, their sum fails with less than β.",
+    headline="The printed bound is none: for 1000 records it says 0.015, yet the joint distribution moves by "
+    "0.997 with probability at least 0.998.",
     witness="{m} records and a narrow kernel of width {width}. Noise moves the support vectors out of its "
     "reach, and the joint distribution moves by more than the printed bound.",
     kind="replaced",
@@ -284,7 +284,8 @@ CLAIM = Claim(
             printed="‖q̂ − q̃‖∞ ≤ 2 ln(2|A|/β)/(mε) + 2 ln(2/β)/(kε) with probability 1 − β",
             correct="2 ln(4|A|/β)/(mε) plus the largest share of a cell that the noise on a linear machine can flip",
             band="result",
-            why="Noise on support vectors is not added to the joint law: it moves the score, and can flip everyone.",
+            why="Noise on support vectors is not added to the joint distribution: it moves the score, and "
+            "can flip everyone.",
             shown=TURNED_SHOWN
             + "assert turned > beta and 0.25 > 2 * L  # a cell moves from ¼ to 0, more than the bound",
         ),

@@ -204,9 +204,8 @@ assert flips > beta and 0.997 > 2 * np.log(2 / beta) / (2 * epsilon)  # the law 
 CLAIM = Claim(
     id="sk.scaling",
     where="Algorithm 1, § 4; § 5, on the output data",
-    statement="Whatever the range of the features, perturbing the k support vectors has sensitivity 2/k "
-    "and two outputs, so it moves the joint law by at most 2 ln(2/β)/(kε) with high "
-    "probability.",
+    statement="Whatever the range of the features, perturbing the k support vectors has sensitivity 2/k and "
+    "two outputs, so it moves the joint distribution by at most 2 ln(2/β)/(kε) with high probability.",
     statement_uses=("sk.alg-1-privacy",),
     proof_uses=("cgkm.laplace",),
     verdict="corrected",
@@ -225,7 +224,8 @@ CLAIM = Claim(
     errata=(
         Erratum(
             where="§ 4, Algorithm 1; § 5, on the output data",
-            printed="the support vectors have sensitivity 2/k, and moving them moves the law by at most 2 ln(2/β)/(kε)",
+            printed="the support vectors have sensitivity 2/k, and moving them moves the distribution by at "
+            "most 2 ln(2/β)/(kε)",
             correct="features of range R move the list by up to kR each; the noise has to be in the features' unit",
             band="result",
             why="Noise of scale 2/(kε) is huge beside features in millionths and nothing beside features in millions.",

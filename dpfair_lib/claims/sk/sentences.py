@@ -302,7 +302,7 @@ CLAIM = Claim(
         Erratum(
             where="§ 2, on CGKM",
             printed="no differentially private model can be exactly fair",
-            correct="none that is also more accurate than every constant on every law",
+            correct="none that is also more accurate than every constant on every distribution",
             band="condition",
             why="A constant is exactly fair and looks at nobody's record.",
         ),

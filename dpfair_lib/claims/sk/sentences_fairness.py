@@ -134,7 +134,9 @@ def which_notion(opportunity: Criterion, odds: Criterion, parity: Criterion, sea
         at, h = np.indices(found[name].shape)
         case = {"notion": name, "law": at.ravel(), "h": h.ravel()}
         search.agree(found[name].ravel(), expected[name].ravel(), case)
-    search.exhausts("three notions, all laws in sixths, all 16 hypotheses", cases=3 * 16 * law_count(STEPS))
+    search.exhausts(
+        "three notions, all distributions in sixths, all 16 hypotheses", cases=3 * 16 * law_count(STEPS)
+    )
     # "a more relaxed version": odds imply opportunity, not the other way round, not even with accuracy
     weaker = found["opportunity"] & ~found["odds"]
     search.agree(bool((found["odds"] & ~found["opportunity"]).any()), False, {"odds": "without opportunity"})

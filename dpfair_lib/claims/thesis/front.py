@@ -229,14 +229,14 @@ CLAIM = Claim(
     "without it the optimum may reach Δ = 0, but only at poor utility.",
     statement_uses=("thesis.program-5.5.9",),
     verdict="corrected",
-    finding="Right for k = 2: Δ = 0 only at chance, and the front has a closed form. For k ≥ 3 and ε > 0 utility "
-    "need not fall to chance: Δ = 0 with every group told truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k; "
-    "the least budget for it is one linear program.",
+    finding="Right for k = 2: Δ = 0 only at chance, and the front has a closed form. For k ≥ 3 and ε > 0 "
+    "utility need not fall to chance: Δ = 0 with every group reported truly with probability 1/(2 + (k − "
+    "2)e^(−ε)) > 1/k; the least budget for it is one linear program.",
     kind="condition",
     impact="condition",
     because="The budget is needed for two groups. For the five and ten groups of the figures zero "
     "unfairness leaves a truth probability above chance.",
-    headline="For two groups zero unfairness means chance. For k ≥ 3 every group can be told truly with "
+    headline="For two groups zero unfairness means chance. For k ≥ 3 every group can be reported truly with "
     "probability 1/(2 + (k − 2)e^(−ε)), up to 0.333 above chance.",
     witness="Six groups of shares {p} with label rates {p1}, and e^(−ε) = {x}. A report without any "
     "unfairness is right more often than one in {k} times.",
@@ -245,8 +245,8 @@ CLAIM = Claim(
         Erratum(
             where="thesis § 5.5, the remark after (5.5.6)",
             printed="without the budget on the error, Δ = 0 may be reached but only at poor utility",
-            correct="so for two groups, where it takes chance; for k ≥ 3 and ε > 0 every group can be told truly with "
-            "probability 1/(2 + (k − 2)e^(−ε)) > 1/k",
+            correct="so for two groups, where it takes chance; for k ≥ 3 and ε > 0 every group can be "
+            "reported truly with probability 1/(2 + (k − 2)e^(−ε)) > 1/k",
             band="condition",
             why="With more than two groups the reports can trade rates above the mean against rates below it and "
             "still tell most people truly.",

@@ -53,22 +53,25 @@ def check(
         "two groups of up to four people, all labels, all classifiers of single people with P(Ŷ=1) = P(Y=1)",
         cases=3 * choices,
     )
-    search.fact("apart", len(apart), "populations of people who can all be told apart")
+    search.fact("apart", len(apart), "populations of people who can all be distinguished")
     search.fact(
         "overshooting",
         overshooting,
         "of these, with a DA-optimal classifier off the equation, as it favours the other group",
     )
-    unlike = 0
+    counted = np.zeros(3, dtype=int)
     for name, worlds in (
         ("features and group seen", shared_cells(True)),
         ("features seen", shared_cells(False)),
     ):
         search.part(name)
-        unlike += _one_way(worlds, excess, optimal, search)
+        counted += _one_way(worlds, excess, optimal, search)
+    shared, unlike, noisy = counted.tolist()
+    search.fact("shared", shared, "populations in which people may share features")
     search.fact(
         "unlike", unlike, "populations of shared features with a DA-optimal classifier off the equation"
     )
+    search.fact("unlike_noisy", noisy, "of these, with a cell that holds both labels")
     return search.evidence()
 
 
@@ -90,9 +93,12 @@ def _the_excess(excess: Any, search: Search) -> None:
             search.equal(found, 1 - accuracy - changed / people, case)
 
 
-def _one_way(worlds: Iterable[World], excess: Any, optimal: Any, search: Search) -> int:
-    """Where people share features: the inequality and one direction; the other direction is judged as printed."""
-    unlike = 0
+def _one_way(worlds: Iterable[World], excess: Any, optimal: Any, search: Search) -> tuple[int, int, int]:
+    """Where people share features: the inequality and one direction; the other direction is judged as printed.
+
+    Returned are the populations, those off the equation, and those of them in which a cell has both labels.
+    """
+    count = unlike = noisy = 0
     for found in worlds:
         case = {"cells": found.cells}
         if not len(found.gaps):
@@ -106,8 +112,11 @@ def _one_way(worlds: Iterable[World], excess: Any, optimal: Any, search: Search)
         search.observe(np.where((value == 0) & ~optimal(found.accuracies, found.gaps), -1, 0), case)
         slack = printed_slack(found.cells)
         search.under(False, slack, case, verify=printed_slack_person_by_person)
-        unlike += slack < 0
-    return unlike
+        count += 1
+        if slack < 0:
+            unlike += 1
+            noisy += any(np.all(np.sum(cell, axis=0)) for cell in found.cells)
+    return count, unlike, noisy
 
 
 def undominated(one: tuple[Fraction, Fraction], points: list[tuple[Fraction, Fraction]]) -> bool:
@@ -191,15 +200,16 @@ CLAIM = Claim(
     statement="Among classifiers with P(Ŷ = 1) = P(Y = 1), "
     "h is DA-optimal iff 1 − acc(h) = 2n₀n₁/(n₀ + n₁)² · (Δ_SP(perfect classifier) − Δ_SP(h)).",
     verdict="corrected",
-    finding="With ≥ for = it holds for every such classifier and law of labels, and equality always makes h "
-    "DA-optimal. The converse holds if any person can be given any label and Δ_SP has a sign, as where it is taken "
-    "from, or h is randomised. For classifiers of features it can fail: with noisy labels, or the group unseen.",
+    finding="With ≥ for = it holds for every such classifier and distribution of labels, and equality always "
+    "makes h DA-optimal. The converse holds if any person can be given any label and Δ_SP has a sign, as "
+    "where it is taken from, or h is randomised. For classifiers of features it can fail: with noisy labels, "
+    "or the group unseen.",
     kind="condition",
     impact="condition",
-    because="The proof of Theorem 15 needs the equation. It holds where people can all be told apart and "
+    because="The proof of Theorem 15 needs the equation. It holds where people can all be distinguished and "
     "the difference has a sign, and fails with noisy labels.",
-    headline="The equation of Kamiran and Calders holds where people can all be told apart and differences "
-    "have a sign. With shared features 278 small populations break it.",
+    headline="The equation of Kamiran and Calders holds where people can all be distinguished and "
+    "differences have a sign. With shared features 278 small populations break it.",
     witness="Two cells of people. The first holds one person of each label from group 0, the second one "
     "person of each label from group 1. A DA-optimal classifier does not satisfy the printed "
     "equation.",
@@ -208,8 +218,8 @@ CLAIM = Claim(
         Erratum(
             where="thesis App. B, proof of Theorem 15, the quoted Theorem 1 of Kamiran and Calders",
             printed="a classifier with P(Ŷ = 1) = P(Y = 1) is DA-optimal iff 1 − acc(h) = c·(Δ_SP(perfect) − Δ_SP(h))",
-            correct="so for people who can all be told apart and Δ_SP with a sign, or randomised; in general only "
-            "≥, and equality is sufficient",
+            correct="so for people who can all be distinguished and Δ_SP with a sign, or randomised; in "
+            "general only ≥, and equality is sufficient",
             band="condition",
             why="With noisy labels, or the group unseen, no classifier of the features need reach the equation; "
             "without a sign one that favours the other group misses it.",

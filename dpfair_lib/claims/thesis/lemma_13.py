@@ -198,13 +198,14 @@ CLAIM = Claim(
     "the largest difference of P(Y = 1 | A = a) between two values: Δ′(D_GRR) ≤ Δ′(D).",
     statement_uses=("thesis.grr-ldp",),
     verdict="holds",
-    finding="True in law for Δ and Δ′ and any channel. Sharper: every ε-LDP channel leaves at most the factor "
-    "tanh(ε/2) of either, attained by randomised response on two equal groups; so finite ε makes it strict "
-    "unless all rates agree. Not true of a data set in hand: its reports can show a larger difference than it had.",
+    finding="True of distributions, for Δ and Δ′ and any channel. Sharper: every ε-LDP channel leaves at "
+    "most the factor tanh(ε/2) of either, attained by randomised response on two equal groups; so finite ε "
+    "makes it strict unless all rates agree. Not true of a data set in hand: its reports can show a larger "
+    "difference than it had.",
     kind="sharper",
     impact="none",
-    because="The lemma holds as printed. The thesis uses it for laws; that a data set in hand can show "
-    "more is not said against it.",
+    because="The lemma holds as printed. The thesis uses it for distributions; that a data set in hand can "
+    "show more is not said against it.",
     headline="Randomised response never raises the difference of rates, and any ε-LDP channel leaves at "
     "most tanh(ε/2) of it. One drawn data set can still show more.",
     chapter="thesis-lemma-13",

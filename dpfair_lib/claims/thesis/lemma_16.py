@@ -48,7 +48,9 @@ def check(
                     search.sharper((tight * difference - ratio)[at], room[at], one)
     # 5 and 10 ways to share six sixths, all rates but all 0
     judged = 6 * 5 * (len(RATES) ** 2 - 1) + 5 * 10 * (len(RATES) ** 3 - 1)
-    search.exhausts("all laws of two or three groups, shares in sixths, rates in quarters", cases=judged)
+    search.exhausts(
+        "all distributions of two or three groups, shares in sixths, rates in quarters", cases=judged
+    )
     _attained(constants, unfairness, search)
     return search.evidence()
 

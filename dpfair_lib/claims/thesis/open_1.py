@@ -83,7 +83,9 @@ def _neighbours(factor: Callable[..., Any], search: Search) -> None:
             limit = factor(odds, Fraction(int(size), 16 * down))
             slack = limit.numerator * 16 - limit.denominator * distance[at]
             search.observe(slack, {"odds": odds, "δ in 16ths": Fraction(int(size), down)})
-    search.exhausts("pairs of laws on three outputs in 16ths, at three levels", cases=3 * len(laws) ** 2)
+    search.exhausts(
+        "pairs of distributions on three outputs in 16ths, at three levels", cases=3 * len(laws) ** 2
+    )
     for odds, delta in itertools.product(LEVELS, LOSSES):
         one = [delta, (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds), ZERO]
         away = sum(max(p - q, ZERO) for p, q in zip(one, one[::-1], strict=True))

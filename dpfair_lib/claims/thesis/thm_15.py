@@ -244,15 +244,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="thesis.thm-15",
     where="thesis Thm 15, § 5.6; proof App. B",
-    statement="If P and Q share the law of A, Δ′(P) ≤ Δ′(Q), and h_P, h_Q, DA-optimal "
-    "among classifiers with P(Ŷ = 1) = P(Y = 1), are equally accurate, then Δ_SP(h_P) ≤ Δ_SP(h_Q).",
+    statement="If P and Q share the distribution of A, Δ′(P) ≤ Δ′(Q), and h_P, h_Q, DA-optimal among "
+    "classifiers with P(Ŷ = 1) = P(Y = 1), are equally accurate, then Δ_SP(h_P) ≤ Δ_SP(h_Q).",
     proof_uses=("thesis.kamiran-calders-1",),
     verdict="corrected",
-    finding="Fails with noisy labels (equal X, A, P(Y = 1)), and without noise for five people who can all be told "
-    "apart: the optimum may go beyond parity. Equally accurate exchanges of people keep the order iff Δ′(P) = "
-    "Δ′(Q) or their mean is at least (1 − acc)/(2w₀w₁). Randomised: all optima are exchanges up to parity iff one "
-    "errs least and one closes the gap, as where (X, A) is seen and tells Y. No equally accurate classifier of X "
-    "and a report is fairer to people than DA-optimal ones of (X, A); Theorem 14's channel changes the law of A.",
+    finding="Fails with noisy labels (equal X, A, P(Y = 1)), and without noise for five people who can all "
+    "be distinguished: the optimum may go beyond parity. Equally accurate exchanges of people keep the order "
+    "iff Δ′(P) = Δ′(Q) or their mean is at least (1 − acc)/(2w₀w₁). Randomised: all optima are exchanges up "
+    "to parity iff one errs least and one closes the gap, as where (X, A) is seen and determines the label. "
+    "No equally accurate classifier of X and a report is fairer to people than DA-optimal ones of (X, A). "
+    "Theorem 14's channel changes the distribution of A.",
     kind="condition",
     impact="conclusion",
     because="The thesis uses the theorem to promise fairer classifiers after its own channel. On Adult at "
@@ -270,7 +271,8 @@ CLAIM = Claim(
             printed="one class H*, of the classifiers with P(Ŷ = 1) = P(Y = 1), for P and for Q",
             correct="a class of its own for either, as P(Y = 1) may differ",
             band="condition",
-            why="If P(Y = 1) differs, no classifier that both laws give one share of 1s is in both classes.",
+            why="If P(Y = 1) differs, no classifier to which both distributions give one share of 1s is in "
+            "both classes.",
         ),
         Erratum(
             where="thesis App. B, proof of Theorem 15, the two equations for 1 − acc",
@@ -281,7 +283,7 @@ CLAIM = Claim(
         ),
         Erratum(
             where="thesis Theorem 15, § 5.6",
-            printed="any law of the labels",
+            printed="any distribution of the labels",
             correct="labels that what is seen determines, and a mean of Δ′(P) and Δ′(Q) of at least (1 − acc)/(2w₀w₁)",
             band="condition",
             why="With noisy labels the same features, groups and P(Y = 1) give the less fair classifier on the fairer "

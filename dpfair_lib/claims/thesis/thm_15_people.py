@@ -98,7 +98,7 @@ def _every_optimum(optima: Callable[..., Any], search: Search) -> None:
             sorted(optima(data.sizes, data.positives), reverse=True) == list(data.points), True, case
         )
     search.exhausts(
-        "data sets of up to four people a group who can all be told apart, with all their classifiers that "
+        "data sets of up to four people a group who can all be distinguished, with all their classifiers that "
         "select as many as have label 1",
         cases=len(persons_apart(LARGEST)),
     )
@@ -141,7 +141,7 @@ def _every_pair(gap: Callable[..., Any], order: Callable[..., Any], search: Sear
     search.fact(
         "compared",
         len(compared),
-        "pairs of DA-optimal classifiers of people who can be told apart, none left out",
+        "pairs of DA-optimal classifiers of people who can be distinguished, none left out",
     )
     search.fact("equal", len(alike), "of these, equally accurate and Δ′(P) ≤ Δ′(Q)")
     search.fact("turned", turned, "of these, where the fairer data have the larger gap")
