@@ -40,8 +40,8 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "small": Size(4_000, 4, 6), "medium": Size(16_000, 7, 4),
-    "wide": Size(20_000, 38, 1), "large": Size(80_000, 5, 2),
+    "small": Size(4_000, 4, 4), "medium": Size(16_000, 7, 3),
+    "wide": Size(20_000, 38, 1), "large": Size(80_000, 5, 1),
 }  # fmt: skip
 STANDS_FOR = {"compas": "small", "lsac": "medium", "adult": "wide", "credit": "wide", "acs-income": "large"}
 """By the number of training rows and of columns."""
@@ -159,9 +159,10 @@ def experiment(name: str) -> Experiment:
         "peer": peer_provenance(),
     }  # fmt: skip
     tasks = [
-        {"source": Source(HELD), "size": size, "label": label, "seed": 0}
-        for size in SIZES
+        {"source": Source(HELD), "size": name, "label": label, "draw": draw, "seed": 0}
+        for name, size in SIZES.items()
         for label in LABELS
+        for draw in range(size.draws)
     ]
     return Experiment(name, describe_table(HELD), parameters, functools.partial(on_data, run_choice), tasks)
 
