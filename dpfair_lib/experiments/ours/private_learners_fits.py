@@ -32,10 +32,14 @@ RANGES: dict[str, tuple[float, float]] = BOUNDS | {
 
 
 class Rows(NamedTuple):
-    """Features in the unit ball, and labels 0 and 1."""
+    """Features in the unit ball, labels 0 and 1, and from how many columns the features were coded.
+
+    Of c columns each gives one entry of a row that is not 0, at most 1/√c: the absolute values add up to √c at most.
+    """
 
     features: np.ndarray
     labels: np.ndarray
+    columns: int
 
 
 class Learner(NamedTuple):
@@ -56,8 +60,8 @@ class Learner(NamedTuple):
     candidates: tuple[Candidate, ...]
 
 
-def unit_ball(dataset: Dataset) -> np.ndarray:
-    """Return the features scaled by public numbers, so that no row has a norm above 1.
+def unit_ball(dataset: Dataset) -> tuple[np.ndarray, int]:
+    """Return the features scaled by public numbers, so that no row has a norm above 1, and their columns before coding.
 
     Numeric columns are clipped to `RANGES` and mapped to [−1, 1]; of the columns that stand for one categorical column
     exactly one is 1. Where there is none of these, a column of ones is added. With c columns before the coding, a row
@@ -70,16 +74,17 @@ def unit_ball(dataset: Dataset) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n, d)
-        Rows; some combination of the columns is constant.
+    ndarray of shape (n, d), int
+        Rows, of which some combination of the columns is constant; and c.
     """
     numeric = dataset.X[dataset.numeric_features].to_numpy(dtype=float)
     low, high = np.array([RANGES[name] for name in dataset.numeric_features], dtype=float).T
     coded = dataset.X.drop(columns=dataset.numeric_features).to_numpy(dtype=float)
     if coded.shape[1] == 0:
         coded = np.ones((len(numeric), 1))
-    columns = numeric.shape[1] + coded[0].sum()  # the same for every row
-    return np.hstack([2 * (numeric.clip(low, high) - low) / (high - low) - 1, coded]) / math.sqrt(columns)
+    columns = numeric.shape[1] + int(coded[0].sum())  # the same for every row
+    scaled = np.hstack([2 * (numeric.clip(low, high) - low) / (high - low) - 1, coded]) / math.sqrt(columns)
+    return scaled, columns
 
 
 def _grid(**values: tuple[float, ...]) -> tuple[Candidate, ...]:
@@ -180,8 +185,10 @@ def fit(
             epsilon=epsilon, data_norm=1.0, C=1 / modulus, fit_intercept=False, max_iter=2000, tol=1e-7
         )
     settings = {"noise": noise, "random_state": None if noise == "secure" else seed, "classes": (0, 1)}
-    if kind in ("objective", "output"):
-        model = _perturbed(kind, law, n, p, epsilon, chosen, delta, settings)
+    if kind == "objective":
+        model = _objective(law == "Laplace", train, epsilon, chosen, delta, settings)
+    elif kind == "output":
+        model = _output(law == "Laplace", n, p, epsilon, chosen, delta, settings)
     else:
         model = _descending(kind, epsilon, chosen, delta, settings | {"random_state": seed})
     model.fit(train.features, train.labels)
@@ -192,29 +199,36 @@ def fit(
     return Weights(model.coef_[0], float(model.intercept_[0]))
 
 
-def _perturbed(
-    kind: str, law: str, n: int, p: int, epsilon: float, chosen: Candidate, delta: float, settings: Any
+def _objective(
+    pure: bool, train: Rows, epsilon: float, chosen: Candidate, delta: float, settings: dict[str, Any]
 ) -> Any:
-    from dpfair_lib.learners import ObjectivePerturbation, OutputPerturbation
+    from dpfair_lib.learners import ObjectivePerturbation
     from dpfair_lib.privacy import gaussian_sigma
 
-    pure = law == "Laplace"
-    common = {
-        "feature_bound": 1.0,
-        "epsilon": epsilon,
-        "delta": 0.0 if pure else delta,
-        "fit_intercept": False,
-    }
-    noise = math.sqrt(2 * p) / epsilon if pure else gaussian_sigma(epsilon, delta, 1.0, "analytic")
-    if kind == "output":
-        modulus = output_regularization(noise, n, **chosen)
-        return OutputPerturbation(
-            regularization=modulus, noise_kind="laplace" if pure else "analytic", **common, **settings
-        )
-    modulus = objective_regularization(2 * noise, epsilon, p, **chosen) / n
+    (n, p), absolute = train.features.shape, math.sqrt(train.columns)
+    if pure:
+        deviation = math.sqrt(2) * 2 * absolute / epsilon
+        law: dict[str, Any] = {"noise_kind": "laplace", "delta": 0.0, "absolute_bound": absolute}
+    else:
+        deviation = gaussian_sigma(epsilon, delta, 2.0, "analytic")
+        law = {"noise_kind": "gaussian", "delta": delta}
+    modulus = objective_regularization(deviation, epsilon, p, **chosen) / n
     return ObjectivePerturbation(
-        regularization=modulus, noise_kind="laplace" if pure else "gaussian", **common, **settings
+        regularization=modulus, feature_bound=1.0, epsilon=epsilon, fit_intercept=False, **law, **settings
     )
+
+
+def _output(
+    pure: bool, n: int, p: int, epsilon: float, chosen: Candidate, delta: float, settings: dict[str, Any]
+) -> Any:
+    from dpfair_lib.learners import OutputPerturbation
+    from dpfair_lib.privacy import gaussian_sigma
+
+    noise = math.sqrt(2 * p) / epsilon if pure else gaussian_sigma(epsilon, delta, 1.0, "analytic")
+    return OutputPerturbation(
+        regularization=output_regularization(noise, n, **chosen), feature_bound=1.0, epsilon=epsilon,
+        delta=0.0 if pure else delta, noise_kind="laplace" if pure else "analytic", fit_intercept=False, **settings,
+    )  # fmt: skip
 
 
 def _descending(kind: str, epsilon: float, chosen: Candidate, delta: float, settings: Any) -> Any:

@@ -61,11 +61,12 @@ def difference(rows: pd.DataFrame, one: Cell, other: Cell, *, level: float) -> t
     Raises
     ------
     ValueError
-        As `by_split`; or if the two have other splits.
+        As `by_split`; or if the second has a split that the first has not. It may have fewer.
     """
     first, second = by_split(rows, one), by_split(rows, other)
-    if not first.index.equals(second.index):
-        raise ValueError(f"other: found other splits of {other} than of {one}, expected the same")
+    if not second.index.isin(first.index).all():
+        raise ValueError(f"other: found splits of {other} that {one} has not, expected the same or fewer")
+    first = first[second.index]
     return mean_interval(first - second, level=level, test_to_train=OVERLAP)
 
 
