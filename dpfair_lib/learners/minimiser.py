@@ -59,7 +59,8 @@ def absolutely_bounded_rows(rows: np.ndarray, bound: float) -> np.ndarray:
         the smallest floats.
     """
     sums = abs(rows).sum(axis=1, keepdims=True)
-    return np.asarray(rows * np.minimum(1, bound / np.where(sums > 0, sums, 1)))
+    with np.errstate(over="ignore"):  # a warning would tell of a very short row
+        return np.asarray(rows * np.minimum(1, bound / np.where(sums > 0, sums, 1)))
 
 
 def gradient_rounding(
