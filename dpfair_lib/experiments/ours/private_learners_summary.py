@@ -11,6 +11,8 @@ from dpfair_lib.experiments.intervals import mean_interval
 
 OVERLAP = 1 / 4
 """Test rows over training rows, for intervals that speak of rows not yet seen from the same source."""
+LEAST_SPLITS = 5
+"""A peer that ran on fewer is not compared: its interval would be of no use."""
 Cell = tuple[str, float | None]
 """A method and its ε, or None."""
 OURS = {
@@ -87,14 +89,15 @@ def comparisons(
     Returns
     -------
     DataFrame
-        A line for each data set, δ, ε and peer: ``ours``; ``difference`` and ``half_width`` of the accuracies; and
-        ``verdict``: "above", "below" or "not apart". ``gap`` and ``gap_half_width`` are the peer's accuracy minus that
-        without privacy, and ``peer_loses`` says whether that interval is below 0.
+        A line for each data set, δ, ε and peer that ran on enough splits: ``ours``; ``difference`` and ``half_width``
+        of the accuracies; and ``verdict``: "above", "below" or "not apart". ``gap`` and ``gap_half_width`` are the
+        peer's accuracy minus that without privacy, and ``peer_loses`` says whether that interval is below 0.
     """
     lines = [
         (data, delta, epsilon, peer, method)
         for (data, delta, epsilon), method in ours.items()
         for peer in PEERS[delta]
+        if len(by_split(rows[data], (peer, epsilon))) >= LEAST_SPLITS
     ]
     each = 1 - (1 - level) / (2 * len(lines))  # two intervals for each line
     found: list[dict[str, Any]] = []

@@ -293,6 +293,13 @@ def test_differences_are_paired_and_their_intervals_hold_at_once():
     assert summary.comparisons({"x": recorded()}, ours)["verdict"].tolist() == ["not apart"] * 3
 
 
+def test_a_peer_on_few_splits_is_not_compared():
+    rows = recorded()
+    few = rows[(rows["split"] < 4) | (rows["method"] != "DP-SGD of Opacus")]
+    table = summary.comparisons({"x": few}, {("x", "δ = 1/n²", 1.0): "objective, Laplace"})
+    assert table["peer"].tolist() == ["diffprivlib"]
+
+
 def test_cells_that_are_not_there_are_named():
     rows = recorded()
     with pytest.raises(ValueError, match=r"cell: found 0 trials of \('diffprivlib', 3.0\)"):
