@@ -63,7 +63,7 @@ def held_rows(dataset: Dataset, label: str, size: Size, rng: np.random.Generator
     """
     table = dataset.X.assign(Smiling=2 * dataset.y.to_numpy() - 1)
     labels = (table.pop(label).to_numpy() > 0).astype(np.int64)
-    names = rng.permutation(sorted(table))[: size.attributes]
+    names = rng.permutation(sorted(map(str, table)))[: size.attributes]
     signs = table[list(names)].to_numpy()
     features = np.hstack([signs > 0, signs <= 0]) / math.sqrt(size.attributes)
     order = rng.permutation(len(labels))
