@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+PEER := _build/diffprivlib
 READY := $(VENV)/.ready
 # One BLAS thread per process: chapters and tests run side by side, one per core.
 export OMP_NUM_THREADS := 1
@@ -12,7 +13,7 @@ export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf record bench bench-solver bench-gpu mutants verify serve clean lock
+.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record bench bench-solver bench-gpu mutants verify serve clean lock
 
 # What a target needs is asked for before anything is set up or run.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -80,7 +81,14 @@ pages: $(READY)  ## open every built page in headless Chromium, offline (after m
 pdf: $(READY)  ## print the built book into _build/book.pdf with Chromium (after make book)
 	$(BIN)/python tools/publish.py --html _build/html --pdf _build/book.pdf
 
-record: $(READY)  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
+$(PEER)/.ready: benchmarks/requirements-diffprivlib.txt
+	$(PYTHON) -m venv $(PEER)
+	$(PEER)/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+peer: $(PEER)/.ready  ## make diffprivlib's own environment, which the records private-learners-* need
+
+record: $(READY) peer  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
 	$(BIN)/python -m dpfair_lib.experiments $(if $(FORCE),--force) $(ONLY)
 
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)

@@ -23,6 +23,7 @@ NO_LESSON = {
     "witnesses",
     "which-method",
     "threat-model",
+    "private-learners",
     "benchmarks",
     "mutants",
     "ci-times",

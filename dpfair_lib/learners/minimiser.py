@@ -47,6 +47,22 @@ def bounded_rows(features: np.ndarray, bound: float, *, intercept: bool) -> tupl
     return np.hstack([rows, np.ones((len(rows), 1))]), math.nextafter(math.hypot(bound, 1), math.inf)
 
 
+def absolutely_bounded_rows(rows: np.ndarray, bound: float) -> np.ndarray:
+    """Return the rows, those whose absolute values add up to more than a bound scaled down to it, up to rounding.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Rows whose entries are far from the largest floats.
+    bound : float
+        Sum to which each row is scaled down; rounding exceeds it by a factor of at most 1 + (d + 8)/2⁵⁰, or by that of
+        the smallest floats.
+    """
+    sums = abs(rows).sum(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # a warning would tell of a very short row
+        return np.asarray(rows * np.minimum(1, bound / np.where(sums > 0, sums, 1)))
+
+
 def gradient_rounding(
     n: int,
     p: int,

@@ -11,7 +11,7 @@ from dpfair_lib._arguments import inside_unit, number, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners.linear import LEFT_OUT, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss
-from dpfair_lib.learners.minimiser import bounded_rows, gradient_rounding, minimise
+from dpfair_lib.learners.minimiser import absolutely_bounded_rows, bounded_rows, gradient_rounding, minimise
 from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.objective_perturbation import (
@@ -27,6 +27,7 @@ SOLVER_SHARE = 2e-3
 """Share of ε and of δ that pays for hiding where the solver stopped."""
 FAR = 800.0
 """The solver's accuracy may fail with probability e^−(800 + ε). That adds less to δ than any float can hold."""
+SMALLEST = 5e-324
 FINEST = 1e-6
 """The solver's gradient is at most this share of one row's, unless rounding asks for more."""
 
@@ -55,7 +56,11 @@ class ObjectivePerturbation(LinearClassifier):
         μ > 0. scikit-learn's C on n rows corresponds to 1/(Cn). None takes Λ²/(nε) for the logistic loss, and eight
         times as much for the other, with Λ of the notes.
     noise_kind : {"gaussian", "laplace"}, default="gaussian"
-        The law of b. "laplace" is for δ = 0; its scale grows with the square root of the number of weights.
+        The law of b. "laplace" is for δ = 0; its scale grows with the square root of the number of weights, or is in
+        proportion to `absolute_bound` where that is smaller.
+    absolute_bound : float, optional
+        For Laplace noise. Rows whose absolute values add up to more are scaled down to this sum, too. A public number.
+        Coded categories have few entries that are not 0, so a small bound costs such rows nothing and saves noise.
     loss : {"logistic", "huberised-hinge"}, default="logistic"
         "huberised-hinge" is the hinge loss with its corner rounded between the margins ½ and 3⁄2. It gives a support
         vector machine, without `predict_proba`.
@@ -113,14 +118,16 @@ class ObjectivePerturbation(LinearClassifier):
 
     def __init__(
         self, *, feature_bound: float, epsilon: float, delta: float, regularization: float | None = None,
-        noise_kind: Literal["gaussian", "laplace"] = "gaussian", loss: Loss = "logistic", fit_intercept: bool = True,
-        classes: Any = None, noise: Noise = "secure", random_state: Any = None,
+        noise_kind: Literal["gaussian", "laplace"] = "gaussian", absolute_bound: float | None = None,
+        loss: Loss = "logistic", fit_intercept: bool = True, classes: Any = None, noise: Noise = "secure",
+        random_state: Any = None,
     ) -> None:  # fmt: skip
         self.feature_bound = feature_bound
         self.epsilon = epsilon
         self.delta = delta
         self.regularization = regularization
         self.noise_kind = noise_kind
+        self.absolute_bound = absolute_bound
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.classes = classes
@@ -146,7 +153,8 @@ class ObjectivePerturbation(LinearClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range; if ``regularization`` is so small that the curvature of one record's
+            If a parameter is out of its range; if an ``absolute_bound`` is given beside Gaussian noise; if
+            ``regularization`` is so small that the curvature of one record's
             loss costs all of ε, or that rounding could grow without limit; if a seed is given with secure noise; if X
             or y is malformed or empty; if y has one label only and ``classes`` is not given, or has a label outside
             ``classes``; if the solver does not converge. The last error would depend on the data, and the privacy
@@ -157,12 +165,12 @@ class ObjectivePerturbation(LinearClassifier):
         source = NoiseSource.of(self.noise, self.random_state)
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
-        rows, lipschitz = bounded_rows(features, bound, intercept=bool(self.fit_intercept))
+        rows, lipschitz, absolute = self._rows(features, bound)
         n, p = rows.shape
         modulus = self._modulus(lipschitz, n)
         statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
         self.privacy_statement_: PrivacyStatement = source.mark(statement)
-        drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus)
+        drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus, absolute)
         accuracy, distance = self._accuracy(n, p, lipschitz, modulus, farthest / n)
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy, self.loss, drawn / n)
         weights = self._hidden(optimum, distance, source)
@@ -180,9 +188,27 @@ class ObjectivePerturbation(LinearClassifier):
             raise ValueError(
                 f"delta: found {self.delta} beside noise_kind='laplace', expected 0: Laplace noise is private at δ = 0"
             )
+        if self.absolute_bound is not None:
+            positive(self.absolute_bound, "absolute_bound")
+            if self.noise_kind != "laplace":
+                raise ValueError(
+                    f"absolute_bound: found {self.absolute_bound} beside noise_kind={self.noise_kind!r}, expected "
+                    "None: only the scale of Laplace noise depends on it"
+                )
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
         return positive(self.feature_bound, "feature_bound")
+
+    def _rows(self, features: np.ndarray, bound: float) -> tuple[np.ndarray, float, float | None]:
+        """Return the shortened rows with the 1 of an intercept, Λ, and what a row's absolute values add up to."""
+        one = bool(self.fit_intercept)
+        rows, lipschitz = bounded_rows(features, bound, intercept=one)
+        if self.absolute_bound is None:
+            return rows, lipschitz, None
+        d = features.shape[1]
+        rows[:, :d] = absolutely_bounded_rows(rows[:, :d], self.absolute_bound)
+        largest = raised(self.absolute_bound * (1 + (d + 8) * 2.0**-50) + d * SMALLEST)
+        return rows, lipschitz, raised(largest + one)
 
     def _modulus(self, lipschitz: float, n: int) -> float:
         if self.regularization is not None:
@@ -208,14 +234,16 @@ class ObjectivePerturbation(LinearClassifier):
         return lowered((1 - SOLVER_SHARE) * whole, whole)
 
     def _perturbation(
-        self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float
+        self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float, absolute: float | None
     ) -> tuple[np.ndarray, float]:
         """Draw b, and return it with the length that it has but for a probability of e^−(FAR + ε); set ``sigma_``."""
         constants: dict[str, Any] = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
         curvature = self._curvature()
         epsilon, far = self._main(self.epsilon), FAR + self.epsilon
         if self.noise_kind == "laplace":
-            scale = objective_perturbation_scale(epsilon, p, **constants, curvature=curvature)
+            scale = objective_perturbation_scale(
+                epsilon, p, **constants, curvature=curvature, absolute=absolute
+            )
             self.sigma_ = math.sqrt(2) * scale
             farthest = scale * (p + math.sqrt(2 * p * far) + far)  # of the sum of absolute values
             return source.add_laplace(np.zeros(p), scale), farthest

@@ -203,6 +203,7 @@ def objective_perturbation_scale(
     strong_convexity: float,
     n: int,
     curvature: float | None = None,
+    absolute: float | None = None,
 ) -> float:
     """Return the scale of Laplace b for which objective perturbation is ε-differentially private (pure).
 
@@ -214,12 +215,14 @@ def objective_perturbation_scale(
         Number of weights, the intercept among them.
     lipschitz, strong_convexity, n, curvature
         As in `curvature_cost`.
+    absolute : float, optional
+        Λ₁: largest sum of absolute values of a row, with the 1 of an intercept. None means √pΛ, which it is at most.
 
     Returns
     -------
     float
-        2√pΛ/(ε − c), rounded up, with c of `curvature_cost`: two gradients are at most 2Λ apart, and in the sum of
-        absolute values at most √p times as much.
+        2 min(Λ₁, √pΛ)/(ε − c), rounded up, with c of `curvature_cost`: in the sum of absolute values a row's gradient
+        is at most as long as the row.
 
     Raises
     ------
@@ -231,7 +234,10 @@ def objective_perturbation_scale(
     As for `objective_perturbation_delta`.
     """
     left = _left(epsilon, lipschitz, strong_convexity, n, curvature)
-    return noise_scale(raised(2 * lipschitz * math.sqrt(positive_integer(p, "p"))), left)
+    longest = raised(lipschitz * math.sqrt(positive_integer(p, "p")))
+    if absolute is not None:
+        longest = min(longest, positive(absolute, "absolute"))
+    return noise_scale(raised(2 * longest), left)
 
 
 def least_strong_convexity(

@@ -8,7 +8,7 @@ import pytest
 
 from dpfair_lib.learners import minimiser
 from dpfair_lib.learners.losses import descent
-from dpfair_lib.learners.minimiser import gradient_rounding, minimise
+from dpfair_lib.learners.minimiser import absolutely_bounded_rows, gradient_rounding, minimise
 
 HALF_ULP = np.finfo(float).eps / 2
 LOSSES = [("logistic", math.log(2), 1 / 4), ("huberised-hinge", 1.0, 1.0)]  # at no weights; largest curvature
@@ -72,3 +72,17 @@ def test_an_error_of_the_solver_tells_nothing_of_the_rows(monkeypatch):
             minimise(rows, np.array([1.0, -1, 1]), 1e-3, 1e-12)
         told.add(str(refused.value))
     assert len(told) == 1
+
+
+def test_rows_are_scaled_down_to_a_sum_of_absolute_values():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 7)) * rng.choice([1e-300, 1e-3, 1, 1e3], size=(50, 1))
+    rows[0] = 0
+    rows[1] = 5e-324
+    found = absolutely_bounded_rows(rows, 2.0)
+    sums = np.array([math.fsum(row) for row in abs(rows)])
+    assert (found[sums <= 1.999] == rows[sums <= 1.999]).all()
+    assert max(math.fsum(row) for row in abs(found)) <= 2 * (1 + 15 * 2.0**-50)
+    long = sums > 2
+    assert long.any()
+    np.testing.assert_allclose(found[long], rows[long] * (2 / sums[long])[:, None], rtol=1e-14)

@@ -199,3 +199,42 @@ def test_bad_parameters_are_named(changed, message):
     X, y = data()
     with pytest.raises(ValueError, match=f"^{message}"):
         dpf.ObjectivePerturbation(**(KNOWN | changed)).fit(X, y)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_rows_are_bounded_in_absolute_values_and_the_noise_is_scaled_to_it(intercept):
+    X, y = data()
+    settings = {
+        "feature_bound": 2.0,
+        "epsilon": 1.0,
+        "delta": 0.0,
+        "noise_kind": "laplace",
+        "fit_intercept": intercept,
+    }
+    settings |= {"noise": "study", "random_state": 0, "regularization": 0.1}
+    plain = dpf.ObjectivePerturbation(**settings).fit(X, y)
+    bounded = dpf.ObjectivePerturbation(**settings, absolute_bound=0.5).fit(X, y)
+    p, longest = 3 + intercept, math.hypot(2, 1) if intercept else 2.0
+    assert bounded.sigma_ / plain.sigma_ == pytest.approx(
+        (0.5 + intercept) / (math.sqrt(p) * longest), rel=1e-9
+    )
+    short, _ = bounded_rows(X, 2.0, intercept=False)
+    short = short * np.minimum(1, 0.5 / abs(short).sum(axis=1, keepdims=True))
+    again = dpf.ObjectivePerturbation(**settings, absolute_bound=0.5).fit(short, y)
+    np.testing.assert_allclose(again.coef_, bounded.coef_, rtol=1e-6)
+    assert abs(again.coef_ - plain.coef_).max() > 1e-3
+    # a bound that no row reaches changes nothing
+    loose = dpf.ObjectivePerturbation(**settings, absolute_bound=50.0).fit(X, y)
+    np.testing.assert_allclose(loose.coef_, plain.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"absolute_bound": 1.0}, "absolute_bound: found 1.0 beside noise_kind='gaussian', expected None"),
+        ({"absolute_bound": -1.0, "noise_kind": "laplace", "delta": 0.0}, "absolute_bound: found -1.0"),
+    ],
+)
+def test_bad_absolute_bounds_are_named(changed, message):
+    with pytest.raises(ValueError, match=message):
+        dpf.ObjectivePerturbation(**(KNOWN | changed)).fit(*data())

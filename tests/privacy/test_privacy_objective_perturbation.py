@@ -206,3 +206,51 @@ def test_the_worst_angle_is_none():
     assert expected_loss(1.0, 0.4, 0.4, 0.999, 2.0) > 1.1 * gaussian_delta(1.0, 1.0, 0.8)
     assert expected_loss(1.0, 1.2, 1.2, -0.999, 1e-3) > expected_loss(1.0, 1.2, 1.2, -0.9, 1e-3)
     assert expected_loss(1.0, 0.7, 0.7, -0.999, 1e-3) < expected_loss(1.0, 0.7, 0.7, -0.9, 1e-3)
+
+
+def test_the_scale_pays_for_no_more_than_a_row_adds_up_to():
+    known = {"lipschitz": 1.5, "strong_convexity": 1.0, "n": 50}
+    usual = objective_perturbation_scale(0.5, 16, **known)
+    assert objective_perturbation_scale(0.5, 16, **known, absolute=1.5) == pytest.approx(usual / 4, rel=1e-12)
+    assert objective_perturbation_scale(0.5, 16, **known, absolute=6.1) == usual
+    with pytest.raises(ValueError, match="absolute: found 0"):
+        objective_perturbation_scale(0.5, 16, **known, absolute=0)
+
+
+def pure_loss(first, second, weights, modulus, scale):
+    """Return ln of the ratio of the densities at which the minimiser is the given weights, with Laplace noise."""
+    found = []
+    for signed in (first, second):
+        slopes = 1 / (1 + np.exp(signed @ weights))
+        pull = slopes @ signed - modulus * weights
+        hessian = (signed * (slopes * (1 - slopes))[:, None]).T @ signed + modulus * np.eye(len(weights))
+        found.append(np.linalg.slogdet(hessian)[1] - abs(pull).sum() / scale)
+    return found[0] - found[1]
+
+
+def test_a_row_that_adds_up_to_one_costs_epsilon_and_no_more():
+    """Rows on the axes and rows spread over them, of absolute sum 1; the last one is replaced."""
+    epsilon, modulus, rng = 1.0, 2.0, np.random.default_rng(0)
+    scale = objective_perturbation_scale(
+        epsilon, 2, lipschitz=1.0, strong_convexity=modulus, n=1, absolute=1.0
+    )
+    assert scale < 0.75 * objective_perturbation_scale(
+        epsilon, 2, lipschitz=1.0, strong_convexity=modulus, n=1
+    )
+    largest = 0.0
+    for _ in range(2000):
+        rows = rng.normal(size=(int(rng.integers(0, 6)) + 2, 2)) * rng.choice([0.01, 1, 100], size=2)
+        rows /= abs(rows).sum(axis=1, keepdims=True)
+        weights = rng.normal(size=2) * rng.choice([0.1, 1, 10])
+        largest = max(
+            largest, pure_loss(rows[:-1], rows[[*range(len(rows) - 2), -1]], weights, modulus, scale)
+        )
+    # where both slopes are nearly 1 and the others hold the noise on the right sides of 0, all of ε is spent
+    others = np.repeat([[-1 / 3, 2 / 3]], 4000, axis=0)
+    first, second = (np.vstack([others, row]) for row in ([[0.0, 1.0]], [[1.0, 0.0]]))
+    worst = pure_loss(second, first, np.array([-20.0, -20.0]), modulus, scale)
+    worst = max(worst, pure_loss(first, second, np.array([-20.0, -20.0]), modulus, scale))
+    assert largest <= epsilon
+    assert 0.999 * epsilon < worst <= epsilon
+    # planted: 1 % less noise
+    assert worst / 0.99 > epsilon

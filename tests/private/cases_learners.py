@@ -31,11 +31,13 @@ def _minimiser(
     classes: tuple[Any, Any],
     modulus: float = MODULUS,
     linear: Any = 0.0,
+    absolute: float = math.inf,
 ) -> np.ndarray:
     """Return the weights before noise on them, by another solver."""
     X, y = np.asarray(data["X"], dtype=float), np.asarray(data["y"])
     second = y == sorted(classes)[1]
     rows = np.array([x * min(1, BOUND / max(math.hypot(*x), 5e-324)) for x in X])
+    rows = np.array([x * min(1, absolute / max(math.fsum(abs(x)), 5e-324)) for x in rows])
     rows = np.hstack([rows, np.ones((len(X), 1))]) if intercept else rows
     signed = rows * np.where(second, 1, -1)[:, None]
 
@@ -113,7 +115,7 @@ def _weights(
 
 def objective_asked(
     cost: tuple[float, float], data: Data, answers: list[np.ndarray], *, loss: str = "logistic", law: str = "gaussian",
-    intercept: bool = True, modulus: float | None = None,
+    intercept: bool = True, modulus: float | None = None, absolute: float | None = None,
 ) -> list[Asked]:  # fmt: skip
     """Return what objective perturbation of this cost asks for: noise in the objective, then on the weights."""
     whole, whole_delta = cost
@@ -124,36 +126,52 @@ def objective_asked(
     left = epsilon - _curvature_cost(epsilon, longest**2 / (modulus * n), loss)
     moved = 2 * 1e-6 * longest / (n * modulus)  # by what the solver may leave undone, on either data set
     if law == "laplace":
-        scales = math.sqrt(p) * 2 * longest / left, math.sqrt(p) * moved / (0.002 * whole)
+        widest = math.sqrt(p) * longest if absolute is None else absolute + intercept
+        scales = 2 * widest / left, math.sqrt(p) * moved / (0.002 * whole)
     else:
         scales = (
             _gaussian_deviation(left, delta, 2 * longest, "analytic"),
             _gaussian_deviation(0.002 * whole, 0.002 * whole_delta, moved, "analytic"),
         )
-    optimum = _minimiser(data, loss, intercept, (0, 1), modulus, answers[0] / n)
+    optimum = _minimiser(data, loss, intercept, (0, 1), modulus, answers[0] / n, absolute or math.inf)
     return [Asked(law, scales[0], np.zeros(p)), Asked(law, scales[1], optimum, near=1e-5)]
 
 
-def _in_objective(loss: str, law: str, intercept: bool = True, regularization: float | None = None) -> Case:
+def _in_objective(
+    loss: str,
+    law: str,
+    intercept: bool = True,
+    regularization: float | None = None,
+    absolute: float | None = None,
+) -> Case:
     """Return objective perturbation; the default regularisation is Λ²/(nε), and eight times that for the hinge."""
 
     def asked(statement: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
         cost = statement.epsilon, statement.delta
         return objective_asked(
-            cost, data, answers, loss=loss, law=law, intercept=intercept, modulus=regularization
+            cost,
+            data,
+            answers,
+            loss=loss,
+            law=law,
+            intercept=intercept,
+            modulus=regularization,
+            absolute=absolute,
         )
 
     def numbers(fitted: Any) -> np.ndarray:
         return np.hstack([fitted.coef_.ravel(), fitted.intercept_] if intercept else [fitted.coef_.ravel()])
 
     more = ("" if intercept else " without intercept") + (f" {regularization}" if regularization else "")
+    more += f" absolute values {absolute}" if absolute else ""
     return Case(
         name=f"objective perturbation {loss} {law}{more}",
         covers=(dpf.ObjectivePerturbation,),
         relation="replace-one",
         make=estimator(
             dpf.ObjectivePerturbation, feature_bound=BOUND, epsilon=0.8, delta=0.0 if law == "laplace" else 1e-3,
-            regularization=regularization, noise_kind=law, loss=loss, fit_intercept=intercept, classes=(0, 1),
+            regularization=regularization, noise_kind=law, absolute_bound=absolute, loss=loss, fit_intercept=intercept,
+            classes=(0, 1),
         ),
         data=lambda: dict(zip("Xy", features(ROWS), strict=True)),
         pairs=feature_pairs,
@@ -300,5 +318,7 @@ CASES = [
     ),
     _in_objective("logistic", "gaussian", intercept=False),
     _in_objective("logistic", "gaussian", regularization=2.0),
+    _in_objective("logistic", "laplace", absolute=0.75 * BOUND),
+    _in_objective("logistic", "laplace", intercept=False, absolute=0.75 * BOUND),
     *(_chosen(repair) for repair in (True, False, "pure")),
 ]
