@@ -3,12 +3,17 @@
 import ast
 import json
 import re
+from collections import Counter
+from itertools import zip_longest
 from typing import Any
 
 from alternatives import alternative
 
 PICTURES = ("image/svg+xml", "image/png")
 KINDS = {"figure": "Figure", "table": "Table"}
+# MyST-NB gives all figures of a cell one text: it carries those of all, and each built figure keeps its own
+NEXT = " ␞ "
+JOINED = re.compile(rf'(<img\b[^>]*?\balt=")([^"]*{NEXT}[^"]*)(?=")')
 CAPTION = re.compile(r'<div class="(figure|table)-caption docutils">\s*<p>')
 CHAPTER = re.compile(r'<h1><span class="section-number">([\d.]+?)\.?\s*</span>')
 
@@ -37,13 +42,10 @@ def caption_outputs(text: str) -> str:
         captions = [said] if isinstance(said, str) else list(said)
         shown = [kind_of(output) for output in cell["outputs"]]
         if "figure" in shown:
-            words = " ".join(
-                caption
-                for caption, kind in zip(captions, filter(None, shown), strict=False)
-                if kind == "figure"
-            )
-            alt = plain(words) if words else alternative(tree, known)
-            cell["metadata"].setdefault("mystnb", {})["image"] = {"alt": alt}
+            labels = alternative(tree, known)
+            pairs = zip_longest(filter(None, shown), captions, fillvalue="")
+            each = [plain(caption) or labels for kind, caption in pairs if kind == "figure"]
+            cell["metadata"].setdefault("mystnb", {})["image"] = {"alt": NEXT.join(each)}
         if captions and len(captions) > len([kind for kind in shown if kind]):
             raise ValueError(f"found {len(captions)} captions for {sum(map(bool, shown))} figures and tables")
         if captions:
@@ -85,6 +87,19 @@ def as_output(kind: str, caption: str) -> dict[str, Any]:
 def plain(caption: str) -> str:
     """Return a caption without marks: the words for those who cannot see the figure."""
     return re.sub(r"[*$]|\\(?=[a-zA-Z])", "", caption)
+
+
+def part_alternatives(page: str) -> str:
+    """Return a built page where each figure of a cell has its own alternative text, not those of all of them."""
+    seen = Counter[str]()
+
+    def own(match: re.Match[str]) -> str:
+        texts = match[2].split(NEXT)
+        text = texts[seen[match[2]] % len(texts)]
+        seen[match[2]] += 1
+        return match[1] + text
+
+    return JOINED.sub(own, page)
 
 
 def number_captions(page: str) -> str:

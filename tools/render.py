@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from captions import caption_outputs, number_captions
+from captions import caption_outputs, number_captions, part_alternatives
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
 from figures import write_figures
 from folds import name_folds
@@ -176,7 +176,10 @@ def finish(html: Path) -> None:
             path.unlink()
         else:
             before[path.relative_to(html).as_posix()] = path.read_text(encoding="utf-8")
-    kept = {name: merge_headers(number_captions(UNWANTED.sub("", text))) for name, text in before.items()}
+    kept = {
+        name: merge_headers(number_captions(part_alternatives(UNWANTED.sub("", text))))
+        for name, text in before.items()
+    }
     numbered = number_results(kept)
     for name, text in numbered.items():
         text = name_folds(text)

@@ -73,7 +73,10 @@ IMAGES = """async () => {
   const missing = images.filter(image => !image.naturalWidth).map(image => 'image not loaded: ' + image.src);
   // a file's name stands where no words were given
   const mute = images.filter(image => !image.alt.trim() || /\\.(png|svg|gif|jpe?g)$/.test(image.alt));
-  return missing.concat(mute.map(image => 'image without words: ' + image.src.slice(0, 80)));
+  // figures that one cell makes would all be given the words of all
+  const same = images.filter((image, i) => image.alt.includes('␞') || images.findIndex(one => one.alt === image.alt) < i);
+  return missing.concat(mute.map(image => 'image without words: ' + image.src.slice(0, 80)),
+                        same.map(image => 'image with the words of another: ' + image.alt.slice(0, 80)));
 }"""
 
 # a plot is drawn by a script that may come later than the page

@@ -72,6 +72,11 @@ PLANTED = {
         f"<img src='{GIF}' alt='../_images/0a.png'>",
         "image without words",
     ),
+    "two images with the same words": (f"<img src='{GIF}' alt='A dot'>", "image with the words of another"),
+    "an image with the words of all": (
+        f"<img src='{GIF}' alt='One. ␞ Another.'>",
+        "image with the words of another",
+    ),
     "a link to nowhere": ("<a href='none.html'>x</a>", "broken link"),
     "a link to no place": ("<a href='#none'>x</a>", "broken link"),
     "a cut block of code": ("<pre style='overflow:auto'>" + "x" * 400 + "</pre>", "block cut by"),

@@ -1,6 +1,7 @@
 """Figures and tables get their captions, numbers and alternative texts; too many captions are an error."""
 
 import json
+import re
 
 import captions
 import pytest
@@ -32,6 +33,20 @@ def test_without_a_caption_the_labels_are_the_alternative_text():
     cell = captioned(PICTURE)
     assert cell["metadata"]["mystnb"]["image"]["alt"] == captions.alternative.__globals__["UNNAMED"]
     assert said(cell) == ["shown"]
+
+
+def test_each_figure_of_a_cell_has_its_own_alternative_text():
+    cell = captioned(PICTURE, TABLE, PICTURE, PICTURE, caption=["Rises.", "A table.", "Falls with $n$."])
+    joined = cell["metadata"]["mystnb"]["image"]["alt"]
+    unnamed = captions.alternative.__globals__["UNNAMED"]
+    page = f'<p><img alt="{joined}" src="a.svg" /></p>' * 3 + '<img src="b.svg" alt="One">'
+    texts = re.findall(r'alt="([^"]*)"', captions.part_alternatives(page))
+    assert texts == ["Rises.", "Falls with n.", unnamed, "One"]
+
+
+def test_two_cells_of_the_same_captions_keep_them_apart():
+    page = f'<img alt="A{captions.NEXT}B">' * 4
+    assert re.findall(r'alt="([^"]*)"', captions.part_alternatives(page)) == ["A", "B", "A", "B"]
 
 
 def test_a_card_is_no_table():
