@@ -5,6 +5,9 @@ import re
 HEAD = re.compile(r'(<table[^>]*class="dataframe[^>]*>\s*<thead>)(.*?)(</thead>)', re.DOTALL)
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL)
 NUMBER = re.compile(r"[-−]?[\d.,]+(?:e[-+]?\d+)?")
+# a row that is called by a number, which is no heading
+COUNTED = re.compile(rf"<th>(?=\s*(?:{NUMBER.pattern})\s*</th>)")
+BODY = re.compile(r'<table[^>]*class="dataframe[^>]*>.*?</table>', re.DOTALL)
 CELL = re.compile(r"<th([^>]*)>(.*?)</th>", re.DOTALL)
 
 
@@ -15,6 +18,16 @@ def merge_headers(page: str) -> str:
     themselves what they are. Tables with headers over several columns stay as they are.
     """
     return HEAD.sub(lambda found: f"{found[1]}{_merged(found[2])}{found[3]}", page)
+
+
+def mark_numbers(page: str) -> str:
+    """Return a built page whose tables of pandas say, by a class, which of their rows are called by a number."""
+    return BODY.sub(lambda found: _marked(found[0]), page)
+
+
+def _marked(table: str) -> str:
+    head, end, body = table.partition("</thead>")
+    return head + end + COUNTED.sub('<th class="number">', body) if end else table
 
 
 def _merged(head: str) -> str:

@@ -13,7 +13,7 @@ from captions import caption_outputs, number_captions, part_alternatives
 from chapters import FOLDER, ROOT, chapters, pages, read_receipt, receipt_of
 from figures import write_figures
 from folds import name_folds
-from headers import merge_headers
+from headers import mark_numbers, merge_headers
 from numbering import number_results
 from search_index import write_index
 
@@ -177,7 +177,7 @@ def finish(html: Path) -> None:
         else:
             before[path.relative_to(html).as_posix()] = path.read_text(encoding="utf-8")
     kept = {
-        name: merge_headers(number_captions(part_alternatives(UNWANTED.sub("", text))))
+        name: mark_numbers(merge_headers(number_captions(part_alternatives(UNWANTED.sub("", text)))))
         for name, text in before.items()
     }
     numbered = number_results(kept)

@@ -43,3 +43,17 @@ def test_other_tables_stay(page):
 def test_a_second_time_changes_nothing():
     once = headers.merge_headers(table("|error", "data|"))
     assert headers.merge_headers(once) == once
+
+
+def test_rows_that_are_called_by_numbers_are_marked_and_no_others():
+    rows = "".join(
+        f"<tr><th>{name}</th><td>1</td></tr>" for name in ("0.1", "−1,000", "1e-05", "SVM", "1 of 2")
+    )
+    page = table("|2024", "ε|").replace("<tr><th>x</th></tr>", rows)
+    marked = headers.mark_numbers(page)
+    assert re.findall(r'<th class="number">(.*?)</th>', marked) == ["0.1", "−1,000", "1e-05"]
+    assert marked.replace(' class="number"', "") == page
+    assert headers.mark_numbers(page.replace("dataframe", "docutils")) == page.replace(
+        "dataframe", "docutils"
+    )
+    assert headers.mark_numbers(marked) == marked
