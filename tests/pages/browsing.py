@@ -74,7 +74,8 @@ IMAGES = """async () => {
   // a file's name stands where no words were given
   const mute = images.filter(image => !image.alt.trim() || /\\.(png|svg|gif|jpe?g)$/.test(image.alt));
   // figures that one cell makes would all be given the words of all
-  const same = images.filter((image, i) => image.alt.includes('␞') || images.findIndex(one => one.alt === image.alt) < i);
+  const first = image => images.find(one => one.alt === image.alt);
+  const same = images.filter(image => image.alt.includes('␞') || first(image) !== image);
   return missing.concat(mute.map(image => 'image without words: ' + image.src.slice(0, 80)),
                         same.map(image => 'image with the words of another: ' + image.alt.slice(0, 80)));
 }"""

@@ -218,6 +218,14 @@ def in_order(pattern: str, page: str) -> list[str]:
 
 
 @needs_book
+@pytest.mark.parametrize("path", PAGES or [None], ids=shorten if PAGES else str)
+def test_no_result_of_ours_goes_without_its_chapter(path):
+    if re.search(r'<h1><span class="section-number">', page := path.read_text(encoding="utf-8")):
+        text = re.sub(r"<(pre|script|style|svg)\b.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
+        assert re.findall(r".{30}\bResult \d+(?!\.?\d).{20}", text) == []
+
+
+@needs_book
 def test_the_papers_come_in_one_order():
     assert in_order(r'<text x="0"[^>]*>(\w+)</text>', "book/index") == [*NAMES.values()]
     assert in_order(r"<li><p><strong>(\w+)</strong>: <", "book/index") == [*NAMES.values()]

@@ -35,3 +35,22 @@ def test_numbering_twice_changes_nothing_more():
 def test_a_page_without_a_number_keeps_its_own():
     page = {"book/x.html": "<h1>No number</h1>" + RESULT.format("own", 1) + LINK.format("#own", 1)}
     assert numbering.number_results(page) == page
+
+
+def test_headings_and_text_of_the_chapter_carry_its_number_too_and_nothing_else_does():
+    own = HEAD.format("7") + RESULT.format("own", 1)
+    text = "<h3>Proof of Result 1</h3><p>By Result 1 (a); not Result 4, nor Results 1.</p>"
+    aside = '<pre>Result 1</pre><img alt="Result 1"><svg><text>Result 1</text></svg>'
+    other = '<a href="b.html#there">Result 2.1</a><a href="c.html">Result 1 there</a>'
+    page = numbering.number_results({"a.html": own + text + aside + other})["a.html"]
+    assert "<h3>Proof of Result 7.1</h3><p>By Result 7.1 (a); not Result 4, nor Results 1.</p>" in page
+    assert page.endswith(aside + other)
+    assert page.count("7.1") == 3
+
+
+def test_a_link_to_another_chapter_carries_the_number_of_that_one():
+    pages = {
+        "a.html": HEAD.format("7") + RESULT.format("own", 1) + '<a href="b.html">Result 1 there</a>',
+        "b.html": HEAD.format("9") + RESULT.format("own", 1),
+    }
+    assert ">Result 9.1 there</a>" in numbering.number_results(pages)["a.html"]
