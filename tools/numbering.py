@@ -32,7 +32,7 @@ def number_results(pages: dict[str, str]) -> dict[str, str]:
     def numbered(name: str, text: str) -> str:
         def link(match: re.Match[str]) -> str:
             page = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2])) if match[2] else name
-            known = (page, match[3]) in places or not match[3] and (page, match[4]) in numbers
+            known = (page, match[3]) in places or (not match[3] and (page, match[4]) in numbers)
             return f"{match[1]}{chapters[page]}.{match[4]}" if known else match[0]
 
         text = LINK.sub(link, text)
