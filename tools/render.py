@@ -16,6 +16,7 @@ from folds import name_folds
 from headers import mark_numbers, merge_headers
 from numbering import number_results
 from search_index import write_index
+from unbroken import keep_together
 
 from dpfair_lib._files import held, write_whole
 from dpfair_lib.claims.errata import errata_text
@@ -182,7 +183,7 @@ def finish(html: Path) -> None:
     }
     numbered = number_results(kept)
     for name, text in numbered.items():
-        text = name_folds(text)
+        text = keep_together(name_folds(text))
         for found, better in NAMELESS:
             text = text.replace(found, better)
         if text != before[name]:
