@@ -125,8 +125,12 @@ FOLDS = f"""() => {{ {COMMON}
 # each column has one header: a second row only where the first one's headers stand over several columns
 HEADERS = f"""() => {{ {COMMON}
   const spread = head => [...head.querySelectorAll('th, td')].some(one => one.colSpan > 1);
+  const side = one => getComputedStyle(one).textAlign.replace('start', 'left');
+  const apart = table => table.querySelector('td') && table.querySelector('thead th')
+    && side(table.querySelector('thead th')) !== side(table.querySelector('td'));
   return all('thead').filter(head => head.rows.length > 1 && !spread(head))
-    .map(head => `table with ${{head.rows.length}} rows of headers: ${{text(head)}}`);
+    .map(head => `table with ${{head.rows.length}} rows of headers: ${{text(head)}}`)
+    .concat(all('table.dataframe').filter(apart).map(one => `headers that are not over their cells: ${{text(one)}}`));
 }}"""
 
 PICTURES = f"""() => {{ {COMMON}

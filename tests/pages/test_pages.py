@@ -121,6 +121,11 @@ PLANTED = {
         "<details><summary>more</summary>x</details>" * 2,
         "fold with the name of another",
     ),
+    "headers beside their cells": (
+        CAPTION
+        + "<style>th { text-align: right }</style><table class=dataframe><thead><tr><th>a<tbody><tr><td>1</table>",
+        "headers that are not over their cells",
+    ),
     "two rows of headers": (
         CAPTION + "<table><thead><tr><th><th>b<tr><th>a<th></thead><tr><th>1<td>2</table>",
         "2 rows of headers",
