@@ -44,10 +44,29 @@ def test_what_is_refuted_is_named_with_its_witness():
     entry = Claim("sk.x", "SK § 4", "x", verdict="refuted", check=lambda: found, kind="guarantee-broken",
                   headline="Not private.", chapter="sk-alg-1", impact="none", because="So.",
                   witness="{n} people.")  # fmt: skip
-    lines = repr(refuted([HOLDS, FAILS, Outcome(entry, found)])).splitlines()
-    assert lines[:2] == ["Refuted, with nothing true nearby: 1 of 3 entries.", "sk.x: 3 people."]
-    assert lines[2].startswith("No entry has “refuted” as its verdict")
-    assert "“guarantee broken” (entries: 1)" in lines[2]
-    assert "“false; replaced” (entries: 1)" in lines[3]
+    repaired = dataclasses.replace(found, slack=0)
+    kept = Outcome(dataclasses.replace(entry, id="sk.y", verdict="corrected"), repaired)
+    shown = refuted([HOLDS, FAILS, Outcome(entry, found), kept])
+    assert repr(shown).splitlines() == [
+        "3 printed statements are false: 2 broken promises of privacy and 1 replaced by a true statement.",
+        "sk.x: 3 people.",
+        "sk.y: 3 people.",
+        "Nothing true nearby could be put in the place of 1 of them: SK, § 4.",
+    ]
+    assert shown._repr_html_().count("<em>Witness:</em> 3 people.") == 2
+    assert repr(refuted([FAILS])).splitlines() == [
+        "1 printed statement is false: 1 replaced by a true statement.",
+        "In the place of each a true statement is proved.",
+    ]
     own = Outcome(dataclasses.replace(entry, kind="refuted"), found)
-    assert repr(refuted([own])).splitlines()[2].startswith("Entries with the verdict “refuted”: 1.")
+    assert "1 refuted" in repr(refuted([own])).splitlines()[0]
+
+
+def test_every_cell_but_the_first_names_its_column_and_places_name_their_paper():
+    at_sk = Claim("sk.x", "Algorithm 1, § 4", "x")
+    for shown in (ledger_table([FAILS]), witnesses([FAILS]), ledger_table([Outcome(at_sk, None)])):
+        markup = shown._repr_html_()
+        header = re.findall(r"<th scope='col'>([^<]+)</th>", markup)
+        assert re.findall(r'<td data-label="([^"]+)">', markup) == header[1:]
+    assert header == ["claim and place", "what is claimed", "what was found", "verdict and impact"]
+    assert "SK, Algorithm 1, § 4" in markup
