@@ -65,7 +65,7 @@ class Sections(HTMLParser):
         if tag in HEADINGS:
             self.heading = self.depth
             own = said.get("id")
-            around = f"{self._around()}: " if own else ""
+            around = f"{self._around()}: " if own and self.around else ""
             self.sections.append({"place": own or self.place, "heading": around, "text": ""})
             if not own:
                 self.around = len(self.sections) - 1

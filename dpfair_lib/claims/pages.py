@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -34,6 +35,10 @@ _SAID = {
     ),
 }
 """The same of one entry and of several, as a sentence says it."""
+
+_NUMBERS = re.compile(r"(?<![\w.,·])(\d[\d,]*\d|\d)(?:\.(\d+))?(?![\w⁰¹²³⁴⁵⁶⁷⁸⁹])")
+_POWERS = re.compile(r"(?<![\w.,·])10([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LEVEL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 COLORS = ("#00664b", "#e69f00", "#a33c00", "#6b1d00", "#005a8f", "#5b7f95")
 
@@ -122,13 +127,26 @@ def _finding(outcome: Outcome) -> tuple[str, str]:
     said = claim.headline or claim.finding
     place = place_of(claim)
     shown = ""
-    if claim.shown_by in outcome.facts and outcome.evidence is not None:
+    shows = claim.shown_by in outcome.facts and not _repeats(said, outcome.facts[claim.shown_by])
+    if shows and outcome.evidence is not None:
         fact = f"{spoken(outcome.evidence.says[claim.shown_by])}: {number(outcome.facts[claim.shown_by])}"
         shown = f"<br><small>{typeset(fact[0].upper() + fact[1:] if fact[0].isascii() else fact)}.</small>"
     link = f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}">why</a>'
     row = f'<a href="{FOLDER}ledger.html#{anchor(claim.id)}"><code>{claim.id}</code></a>'
     markup = f"<li>{mark(outcome)} {typeset(said)} <small>({html.escape(place)}; {link}, {row})</small>{shown}</li>"
     return f"{verdict(outcome)}: {said} ({place})", markup
+
+
+def _repeats(said: str, value: object) -> bool:
+    """Return whether a sentence already has a number, perhaps with fewer of its digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return number(value) in said
+    for whole, decimals in _NUMBERS.findall(said):
+        if len(whole.lstrip("0") + decimals) > 1 and round(float(value), len(decimals)) == float(
+            f"{whole.replace(',', '')}.{decimals or 0}"
+        ):
+            return True
+    return any(value == 10 ** int(found.translate(_LEVEL)) for found in _POWERS.findall(said))
 
 
 def statements(outcomes: Iterable[Outcome]) -> Html:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from dpfair_lib.claims.display import Html, mark, said_of, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
@@ -16,6 +17,9 @@ FOLDER = "../notebooks/"
 
 ORDER = ("guarantee-broken", "refuted", "replaced", "digits", "constant", "condition", "slip", "answered")
 """The kinds from the worst on; those that hold come after them."""
+
+SHORT = 9
+"""Characters of an exact slack that is shown as it is."""
 
 FILTER = """<script>
 (() => {
@@ -178,8 +182,14 @@ def _of_a_witness(outcome: Outcome) -> tuple[str, ...]:
     return (
         f"{link(outcome)}<br><small>{html.escape(place_of(claim))}</small><br>{mark(outcome)}{_impact(outcome)}",
         typeset(claim.statement),
-        f"{typeset(_witness(outcome))}<br><small>slack there {number(evidence.printed_slack)}; {row}</small>",
+        f"{typeset(_witness(outcome))}<br><small>slack there {_short(evidence.printed_slack)}; {row}</small>",
     )
+
+
+def _short(slack: Any) -> str:
+    """Return a slack exactly where that is short, else with four digits."""
+    exact = number(slack)
+    return exact if len(exact) <= SHORT else f"≈ {number(float(slack))}"
 
 
 def _impact(outcome: Outcome) -> str:

@@ -1,5 +1,6 @@
 """Counts, bars, findings and statements: nothing is lost on the way to a page."""
 
+import dataclasses
 import re
 
 import pytest
@@ -27,6 +28,26 @@ def test_a_finding_is_shown_with_its_place_its_number_and_its_reason():
     assert "It &lt;fails&gt;." in shown._repr_html_()
     assert "The size: 12,345." in shown._repr_html_()
     assert 'href="../notebooks/isit-prop-1.html#isit-b"' in shown._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "repeated"),
+    [
+        ("ε ≥ 62.9 there", 62.9, True),
+        ("it is 10⁷ times", 10_000_000, True),
+        ("n = 10⁷", 1_000_000, False),
+        ("by 18,462 norms", 18462, True),
+        ("needs δ = 0.97", 0.972, True),
+        ("needs δ = 0.96", 0.972, False),
+        ("4 of 20 hold", "4 of 20", True),
+        ("for t = 8", 8, False),
+        ("of 300", 30, False),
+    ],
+)
+def test_a_number_that_the_sentence_has_is_not_said_twice(said, value, repeated):
+    shown = outcome("isit.b", "replaced", facts={"size": value}, says={"size": "the size"})
+    shown = dataclasses.replace(shown, claim=dataclasses.replace(shown.claim, headline=said))
+    assert ("The size" in findings([shown])._repr_html_()) != repeated
 
 
 def test_bars_count_each_entry():

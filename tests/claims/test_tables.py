@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from fractions import Fraction
 
 from shown_outcomes import FAILS, HOLDS, outcome
 
@@ -26,7 +27,9 @@ def test_the_ledger_has_a_row_for_each_claim_and_filters():
 def test_a_witness_is_shown_with_its_slack():
     shown = witnesses([HOLDS, FAILS])
     assert repr(shown) == "isit.b: ε = 1/2"
-    assert "−1/3" in shown._repr_html_()
+    assert "slack there −1/3;" in shown._repr_html_()
+    long = dataclasses.replace(FAILS.evidence, printed_slack=Fraction(-99999, 100000))
+    assert "slack there ≈ −1;" in witnesses([Outcome(FAILS.claim, long)])._repr_html_()
 
 
 def test_what_matters_more_comes_first():
