@@ -68,10 +68,15 @@ def lines_to_run(erratum: Erratum) -> str:
     asserted = ast.parse(code).body[-1]
     if not isinstance(asserted, ast.Assert):
         raise ValueError(f"{erratum.where}: shown ends in {ast.unparse(asserted)}, expected an assert")
-    test = asserted.test
-    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
-    shown = [ast.unparse(side) for side in sides if not isinstance(side, ast.Constant)]
-    return f"{code}\nprint({', '.join(shown)})"
+    shown = [ast.unparse(side) for side in _sides(asserted.test) if not isinstance(side, ast.Constant)]
+    return f"{code}\nprint({', '.join(dict.fromkeys(shown))})"
+
+
+def _sides(test: ast.expr) -> list[ast.expr]:
+    """Return what a condition compares, part by part."""
+    if isinstance(test, ast.BoolOp):
+        return [side for part in test.values for side in _sides(part)]
+    return [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
 
 
 def errata_counts() -> Html:

@@ -36,7 +36,12 @@ def test_each_erratum_stands_on_its_page_and_in_its_text_worst_first(source):
 
 @pytest.mark.parametrize(
     ("asserted", "printed"),
-    [("1 < 2 + x", "print(2 + x)"), ("len(a) != len(b)", "print(len(a), len(b))"), ("f(x)", "print(f(x))")],
+    [
+        ("1 < 2 + x", "print(2 + x)"),
+        ("len(a) != len(b)", "print(len(a), len(b))"),
+        ("f(x)", "print(f(x))"),
+        ("x > y and g(x) == 0", "print(x, y, g(x))"),
+    ],
 )
 def test_the_lines_that_show_an_erratum_end_in_a_print_of_what_they_assert(asserted, printed):
     erratum = Erratum("here", "x", "y", shown=f"x = 1\nassert {asserted}")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.claims import CLAIMS, Claim, Erratum, Search, judge
+from dpfair_lib.claims.errata import lines_to_run
 from dpfair_lib.claims.kinds import CRITERIA, IMPACTS, WORDS
 from dpfair_lib.claims.ledger import BANDS
 from dpfair_lib.claims.ledger import IMPACTS as KNOWN_IMPACTS
