@@ -120,7 +120,7 @@ def _alone(outcomes: Iterable[Outcome]) -> str:
     if not alone:
         return "In the place of each a true statement is proved."
     places = "; ".join(html.escape(place_of(claim)) for claim in alone)
-    return f"Nothing true nearby could be put in the place of {len(alone)} of them: {places}."
+    return f"For {'one' if len(alone) == 1 else len(alone)} of them nothing true is nearby: {places}."
 
 
 def _sentence(outcome: Outcome) -> str:

@@ -34,13 +34,13 @@ _PRIME = re.compile(r"(?<=_[^\W_])'")
 
 
 def typeset(text: str) -> str:
-    """Return a line as HTML: ``x_i^2`` with its index below and its exponent above the line."""
+    """Return a line as HTML: ``x_i^2`` with its index below and its exponent above the line, 1e-5 as 10⁻⁵."""
 
     def place(match: re.Match[str]) -> str:
         tag = "sub" if match[1] == "_" else "sup"
         return f"<{tag}>{match[2] or match[3] or match[4]}</{tag}>"
 
-    return _RAISED.sub(place, html.escape(_PRIME.sub("′", text)))
+    return _RAISED.sub(place, html.escape(_PRIME.sub("′", _with_powers(text))))
 
 
 def symbol(name: str) -> str:
@@ -53,7 +53,7 @@ def symbol(name: str) -> str:
 
 def spoken(text: str) -> str:
     """Return a text with data sets, accountants and notions as the papers name them, and 1e-05 as 10⁻⁵."""
-    return _POWER.sub(lambda match: _in_powers(match[0]), _KEYS.sub(lambda match: _SPOKEN[match[0]], text))
+    return _with_powers(_KEYS.sub(lambda match: _SPOKEN[match[0]], text))
 
 
 def anchor(claim_id: str) -> str:
@@ -81,6 +81,10 @@ def number(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"({', '.join(number(entry) for entry in value)})"
     return spoken(str(value))
+
+
+def _with_powers(text: str) -> str:
+    return _POWER.sub(lambda match: _in_powers(match[0]), text)
 
 
 def _in_powers(digits: str) -> str:

@@ -54,7 +54,7 @@ def test_what_is_refuted_is_named_with_its_witness():
         "3 printed statements are false: 2 broken promises of privacy and 1 replaced by a true statement.",
         "sk.x: 3 people.",
         "sk.y: 3 people.",
-        "Nothing true nearby could be put in the place of 1 of them: SK, § 4.",
+        "For one of them nothing true is nearby: SK, § 4.",
     ]
     assert shown._repr_html_().count("<em>Witness:</em> 3 people.") == 2
     assert repr(refuted([FAILS])).splitlines() == [

@@ -16,6 +16,7 @@ from dpfair_lib.claims.typeset import case_in_words, number, spoken, symbol, typ
         ("C_k^k′", "C<sub>k</sub><sup>k′</sup>"),
         ("h*_a(1)", "h*<sub>a</sub>(1)"),
         ("q_i'j ≥ q_i′", "q<sub>i′j</sub> ≥ q<sub>i′</sub>"),
+        ("δ = 1e-5 or 2.5e+16", "δ = 10⁻⁵ or 2.5·10¹⁶"),
         ("no index", "no index"),
         ("<b>", "&lt;b&gt;"),
     ],
