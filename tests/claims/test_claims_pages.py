@@ -4,14 +4,11 @@ import dataclasses
 import re
 
 import pytest
-from shown_outcomes import FAILS, HOLDS, outcome
+from shown_outcomes import FAILS, HOLDS, every_statement, outcome
 
-from dpfair_lib.claims import Claim
-from dpfair_lib.claims.evidence import Evidence
-from dpfair_lib.claims.ledger import KINDS, Outcome
+from dpfair_lib.claims.ledger import KINDS
 from dpfair_lib.claims.pages import GROUPS, bars, counts, fares, findings, statements, ten_findings
 from dpfair_lib.claims.papers import MATTER_MOST, NAMES, STATEMENTS
-from dpfair_lib.claims.questions import questions
 
 
 def test_every_kind_is_counted_once():
@@ -69,11 +66,6 @@ def test_a_theorem_holds_only_if_all_its_parts_do():
     assert fares("cgkm", of(none)) == "None of CGKM's Theorem 1, Theorem 2 and Theorem 3 holds as printed."
 
 
-def every_statement():
-    ids = [claim_id for named in STATEMENTS.values() for of in named.values() for claim_id in of]
-    return [outcome(claim_id, "as-printed") for claim_id in ids]
-
-
 def test_every_part_of_a_statement_is_explained_those_that_matter_most_first():
     """ISIT's Theorem 3 has three parts, of which here the last one fails."""
     last = outcome("isit.thm-3.utility", "replaced", "conclusion")
@@ -86,37 +78,6 @@ def test_every_part_of_a_statement_is_explained_those_that_matter_most_first():
     assert linked.index("cgkm.thm-1.statement") < linked.index("cgkm.thm-1.proof")
     assert shown._repr_html_().count("<p><span class=") == len(judged)
     assert "The thesis's Lemma 13, Theorem 14, Theorem 15 and Lemma 16 hold as printed." in repr(shown)
-
-
-def test_questions_are_answered_with_what_was_found():
-    def answers(celeba):
-        facts = {
-            "isit.noise-multipliers": {"adult_releases": "3.22 for 3"},
-            "mpbt.table-1": {
-                "celeba_as_run_record_epsilon": celeba,
-                "acs_income_as_run_record_epsilon": 8.99,
-                "celeba_as_run_182338_digits": "5 of 5",
-            },
-        }
-        found = Evidence(1, facts=facts["mpbt.table-1"])
-        other = Evidence(1, facts=facts["isit.noise-multipliers"])
-        return [
-            *every_statement(),
-            Outcome(Claim("mpbt.table-1", "here", "x"), found),
-            Outcome(Claim("isit.noise-multipliers", "here", "x"), other),
-        ]
-
-    shown = questions(answers(62.9))
-    lines = repr(shown).splitlines()
-    assert len(lines) == 4
-    assert "0 printed statements are false" in lines[0]
-    assert "3.22 for 3" in lines[1]
-    assert "ε ≥ 62.9 there and ≥ 8.99" in lines[2]
-    assert "ε ≥ 7 there" in repr(questions(answers(7)))
-    assert lines[3].endswith("CGKM's Theorem 1, Theorem 2 and Theorem 3 hold as printed.")
-    assert 'href="../notebooks/findings.html#statements-cgkm"' in shown._repr_html_()
-    with pytest.raises(ValueError, match="adult_releases"):
-        questions(answers(1)[:-1])
 
 
 def test_the_ten_findings_stand_in_their_order():
