@@ -4,8 +4,8 @@
     + "that the this to was what when where which who why will with").split(" "));
   const GREEK = { "ε": "epsilon", "δ": "delta", "σ": "sigma", "γ": "gamma", "λ": "lambda", "∞": "infinity" };
   // where a page says what it found, and where it only lets the reader try
-  const ANSWERS = /^(the answer|what is refuted|which theorem holds|install|which method)/i, TRIES = /^(try it|solutions)/i;
-  const ANSWER = 2.4, TRY = 0.5, FOUND = " Found. ";
+  const ANSWERS = /^(the answer|what is refuted|which theorem holds|install)|\?$/i, TRIES = /^(try it|solutions)/i;
+  const ANSWER = 1.8, TRY = 0.5, FOUND = " Found. ";
   const K = 1.2, B = 0.5, TITLE = 8, HEADING = 3, PHRASE = 6, SHOWN = 30, EXCERPT = 240, BEFORE = 12;
 
   const flat = text => text.toLowerCase().replace(/[εδσγλ∞]/g, letter => ` ${GREEK[letter]} `)
@@ -22,7 +22,7 @@
   const prepare = () => {
     sections = window.BOOK.flatMap(page => page.sections.map((section, at) => {
       const body = terms(section.text);
-      const title = terms(page.title), heading = at ? terms(section.heading) : [];
+      const title = terms(page.title), heading = at ? terms(section.heading).filter(term => !STOP.has(term)) : [];
       return { page, section, at, body: count(body), title: new Set(title), heading: new Set(heading), length: body.length + 1,
                phrase: ` ${words(page.title + " . " + section.heading + " . " + section.text).join(" ")} `,
                named: ` ${words(page.title).join(" ")} ` };
@@ -33,7 +33,9 @@
   };
 
   const tells = ({ at, section }) => section.text && (at ? ANSWERS.test(section.heading) : ` ${section.text}`.includes(FOUND));
-  const weight = one => tells(one) || (!one.at && one.section.text) ? ANSWER : TRIES.test(one.section.heading) ? TRY : 1;
+  const named = (one, asked) => asked.filter(term => one.heading.has(term)).length;
+  const weight = (one, asked) => TRIES.test(one.section.heading) ? TRY
+    : one.section.text && (!one.at || tells(one) && named(one, asked) > asked.length / 2) ? ANSWER : 1;
 
   const score = (one, asked, phrase) => {
     let sum = 0, met = 0;
@@ -49,7 +51,8 @@
     sum *= (met / asked.length) ** 2;
     if (one.phrase.includes(phrase)) sum += PHRASE;
     if (one.named.includes(phrase)) sum += 4 * PHRASE;
-    return sum * weight(one);
+    if (named(one, asked) === asked.length) sum += 3 * PHRASE;
+    return sum * weight(one, asked);
   };
 
   // the pages that have at least one of the words, best first, each with its best section

@@ -32,11 +32,11 @@ def questions(outcomes: Iterable[Outcome]) -> Html:
         ),
     ]
     items = "".join(
-        f'<dt>{html.escape(asked)}</dt><dd>{typeset(answer)} <a href="{_address(page)}">{said}</a></dd>'
-        for asked, answer, page, said in rows
+        f'<h2 id="asked-{at}">{html.escape(asked)}</h2><p>{typeset(answer)} <a href="{_address(page)}">{said}</a></p>'
+        for at, (asked, answer, page, said) in enumerate(rows, 1)
     )
     return Html(
-        "\n".join(f"{asked} {answer}" for asked, answer, _, _ in rows), f'<dl class="asked">{items}</dl>'
+        "\n".join(f"{asked} {answer}" for asked, answer, _, _ in rows), f'<div class="asked">{items}</div>'
     )
 
 
