@@ -15,6 +15,7 @@ STOCK = re.compile(
     r'<script[^>]*\bsrc="(?:_static/(?:searchtools|language_data)|searchindex)\.js[^"]*"></script>\s*'
 )
 HEADINGS = ("h1", "h2", "h3", "h4")
+COMMANDS = {"install"}  # the sections whose code is what a reader looks for
 LONGEST = 6000  # characters of a section: enough to find it by, and a long table says no more
 VOID = {"br", "img", "hr", "input", "link", "meta", "col", "wbr", "source"}
 UNREAD = ("highlight", "headerlink", "prev-next-footer", "eqno")
@@ -29,7 +30,10 @@ EXERCISE = re.compile(r"\bExercise [\d.]+\s+(?=\()")
 
 
 class Sections(HTMLParser):
-    """Read the article of a page as sections, each with its place, heading and words; code is left out."""
+    """Read the article of a page as sections, each with its place, heading and words; code is left out.
+
+    A heading with a place of its own belongs to the section around it, whose heading stands before its own.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,6 +43,7 @@ class Sections(HTMLParser):
         self.heading: int | None = None
         self.card: int | None = None  # the depth of a claim's card, of whose folded record nothing is read
         self.place = ""
+        self.around = 0  # the last section whose heading has no place of its own
         self.small: list[int] = []  # where signs begin that stand lowered or raised
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -53,14 +58,17 @@ class Sections(HTMLParser):
         self.depth += 1
         if self.card is None and "claim-card" in classes:
             self.card = self.depth
-        folded = tag == "details" and self.card is not None
-        if self.silent is None and (folded or tag in SILENT or any(name in UNREAD for name in classes)):
+        if self.silent is None and self._unread(tag, classes):
             self.silent = self.depth
         if tag == "section" and said.get("id"):
             self.place = said["id"] or ""
         if tag in HEADINGS:
             self.heading = self.depth
-            self.sections.append({"place": self.place, "heading": "", "text": ""})
+            own = said.get("id")
+            around = f"{self._around()}: " if own and self.around else ""
+            self.sections.append({"place": own or self.place, "heading": around, "text": ""})
+            if not own:
+                self.around = len(self.sections) - 1
         if tag in SMALL and self.sections:
             self.small.append(len(self.sections[-1][self._part()]))
 
@@ -84,6 +92,16 @@ class Sections(HTMLParser):
         """Take up words."""
         if self.depth:
             self._add(data)
+
+    def _unread(self, tag: str, classes: list[str]) -> bool:
+        if tag == "details" and self.card is not None:
+            return True
+        if self.place in COMMANDS and (tag == "pre" or "highlight" in classes):
+            return False
+        return tag in SILENT or any(name in UNREAD for name in classes)
+
+    def _around(self) -> str:
+        return self.sections[self.around]["heading"] if self.sections else ""
 
     def _part(self) -> str:
         return "text" if self.heading is None else "heading"

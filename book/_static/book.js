@@ -61,6 +61,7 @@
       look();
     };
   };
+  const drawn = graph => watched(wrapped(graph, "side-scroll"), graph, "Graph");
   const inLine = formula => watched(wrapped(formula, "side-scroll", "in-line"), formula, "Formula", SLANT);
 
   // what a link leads to may be folded away
@@ -74,6 +75,7 @@
     if (!article) return;
     const all = selector => [...article.querySelectorAll(selector)];
     const looks = all("table").filter(table => !table.closest(".claim-card")).map(boxed);
+    looks.push(...all(".claim-graph").map(drawn));
     const look = () => looks.forEach(one => one());
     look();
     unfold();

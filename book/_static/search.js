@@ -3,6 +3,9 @@
   const STOP = new Set(("a an and are as at be by does for from has have how in is it its many much of on or our "
     + "that the this to was what when where which who why will with").split(" "));
   const GREEK = { "ε": "epsilon", "δ": "delta", "σ": "sigma", "γ": "gamma", "λ": "lambda", "∞": "infinity" };
+  // where a page says what it found, and where it only lets the reader try
+  const ANSWERS = /^(the answer|what is refuted|which theorem holds|install)|\?$/i, TRIES = /^(try it|solutions)/i;
+  const ANSWER = 1.8, TRY = 0.5, FOUND = " Found. ";
   const K = 1.2, B = 0.5, TITLE = 8, HEADING = 3, PHRASE = 6, SHOWN = 30, EXCERPT = 240, BEFORE = 12;
 
   const flat = text => text.toLowerCase().replace(/[εδσγλ∞]/g, letter => ` ${GREEK[letter]} `)
@@ -19,7 +22,7 @@
   const prepare = () => {
     sections = window.BOOK.flatMap(page => page.sections.map((section, at) => {
       const body = terms(section.text);
-      const title = terms(page.title), heading = at ? terms(section.heading) : [];
+      const title = terms(page.title), heading = at ? terms(section.heading).filter(term => !STOP.has(term)) : [];
       return { page, section, at, body: count(body), title: new Set(title), heading: new Set(heading), length: body.length + 1,
                phrase: ` ${words(page.title + " . " + section.heading + " . " + section.text).join(" ")} `,
                named: ` ${words(page.title).join(" ")} ` };
@@ -28,6 +31,11 @@
     for (const one of sections)
       for (const term of new Set([...one.body.keys(), ...one.title, ...one.heading])) spread.set(term, (spread.get(term) || 0) + 1);
   };
+
+  const tells = ({ at, section }) => section.text && (at ? ANSWERS.test(section.heading) : ` ${section.text}`.includes(FOUND));
+  const named = (one, asked) => asked.filter(term => one.heading.has(term)).length;
+  const weight = (one, asked) => TRIES.test(one.section.heading) ? TRY
+    : one.section.text && (!one.at || tells(one) && named(one, asked) > asked.length / 2) ? ANSWER : 1;
 
   const score = (one, asked, phrase) => {
     let sum = 0, met = 0;
@@ -43,7 +51,8 @@
     sum *= (met / asked.length) ** 2;
     if (one.phrase.includes(phrase)) sum += PHRASE;
     if (one.named.includes(phrase)) sum += 4 * PHRASE;
-    return sum;
+    if (named(one, asked) === asked.length) sum += 3 * PHRASE;
+    return sum * weight(one, asked);
   };
 
   // the pages that have at least one of the words, best first, each with its best section
@@ -66,15 +75,18 @@
   };
 
   // from the beginning of a sentence, or near it, the words round the place where most of what was asked for stands, marked
-  const excerpt = (text, asked) => {
+  const excerpt = ({ at: nth, section, page }, asked) => {
+    const whole = section.text || page.title, told = tells({ at: nth, section });
+    // a box "in short" answers from "Found." on
+    const text = told && !nth ? whole.slice(Math.max(0, ` ${whole}`.indexOf(FOUND))) : whole;
     const parts = text.split(" "), hit = parts.map(part => terms(part).some(term => asked.includes(term)));
     const span = 36, near = hit.map((_, at) => new Set(parts.slice(at, at + span).flatMap((part, k) => hit[at + k] ? terms(part) : [])).size);
     const first = near.indexOf(Math.max(0, ...near)), early = Math.max(0, first - BEFORE);
     const begins = at => !at || /[.!?:;]$/.test(parts[at - 1]);
     const before = Array.from({ length: first - early + 1 }, (_, i) => first - i); // the nearest first
-    const start = before.find(begins) ?? Math.max(0, first - 3);
+    const start = told ? 0 : before.find(begins) ?? Math.max(0, first - 3);
     const shown = document.createElement("p");
-    if (start) shown.append("… ");
+    if (start || text !== whole) shown.append("… ");
     let length = 0, at = start;
     for (; at < parts.length && length < EXCERPT; at++) {
       length += parts[at].length + 1;
@@ -94,7 +106,7 @@
       const item = document.createElement("li"), link = document.createElement("a");
       link.href = page.address + (at && section.place ? `#${section.place}` : "");
       link.textContent = at ? `${page.title} › ${section.heading}` : page.title;
-      item.append(link, excerpt(section.text || page.title, asked));
+      item.append(link, excerpt({ at, section, page }, asked));
       list.append(item);
     }
     place.replaceChildren(said, ...(found.length ? [list] : []));

@@ -98,8 +98,8 @@ def _rest(outcome: Outcome) -> list[tuple[str, str]]:
         lines.append(("enumerated", evidence.universe))
     lines += [(spoken(evidence.says[key]), number(value)) for key, value in evidence.facts.items()]
     if evidence.slack is not None:
-        exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {evidence.tolerance:g}"
-        lines.append(("smallest slack", f"{float(evidence.slack):.3g} ({exact})"))
+        exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {number(evidence.tolerance)}"
+        lines.append(("smallest slack", f"{number(float(evidence.slack))} ({exact})"))
     if evidence.violation is not None:
         lines.append(("violated at", case_in_words(evidence.violation)))
     if outcome.faults:

@@ -12,7 +12,7 @@ from dpfair_lib.claims.papers import NAMES
 from dpfair_lib.claims.report import layers
 from dpfair_lib.claims.typeset import anchor
 
-COLUMN, ROW = 132, 24  # pixels
+COLUMN, ROW = 95, 24  # pixels; the eight columns of the ledger fit beside the list of chapters
 
 
 def claim_graph(outcomes: Iterable[Outcome]) -> Html:
@@ -36,7 +36,7 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Html:
     links = sum(len(outcome.claim.depends_on) for outcome in outcomes)
     text = f"Graph of {len(outcomes)} claims and the {links} links between them"
     markup = (
-        f'<div class="claim-graph" tabindex="0" role="region" aria-label="{text}"><svg width="{width:.0f}" '
+        f'<div class="claim-graph"><svg role="group" aria-label="{text}" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"><g class="links">{"".join(lines)}</g>'
         f"{names}{nodes}</svg></div>"
     )
@@ -55,7 +55,9 @@ def _places(outcomes: list[Outcome]) -> tuple[dict[str, tuple[float, float]], di
         for outcome in outcomes:
             if outcome.claim.source == source:
                 column = depth[outcome.claim.id]
-                place[outcome.claim.id] = (COLUMN * column + 12, ROW * (top + used.get(column, 0)) + 36)
+                # every second column stands half a row lower, so that a long name has room beside the next
+                y = ROW * (top + used.get(column, 0)) + 36 + ROW / 2 * (column % 2)
+                place[outcome.claim.id] = (COLUMN * column + 12, y)
                 used[column] = used.get(column, 0) + 1
         top += max(used.values(), default=0) + 1
     return place, bands, ROW * top + 20

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from dpfair_lib.claims.display import Html, mark, verdict
 from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.papers import AUTHORS, MATTER_MOST, NAMES, STATEMENTS
+from dpfair_lib.claims.papers import AUTHORS, IN_A_SENTENCE, MATTER_MOST, NAMES, STATEMENTS, place_of
 from dpfair_lib.claims.tables import FOLDER, by_importance, link, table
 from dpfair_lib.claims.typeset import anchor, number, spoken, typeset
 
 GROUPS = {
-    "hold as printed": ("as-printed", "sharper"),
-    "hold after a repair": ("slip", "condition", "constant"),
-    "are false": ("replaced", "refuted"),
-    "break a privacy guarantee": ("guarantee-broken",),
-    "are tables or figures run again": ("digits",),
-    "are open questions answered": ("answered",),
+    "holds as printed": ("as-printed", "sharper"),
+    "holds after a repair": ("slip", "condition", "constant"),
+    "false": ("replaced", "refuted"),
+    "breaks a privacy guarantee": ("guarantee-broken",),
+    "table or figure run again": ("digits",),
+    "open question answered at least in part": ("answered",),
 }
-"""What happened to the entries, and the kinds that it covers."""
+"""What happened to an entry, and the kinds that it covers."""
+
+_SAID = {
+    "holds as printed": ("holds as printed", "hold as printed"),
+    "holds after a repair": ("holds after a repair", "hold after a repair"),
+    "false": ("is false", "are false"),
+    "breaks a privacy guarantee": ("breaks a privacy guarantee", "break a privacy guarantee"),
+    "table or figure run again": ("is a table or figure run again", "are tables or figures run again"),
+    "open question answered at least in part": (
+        "is an open question answered at least in part",
+        "are open questions answered at least in part",
+    ),
+}
+"""The same of one entry and of several, as a sentence says it."""
+
+_NUMBERS = re.compile(r"(?<![\w.,·])(\d[\d,]*\d|\d)(?:\.(\d+))?(?![\w⁰¹²³⁴⁵⁶⁷⁸⁹])")
+_POWERS = re.compile(r"(?<![\w.,·])10([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LEVEL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 COLORS = ("#00664b", "#e69f00", "#a33c00", "#6b1d00", "#005a8f", "#5b7f95")
 
@@ -29,10 +47,16 @@ def counts(outcomes: Iterable[Outcome]) -> str:
     """Return the sentence that counts the entries by what happened to them."""
     outcomes = list(outcomes)
     kinds: Counter[str | None] = Counter(outcome.claim.kind for outcome in outcomes if outcome.sound)
-    parts = [f"{total} {words}" for words, group in GROUPS.items() if (total := _total(kinds, group))]
+    parts = [_counted(total, group) for group in GROUPS if (total := _total(kinds, GROUPS[group]))]
     changed = sum(outcome.claim.impact == "conclusion" for outcome in outcomes)
     listed = f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-    return f"Of {len(outcomes)} examined entries {listed}; {changed} change a conclusion of their paper."
+    verb = "changes" if changed == 1 else "change"
+    return f"Of {len(outcomes)} examined entries {listed}; {changed} {verb} a conclusion of their paper."
+
+
+def _counted(total: int, group: str) -> str:
+    one, many = _SAID[group]
+    return f"{total} {one if total == 1 else many}"
 
 
 def _total(kinds: Mapping[str | None, int], group: Iterable[str]) -> int:
@@ -64,10 +88,10 @@ def bars(outcomes: Iterable[Outcome]) -> Html:
             middle, ink = left + width / 2, "#1a1a1a" if color == "#e69f00" else "#fff"
             rows.append(
                 f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="26" fill="{color}" stroke="#fff">'
-                f"<title>{NAMES[source]}: {total} {words}</title></rect>"
+                f"<title>{NAMES[source]}: {_counted(total, words)}</title></rect>"
                 f'<text x="{middle:.1f}" y="{y + 18}" text-anchor="middle" style="fill:{ink}">{total}</text>'
             )
-            text.append(f"{NAMES[source]}: {total} {words}")
+            text.append(f"{NAMES[source]}: {_counted(total, words)}")
             left += width
     key = "".join(
         f'<li><span style="background:{color}"></span>{words}</li>'
@@ -101,9 +125,10 @@ def _listed_findings(outcomes: Iterable[Outcome], tag: str) -> Html:
 def _finding(outcome: Outcome) -> tuple[str, str]:
     claim = outcome.claim
     said = claim.headline or claim.finding
-    place = f"{NAMES[claim.source]}, {_place(outcome)}"
+    place = place_of(claim)
     shown = ""
-    if claim.shown_by in outcome.facts and outcome.evidence is not None:
+    shows = claim.shown_by in outcome.facts and not _repeats(said, outcome.facts[claim.shown_by])
+    if shows and outcome.evidence is not None:
         fact = f"{spoken(outcome.evidence.says[claim.shown_by])}: {number(outcome.facts[claim.shown_by])}"
         shown = f"<br><small>{typeset(fact[0].upper() + fact[1:] if fact[0].isascii() else fact)}.</small>"
     link = f'<a href="{FOLDER}{claim.chapter}.html#{anchor(claim.id)}">why</a>'
@@ -112,10 +137,16 @@ def _finding(outcome: Outcome) -> tuple[str, str]:
     return f"{verdict(outcome)}: {said} ({place})", markup
 
 
-def _place(outcome: Outcome) -> str:
-    """Return the place without the paper's name, which stands before it."""
-    name = NAMES[outcome.claim.source]
-    return outcome.claim.where.removeprefix(f"{name.lower()} ").removeprefix(f"{name} ")
+def _repeats(said: str, value: object) -> bool:
+    """Return whether a sentence already has a number, perhaps with fewer of its digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return number(value) in said
+    for whole, decimals in _NUMBERS.findall(said):
+        if len(whole.lstrip("0") + decimals) > 1 and round(float(value), len(decimals)) == float(
+            f"{whole.replace(',', '')}.{decimals or 0}"
+        ):
+            return True
+    return any(value == 10 ** int(found.translate(_LEVEL)) for found in _POWERS.findall(said))
 
 
 def statements(outcomes: Iterable[Outcome]) -> Html:
@@ -125,22 +156,25 @@ def statements(outcomes: Iterable[Outcome]) -> Html:
     for source, named in STATEMENTS.items():
         judged = {name: [by_id[claim_id] for claim_id in ids] for name, ids in named.items()}
         holding = [name for name, parts_of in judged.items() if all(_holds(part) for part in parts_of)]
-        said = _how_many(NAMES[source], list(judged), holding)
+        said = _how_many(IN_A_SENTENCE[source], list(judged), holding)
         text.append(said)
         rows = [
-            [
-                html.escape(name),
-                "<br>".join(f"{link(part)} {mark(part)}" for part in parts_of),
-                "<br>".join(typeset(part.claim.headline or part.claim.finding) for part in parts_of[:1]),
-            ]
+            [html.escape(name), "".join(_part(part) for part in by_importance(parts_of))]
             for name, parts_of in judged.items()
         ]
         parts.append(
             f'<h3 id="statements-{source}">{NAMES[source]}</h3><p>{html.escape(AUTHORS[source])}.</p>'
         )
         parts.append(f"<p><strong>{html.escape(said)}</strong></p>")
-        parts.append(table(("statement", "its parts", "what a reader should know"), rows))
+        parts.append(table(("statement", "how each of its parts fares"), rows))
     return Html("\n".join(text), "".join(parts))
+
+
+def _part(outcome: Outcome) -> str:
+    """Return what a reader should know of one part of a statement."""
+    return (
+        f"<p>{mark(outcome)} {typeset(outcome.claim.headline or outcome.claim.finding)} {link(outcome)}</p>"
+    )
 
 
 def fares(source: str, outcomes: Iterable[Outcome]) -> str:
@@ -148,7 +182,7 @@ def fares(source: str, outcomes: Iterable[Outcome]) -> str:
     by_id = {outcome.claim.id: outcome for outcome in outcomes}
     named = STATEMENTS[source]
     holding = [name for name, ids in named.items() if all(_holds(by_id[claim_id]) for claim_id in ids)]
-    return _how_many(NAMES[source], list(named), holding)
+    return _how_many(IN_A_SENTENCE[source], list(named), holding)
 
 
 def _holds(outcome: Outcome) -> bool:
@@ -160,7 +194,7 @@ def _how_many(paper: str, named: Sequence[str], holding: Sequence[str]) -> str:
     if not holding:
         return f"None of {of} holds as printed."
     if len(holding) == len(named):
-        return f"{of} hold as printed."
+        return f"{of[0].upper()}{of[1:]} {'holds' if len(named) == 1 else 'hold'} as printed."
     verb = "holds" if len(holding) == 1 else "hold"
     return f"Of {of}, only {_listed(holding)} {verb} as printed."
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dpfair_lib.claims.ledger import Claim
+
 NAMES = {"isit": "ISIT", "thesis": "Thesis", "cgkm": "CGKM", "mpbt": "MPBT", "sk": "SK"}
 """Source → its short name on pages."""
+
+IN_A_SENTENCE = NAMES | {"thesis": "the thesis"}
+"""Source → its short name within a sentence."""
 
 AUTHORS = {
     "isit": "Ghoukasian and Asoodeh, Differentially Private Fair Binary Classifications (ISIT 2024)",
@@ -29,7 +34,7 @@ STATEMENTS: dict[str, dict[str, tuple[str, ...]]] = {
         "Lemma 16": ("thesis.lemma-16",),
     },
     "cgkm": {
-        "Theorem 1": ("cgkm.thm-1.proof", "cgkm.thm-1.statement"),
+        "Theorem 1": ("cgkm.thm-1.statement", "cgkm.thm-1.proof"),
         "Theorem 2": ("cgkm.thm-2.privacy", "cgkm.thm-2.accuracy", "cgkm.thm-2.sample-size"),
         "Theorem 3": ("cgkm.fairnr-privacy", "cgkm.thm-3"),
     },
@@ -64,3 +69,10 @@ MATTER_MOST = (
     "thesis.open-2",
 )
 """The ten entries that the front page shows, first those that matter most to people whose data are used."""
+
+
+def place_of(claim: Claim) -> str:
+    """Return where a claim stands: the paper's short name, then the place in it."""
+    name = NAMES[claim.source]
+    place = claim.where.removeprefix(f"{name.lower()} ").removeprefix(f"{name} ")
+    return f"{name}, {place}"

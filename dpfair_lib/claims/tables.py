@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from dpfair_lib.claims.display import Html, mark, said_of, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.papers import MATTER_MOST, NAMES
+from dpfair_lib.claims.papers import MATTER_MOST, NAMES, place_of
 from dpfair_lib.claims.typeset import anchor, number, typeset
 
 FOLDER = "../notebooks/"
@@ -16,6 +17,9 @@ FOLDER = "../notebooks/"
 
 ORDER = ("guarantee-broken", "refuted", "replaced", "digits", "constant", "condition", "slip", "answered")
 """The kinds from the worst on; those that hold come after them."""
+
+SHORT = 9
+"""Characters of an exact slack that is shown as it is."""
 
 FILTER = """<script>
 (() => {
@@ -59,10 +63,10 @@ def _impact_rank(outcome: Outcome) -> int:
 
 
 def ledger_table(outcomes: Iterable[Outcome]) -> Html:
-    """Return every claim: what is claimed, what survived, how it fares and what that changes; with filters."""
+    """Return every claim: what is claimed, what was found, how it fares and what that changes; with filters."""
     outcomes = list(outcomes)
-    header = ("claim and place", "what is claimed", "what survived", "verdict and impact")
-    markup = _whole(header, [_row(outcome, _of_the_ledger(outcome)) for outcome in outcomes])
+    header = ("claim and place", "what is claimed", "what was found", "verdict and impact")
+    markup = _whole(header, [_row(outcome, header, _of_the_ledger(outcome)) for outcome in outcomes])
     text = "\n".join(f"{outcome.claim.id}: {verdict(outcome)}" for outcome in outcomes)
     return Html(text, f'{_filters(outcomes)}<div class="wide-table claims">{markup}</div>')
 
@@ -71,42 +75,56 @@ def witnesses(outcomes: Iterable[Outcome]) -> Html:
     """Return the case at which each printed statement fails, and by how much, worst first; with filters."""
     failing = by_importance(outcome for outcome in outcomes if _counterexample(outcome) is not None)
     header = ("claim, place and verdict", "as printed", "fails at")
-    markup = _whole(header, [_row(outcome, _of_a_witness(outcome)) for outcome in failing])
+    markup = _whole(header, [_row(outcome, header, _of_a_witness(outcome)) for outcome in failing])
     text = "\n".join(f"{outcome.claim.id}: {_witness(outcome)}" for outcome in failing)
     return Html(text, f'{_filters(failing)}<div class="wide-table prose findings">{markup}</div>')
 
 
+FALSE = ("guarantee-broken", "refuted", "replaced")
+"""The kinds of printed statements that are false, and not merely without a constant or condition."""
+
+
 def refuted(outcomes: Iterable[Outcome]) -> Html:
-    """Return what is refuted: what nothing true replaces, with its witness, and how many others are false."""
-    outcomes = list(outcomes)
-    alone = [outcome for outcome in outcomes if outcome.sound and outcome.status == "refuted"]
+    """Return how many printed statements are false, and each broken promise of privacy with its witness."""
+    outcomes = [outcome for outcome in outcomes if outcome.sound]
+    named = [outcome for outcome in by_importance(outcomes) if outcome.claim.kind in FALSE[:2]]
+    said = how_many_false(outcomes)
     items = [
-        f"{link(outcome)} {mark(outcome)} {typeset(outcome.claim.headline or outcome.claim.finding)} "
-        f"<em>Witness:</em> {typeset(_witness(outcome))}"
-        for outcome in alone
+        f"{mark(outcome)} {html.escape(place_of(outcome.claim))} ({link(outcome)}): "
+        f"{typeset(_sentence(outcome))} <em>Witness:</em> {typeset(_witness(outcome))}"
+        for outcome in named
     ]
-    said = _how_many_refuted(outcomes, len(alone))
+    alone = _alone(outcomes)
     shown = "".join(f"<li>{item}</li>" for item in items)
-    text = "\n".join([said[0], *(f"{outcome.claim.id}: {_witness(outcome)}" for outcome in alone), *said[1:]])
-    rest = "".join(f"<p>{sentence}</p>" for sentence in said[1:])
-    return Html(text, f'<p>{said[0]}</p><ul class="findings">{shown}</ul>{rest}')
+    text = "\n".join([said, *(f"{outcome.claim.id}: {_witness(outcome)}" for outcome in named), alone])
+    return Html(text, f'<p>{said}</p><ul class="findings">{shown}</ul><p>{alone}</p>')
 
 
-def _how_many_refuted(outcomes: Sequence[Outcome], alone: int) -> list[str]:
+def how_many_false(outcomes: Iterable[Outcome]) -> str:
+    """Return the sentence that counts the printed statements that are false, by what became of them."""
     kinds = [outcome.claim.kind for outcome in outcomes if outcome.sound]
-    own = kinds.count("refuted")
-    first = f"Refuted, with nothing true nearby: {alone} of {len(outcomes)} entries."
-    name = WORDS["refuted"]
-    label = (
-        f"No entry has “{name}” as its verdict" if not own else f"Entries with the verdict “{name}”: {own}"
-    )
-    return [
-        first,
-        f"{label}. Where a promise of privacy fails, the verdict is “{WORDS['guarantee-broken']}” "
-        f"(entries: {kinds.count('guarantee-broken')}).",
-        f"A statement that is false in every reading, with a true one proved in its place, has the verdict "
-        f"“{WORDS['replaced']}” (entries: {kinds.count('replaced')}).",
+    broken, lost, replaced = (kinds.count(kind) for kind in FALSE)
+    parts = [
+        f"{broken} broken {'promise' if broken == 1 else 'promises'} of privacy" * bool(broken),
+        f"{lost} refuted" * bool(lost),
+        f"{replaced} replaced by a true statement" * bool(replaced),
     ]
+    verb = "statement is" if broken + lost + replaced == 1 else "statements are"
+    said = " and ".join(filter(None, parts))
+    return f"{broken + lost + replaced} printed {verb} false{': ' * bool(said)}{said}."
+
+
+def _alone(outcomes: Iterable[Outcome]) -> str:
+    """Say for which statements nothing true stands in their place."""
+    alone = [outcome.claim for outcome in outcomes if outcome.status == "refuted"]
+    if not alone:
+        return "In the place of each a true statement is proved."
+    places = "; ".join(html.escape(place_of(claim)) for claim in alone)
+    return f"For {'one' if len(alone) == 1 else len(alone)} of them nothing true is nearby: {places}."
+
+
+def _sentence(outcome: Outcome) -> str:
+    return outcome.claim.headline or outcome.claim.finding
 
 
 def _filters(outcomes: Sequence[Outcome]) -> str:
@@ -128,10 +146,17 @@ def _any(outcomes: Iterable[Outcome], name: str, value: str) -> bool:
     return any(getattr(outcome.claim, name) == value for outcome in outcomes)
 
 
-def _row(outcome: Outcome, cells: Iterable[str]) -> str:
+def _row(outcome: Outcome, header: Sequence[str], cells: Sequence[str]) -> str:
     claim = outcome.claim
     data = f'data-paper="{claim.source}" data-verdict="{claim.kind or ""}" data-impact="{claim.impact or ""}"'
-    return f'<tr id="{anchor(claim.id)}" {data}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return f'<tr id="{anchor(claim.id)}" {data}>{_cells(header, cells)}</tr>'
+
+
+def _cells(header: Sequence[str], cells: Sequence[str]) -> str:
+    """Return the cells of a row; each but the first names its column, for a phone has no room for a header."""
+    first, *others = cells
+    named = zip(header[1:], others, strict=True)
+    return f"<td>{first}</td>" + "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in named)
 
 
 def _of_the_ledger(outcome: Outcome) -> tuple[str, ...]:
@@ -143,7 +168,7 @@ def _of_the_ledger(outcome: Outcome) -> tuple[str, ...]:
     fold = f"<details><summary>more</summary>{fold}</details>" if fold else ""
     cases = f"<br><small>{evidence.cases:,} cases</small>" if evidence is not None else ""
     return (
-        f"{link(outcome)}<br><small>{html.escape(claim.where)}</small>",
+        f"{link(outcome)}<br><small>{html.escape(place_of(claim))}</small>",
         typeset(claim.statement),
         typeset(claim.headline or claim.finding) + fold,
         mark(outcome) + _impact(outcome) + cases,
@@ -155,10 +180,16 @@ def _of_a_witness(outcome: Outcome) -> tuple[str, ...]:
     assert evidence is not None
     row = f'<a href="{FOLDER}ledger.html#{anchor(claim.id)}">its row in the ledger</a>'
     return (
-        f"{link(outcome)}<br><small>{html.escape(claim.where)}</small><br>{mark(outcome)}{_impact(outcome)}",
+        f"{link(outcome)}<br><small>{html.escape(place_of(claim))}</small><br>{mark(outcome)}{_impact(outcome)}",
         typeset(claim.statement),
-        f"{typeset(_witness(outcome))}<br><small>slack there {number(evidence.printed_slack)}; {row}</small>",
+        f"{typeset(_witness(outcome))}<br><small>slack there {_short(evidence.printed_slack)}; {row}</small>",
     )
+
+
+def _short(slack: Any) -> str:
+    """Return a slack exactly where that is short, else with four digits."""
+    exact = number(slack)
+    return exact if len(exact) <= SHORT else f"≈ {number(float(slack))}"
 
 
 def _impact(outcome: Outcome) -> str:
@@ -184,7 +215,7 @@ def link(outcome: Outcome) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose cells are HTML."""
-    body = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
+    body = [f"<tr>{_cells(header, row)}</tr>" for row in rows]
     return f'<div class="wide-table prose findings">{_whole(header, body)}</div>'
 
 

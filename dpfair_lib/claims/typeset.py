@@ -25,19 +25,22 @@ _SPOKEN = {
 _KEYS = re.compile(rf"\b(?:{'|'.join(_SPOKEN)})\b(?!\.\w)")  # adult.data is a file
 LONG = 24
 """Characters of a fraction that is shown as it is; a longer one is shown with four digits."""
+_ABOVE = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_POWER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d+\b")
 _FRACTION = re.compile(r"-?\d+/\d+")
 # an index or exponent: one word, or what is in brackets
-_RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+[*′]*|[*′+−]+))")
+_RAISED = re.compile(r"([_^])(?:\(([^()]*)\)|\{([^{}]*)\}|([^\W_]+(?:[*′]+(?:[^\W_](?![^\W_]))?)*|[*′+−]+))")
+_PRIME = re.compile(r"(?<=_[^\W_])'")
 
 
 def typeset(text: str) -> str:
-    """Return a line as HTML: ``x_i^2`` with its index below and its exponent above the line."""
+    """Return a line as HTML: ``x_i^2`` with its index below and its exponent above the line, 1e-5 as 10⁻⁵."""
 
     def place(match: re.Match[str]) -> str:
         tag = "sub" if match[1] == "_" else "sup"
         return f"<{tag}>{match[2] or match[3] or match[4]}</{tag}>"
 
-    return _RAISED.sub(place, html.escape(text))
+    return _RAISED.sub(place, html.escape(_PRIME.sub("′", _with_powers(text))))
 
 
 def symbol(name: str) -> str:
@@ -49,8 +52,8 @@ def symbol(name: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """Return a text with data sets, accountants and notions as the papers name them, not as arguments do."""
-    return _KEYS.sub(lambda match: _SPOKEN[match[0]], text)
+    """Return a text with data sets, accountants and notions as the papers name them, and 1e-05 as 10⁻⁵."""
+    return _with_powers(_KEYS.sub(lambda match: _SPOKEN[match[0]], text))
 
 
 def anchor(claim_id: str) -> str:
@@ -68,16 +71,42 @@ def number(value: Any) -> str:
         exact = str(value).replace("-", "−")
         return exact if len(exact) <= LONG else f"≈ {number(float(value))}"
     if isinstance(value, int):
-        return (f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}").replace("-", "−")
+        return f"{value:,}".replace("-", "−") if abs(value) < 10**15 else _in_powers(f"{float(value):.3g}")
     if isinstance(value, float) and value.is_integer() and 1e4 <= abs(value) < 1e15:
         return number(int(value))
     if isinstance(value, float):
-        return f"{value:.4g}".replace("-", "−")
+        return _in_powers(f"{value + 0.0:.4g}")  # of a zero without its sign
     if isinstance(value, Mapping):
         return "; ".join(f"{symbol(str(name))} {number(entry)}" for name, entry in value.items())
     if isinstance(value, list | tuple):
         return f"({', '.join(number(entry) for entry in value)})"
     return spoken(str(value))
+
+
+def _with_powers(text: str) -> str:
+    return _POWER.sub(lambda match: _in_powers(match[0]), text)
+
+
+def _in_powers(digits: str) -> str:
+    """Return ``1e-05`` as 10⁻⁵, and ``8.319e+08`` as 8.319·10⁸."""
+    mantissa, is_power, exponent = digits.replace("inf", "∞").partition("e")
+    if is_power:
+        power = "10" + str(int(exponent)).translate(_ABOVE)
+        mantissa = {"1": power, "-1": f"-{power}"}.get(mantissa, f"{mantissa}·{power}")
+    return mantissa.replace("-", "−")
+
+
+def along(value: Any, axes: str) -> str:
+    """Return a nested list in words: ``label, group`` names its first two axes; ``and`` joins the entries of one."""
+    axis, _, inner = axes.partition(",")
+    axis = axis.strip()
+    if not axis:
+        return number(value)
+    shown = [along(entry, inner) for entry in value]
+    if axis == "and":
+        return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
+    sign, between = (" – ", "; ") if inner else (": ", ", ")
+    return between.join(f"{axis} {index}{sign}{said}" for index, said in enumerate(shown))
 
 
 def case_in_words(case: Mapping[str, Any]) -> str:
@@ -88,9 +117,9 @@ def case_in_words(case: Mapping[str, Any]) -> str:
 class _Filling(string.Formatter):
     """Writes the values of a case into a sentence, as a page shows them."""
 
-    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ARG002 - as the base class has it
-        """Return one value as text."""
-        return number(value)
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return one value as text; the format of a nested list names its axes."""
+        return along(value, format_spec)
 
 
 def witness_in_words(sentence: str, case: Mapping[str, Any]) -> str:

@@ -8,6 +8,9 @@ from dpfair_lib.claims import CLAIMS, Claim
 from dpfair_lib.claims.graph import claim_graph
 from dpfair_lib.claims.ledger import Outcome
 
+WIDEST = 798  # pixels beside the list of chapters, in a window of 1280
+LETTER = 6.2
+
 
 def test_every_claim_is_a_link_with_words_and_a_place_of_its_own():
     shown = claim_graph(Outcome(claim, None) for claim in CLAIMS.values())._repr_html_()
@@ -16,6 +19,10 @@ def test_every_claim_is_a_link_with_words_and_a_place_of_its_own():
     ]
     places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', shown)
     assert len(set(places)) == len(CLAIMS), "two claims stand in one place"
+    wide = float(re.search(r'<svg [^>]*width="(\d+)"', shown)[1])
+    assert wide <= WIDEST
+    names = re.findall(r'<text x="([\d.]+)" y="[\d.]+">([^<]+)</text>', shown)
+    assert max(float(x) + LETTER * len(name) for x, name in names) <= wide, "a name is cut off"
     across = {name: float(x) for name, (x, _) in zip(CLAIMS, places, strict=True)}
     for claim in CLAIMS.values():
         assert all(across[other] < across[claim.id] for other in claim.depends_on), claim.id

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from fractions import Fraction
 
 from shown_outcomes import FAILS, HOLDS, outcome
 
@@ -26,7 +27,9 @@ def test_the_ledger_has_a_row_for_each_claim_and_filters():
 def test_a_witness_is_shown_with_its_slack():
     shown = witnesses([HOLDS, FAILS])
     assert repr(shown) == "isit.b: ε = 1/2"
-    assert "−1/3" in shown._repr_html_()
+    assert "slack there −1/3;" in shown._repr_html_()
+    long = dataclasses.replace(FAILS.evidence, printed_slack=Fraction(-99999, 100000))
+    assert "slack there ≈ −1;" in witnesses([Outcome(FAILS.claim, long)])._repr_html_()
 
 
 def test_what_matters_more_comes_first():
@@ -44,10 +47,29 @@ def test_what_is_refuted_is_named_with_its_witness():
     entry = Claim("sk.x", "SK § 4", "x", verdict="refuted", check=lambda: found, kind="guarantee-broken",
                   headline="Not private.", chapter="sk-alg-1", impact="none", because="So.",
                   witness="{n} people.")  # fmt: skip
-    lines = repr(refuted([HOLDS, FAILS, Outcome(entry, found)])).splitlines()
-    assert lines[:2] == ["Refuted, with nothing true nearby: 1 of 3 entries.", "sk.x: 3 people."]
-    assert lines[2].startswith("No entry has “refuted” as its verdict")
-    assert "“guarantee broken” (entries: 1)" in lines[2]
-    assert "“false; replaced” (entries: 1)" in lines[3]
+    repaired = dataclasses.replace(found, slack=0)
+    kept = Outcome(dataclasses.replace(entry, id="sk.y", verdict="corrected"), repaired)
+    shown = refuted([HOLDS, FAILS, Outcome(entry, found), kept])
+    assert repr(shown).splitlines() == [
+        "3 printed statements are false: 2 broken promises of privacy and 1 replaced by a true statement.",
+        "sk.x: 3 people.",
+        "sk.y: 3 people.",
+        "For one of them nothing true is nearby: SK, § 4.",
+    ]
+    assert shown._repr_html_().count("<em>Witness:</em> 3 people.") == 2
+    assert repr(refuted([FAILS])).splitlines() == [
+        "1 printed statement is false: 1 replaced by a true statement.",
+        "In the place of each a true statement is proved.",
+    ]
     own = Outcome(dataclasses.replace(entry, kind="refuted"), found)
-    assert repr(refuted([own])).splitlines()[2].startswith("Entries with the verdict “refuted”: 1.")
+    assert "1 refuted" in repr(refuted([own])).splitlines()[0]
+
+
+def test_every_cell_but_the_first_names_its_column_and_places_name_their_paper():
+    at_sk = Claim("sk.x", "Algorithm 1, § 4", "x")
+    for shown in (ledger_table([FAILS]), witnesses([FAILS]), ledger_table([Outcome(at_sk, None)])):
+        markup = shown._repr_html_()
+        header = re.findall(r"<th scope='col'>([^<]+)</th>", markup)
+        assert re.findall(r'<td data-label="([^"]+)">', markup) == header[1:]
+    assert header == ["claim and place", "what is claimed", "what was found", "verdict and impact"]
+    assert "SK, Algorithm 1, § 4" in markup

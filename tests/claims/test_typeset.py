@@ -15,6 +15,8 @@ from dpfair_lib.claims.typeset import case_in_words, number, spoken, symbol, typ
         ("e^(−ε)p_{ab}", "e<sup>−ε</sup>p<sub>ab</sub>"),
         ("C_k^k′", "C<sub>k</sub><sup>k′</sup>"),
         ("h*_a(1)", "h*<sub>a</sub>(1)"),
+        ("q_i'j ≥ q_i′", "q<sub>i′j</sub> ≥ q<sub>i′</sub>"),
+        ("δ = 1e-5 or 2.5e+16", "δ = 10⁻⁵ or 2.5·10¹⁶"),
         ("no index", "no index"),
         ("<b>", "&lt;b&gt;"),
     ],
@@ -29,7 +31,9 @@ def test_indices_stand_below_and_exponents_above(text, shown):
         (12345, "12,345"), (1e7, "10,000,000"), (2.0, "2"), (0.123456, "0.1235"), (-0.5, "−0.5"),
         (Fraction(1, 3), "1/3"), (Fraction(-22, 7), "−22/7"), (Fraction(-(10**30) - 1, 10**31), "≈ −0.1"),
         (-10, "−10"), (True, "yes"),
-        (None, "none"), ((1, 0.5), "(1, 0.5)"), ({"epsilon": 1}, "ε 1"), (10**30, "1e+30"), ("text", "text"),
+        (None, "none"), ((1, 0.5), "(1, 0.5)"), ({"epsilon": 1}, "ε 1"), (10**30, "10³⁰"), ("text", "text"),
+        (1e-9, "10⁻⁹"), (-8.319e-7, "−8.319·10⁻⁷"), (-0.0, "0"), (float("inf"), "∞"),
+        ("1e-05, 2.5e+16", "10⁻⁵, 2.5·10¹⁶"),
     ],
 )  # fmt: skip
 def test_numbers_have_the_digits_that_one_reads(value, shown):
@@ -43,6 +47,14 @@ def test_a_sentence_on_a_witness_has_the_values_of_its_case():
     )
     with pytest.raises(KeyError, match="beta"):
         witness_in_words("{beta}", case)
+
+
+def test_a_sentence_on_a_witness_names_the_axes_of_nested_lists():
+    case = {"counts": (((0, 1), (2, 3)), ((4, Fraction(1, 2)), (6, 7))), "rest": [(0, 0), (1, 1), (2, 1)]}
+    assert witness_in_words("{counts:predicted,group}; {rest:and}", case) == (
+        "predicted 0 – group 0: (0, 1), group 1: (2, 3); predicted 1 – group 0: (4, 1/2), group 1: (6, 7); "
+        "(0, 0), (1, 1) and (2, 1)"
+    )
 
 
 def test_data_sets_and_notions_are_named_as_the_papers_do():

@@ -138,6 +138,19 @@ PICTURES = f"""() => {{ {COMMON}
                                     own: image.naturalWidth, alt: image.alt}}));
 }}"""
 
+# a drawing in a box that scrolls: nothing is below, and nothing at the side without a sign
+DRAWINGS = f"""() => {{ {COMMON}
+  const found = [];
+  if (article === document.body) return found;  // a page without an article has no drawings but icons
+  for (const one of all('svg:not(mjx-container svg, svg svg, .js-plotly-plot svg)')) {{
+    const box = boxOf(one.parentElement), below = box.scrollHeight - box.clientHeight;
+    if (box === article || !article.contains(box)) continue;
+    if (below > 1) found.push(`drawing hides ${{below}} px below: ${{text(one)}}`);
+    if (over(box) > 1 && !shaded(box)) found.push(`drawing does not show that it goes on: ${{text(one)}}`);
+  }}
+  return found;
+}}"""
+
 DRAWN_TEXT = f"""() => {{ {COMMON}
   const found = [];
   for (const one of all('svg:not(mjx-container svg) text')) {{
@@ -227,7 +240,7 @@ def smallest_text(svg: str) -> float | None:
 def read_at_desk(page: Any) -> list[str]:
     """List what cannot be read on a page at a desk: folds open, every block, table, formula, figure and caption."""
     page.evaluate(UNFOLD)
-    scripts = (BLOCKS, TABLES, EQUATIONS, CAPTIONS, HEADERS, FOLDS, STOPS)
+    scripts = (BLOCKS, TABLES, EQUATIONS, CAPTIONS, HEADERS, FOLDS, DRAWINGS, STOPS)
     found = [line for script in scripts for line in page.evaluate(script)]
     return found + small_text(page.evaluate(PICTURES), page.evaluate(DRAWN_TEXT))
 
@@ -235,9 +248,8 @@ def read_at_desk(page: Any) -> list[str]:
 def read_on_phone(page: Any) -> list[str]:
     """List what cannot be read on a page on a phone, where tables and formulas may scroll in boxes of their own."""
     page.evaluate(UNFOLD)
-    return [
-        line for script in (BLOCKS, NARROW_TABLES, NARROW_FORMULAS, STOPS) for line in page.evaluate(script)
-    ]
+    scripts = (BLOCKS, NARROW_TABLES, NARROW_FORMULAS, DRAWINGS, STOPS)
+    return [line for script in scripts for line in page.evaluate(script)]
 
 
 @cache

@@ -55,6 +55,28 @@ def test_pieces_that_a_page_sets_apart_stay_apart(body, words):
     assert section(body) == words
 
 
+def test_a_heading_with_a_place_of_its_own_is_found_there_under_the_heading_around():
+    one, two, three, four = search_index.sections_of(
+        '<article class="bd-article"><section id="t"><h1>Title</h1><h2 id="own">Own</h2>'
+        '<section id="which"><h2>Which</h2><h3 id="which-a">A</h3><p>a</p><h3 id="which-b">B</h3><p>b</p>'
+        "</section></section></article>"
+    )[1:]
+    assert (one["place"], one["heading"]) == ("own", "Own")
+    assert two["place"] == "which"
+    assert (three["place"], three["heading"], three["text"]) == ("which-a", "Which: A", "a")
+    assert (four["place"], four["heading"], four["text"]) == ("which-b", "Which: B", "b")
+
+
+def test_commands_are_read_where_a_reader_looks_for_them_alone():
+    (_, found, other) = search_index.sections_of(
+        '<article class="bd-article"><section id="t"><h1>Title</h1>'
+        '<section id="install"><h2>Install</h2><div class="highlight"><pre>make it</pre></div></section>'
+        '<section id="next"><h2>Next</h2><div class="highlight"><pre>make it</pre></div></section>'
+        "</section></article>"
+    )
+    assert (found["text"], other["text"]) == ("make it", "")
+
+
 def test_the_search_page_uses_the_index_in_place_of_the_stock_one(tmp_path):
     (tmp_path / "_static").mkdir()
     (tmp_path / "page.html").write_text(PAGE)

@@ -226,8 +226,9 @@ CLAIM = Claim(
     "group.",
     chapter="cgkm-thm-1",
     headline="Definition 7 bounds Γ + err by OPT + α; that implies neither Γ ≤ α nor accuracy within α.",
-    witness="{printed} at α = {alpha}, with the hypothesis {h} and the competitor {other} on two points and "
-    "two groups, whose probabilities with the labels 0 and 1 are {table}. The printed inference fails.",
+    witness="{printed} at α = {alpha}, on two points and two groups. The labels 0 and 1 have the probabilities: "
+    "{table:point,group}. The hypothesis has the values: {h:point,group}. The competitor has: "
+    "{other:point,group}. The printed inference fails.",
     kind="replaced",
     impact="conclusion",
     because="Theorem 2 is read as giving α-discrimination and accuracy; what its definition gives is Γ ≤ "

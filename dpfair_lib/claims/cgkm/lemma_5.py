@@ -290,7 +290,7 @@ CLAIM = Claim(
     "sample sizes.",
     errata=(
         Erratum(
-            where="Lemma 5, proof, Appendix C.2",
+            where="Lemma 5, proof, the loss vector, Appendix C.2",
             printed="Theorem 8 with A = (1 + C)/n, where (1 + C)/n is the largest entry of the loss vector",
             correct="A bounds the sum of the absolute entries: 1 + C/2 will do, and (1 + C)/n will not",
             band="result",
@@ -298,7 +298,7 @@ CLAIM = Claim(
             shown=SHOWN,
         ),
         Erratum(
-            where="Lemma 5, proof, Appendix C.2",
+            where="Lemma 5, proof, the least cost, Appendix C.2",
             printed="the least cost of an example is −1/n",
             correct="for a label 0 in a subgroup it can be down to, not including, (1 − C)/n",
             band="condition",

@@ -339,9 +339,9 @@ CLAIM = Claim(
     chapter="cgkm-thm-1",
     headline="Hard thresholds exclude privacy and accuracy for deterministic hypotheses only; a softened one "
     "is α-fair on every distribution and needs no data.",
-    witness="Two points and two groups with the labels 0 and 1 have the probabilities {table}. The hypothesis "
-    "is {g}, softened by the "
-    "tolerance α = {alpha}. It is α-fair on every distribution, private since it uses no data, and "
+    witness="On two points and two groups the labels 0 and 1 have the probabilities: {table:point,group}. The "
+    "hypothesis has the values: {g:point,group}. It is softened by the tolerance α = {alpha}. It is α-fair on "
+    "every distribution, private since it uses no data, and "
     "better than the constants here.",
     kind="condition",
     impact="condition",

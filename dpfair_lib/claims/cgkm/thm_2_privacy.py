@@ -311,7 +311,7 @@ CLAIM = Claim(
             used="the display that follows, which bounds Pr[M > min_a |Z₁ₐ|]",
         ),
         Erratum(
-            where="Theorem 2, § 4",
+            where="Theorem 2, the privacy, § 4",
             printed="(2ε, δ)-private with δ = exp(−√n), if n > 2/(kε)² where k may be P₁ₐ",
             correct="only between samples that both have (ε·min_a |Z₁ₐ|)² > 2n; with M raised to 1 and Δ "
             "= max(2/(M + 1), 1/M + 1/n), for every sample and n",

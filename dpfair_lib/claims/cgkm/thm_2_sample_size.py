@@ -271,7 +271,7 @@ CLAIM = Claim(
             used="Theorem 2 itself, for the bracket",
         ),
         Erratum(
-            where="Theorem 2, § 4",
+            where="Theorem 2, the sample size, § 4",
             printed="n ≥ max{…, 2/(kε)²} labelled examples are enough for (2ε, δ)-privacy",
             correct="no n is enough for the printed algorithm on every sample; the repaired one is "
             "private for every n",

@@ -271,7 +271,8 @@ CLAIM = Claim(
         Erratum(
             where="Lemma 4.2 and § 4.1 against Appendix F",
             printed="T² in the noise of the lemma, T in that of its proof, whose rate belongs to T",
-            correct="neither is private for all T; the rate is that of T",
+            correct="neither is private for all T. For ε ≤ 1 full batches with σ² = 8Λ²T·ln(1.25/δ)/(nε)² are, "
+            "and have the rate",
             band="result",
             why="If the last step draws a record and no step's noise is large, the last iterate shows that record.",
             shown=LAST_ITERATE,

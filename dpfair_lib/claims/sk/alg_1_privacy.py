@@ -99,7 +99,9 @@ def _all_neighbours(line: Any, real_epsilon: Any, search: Search) -> None:
     )
     search.fact("separable", defined, "pairs of neighbours with a separating threshold each")
     search.fact(
-        "other_number", counted, "pairs of these neighbours that show another number of support vectors"
+        "other_number",
+        counted,
+        f"pairs of neighbours that show another number of support vectors, of {defined} that thresholds separate",
     )
     search.fact("other_labels", labelled, "the same number, other labels")
     search.fact("over", over, "same number and labels, more than the printed ε")
@@ -364,7 +366,7 @@ CLAIM = Claim(
     "38ε, m = 4000. Noise on all cells of q̂ is ε-DP for A: the generic algorithm.",
     headline="The release is not private: one replaced record changes the number of support vectors, which goes out "
     "without noise, so δ = 1.",
-    witness="Records are pairs of a position and a label. Two stay, {rest}; the third is {one} in one data set "
+    witness="Records are pairs of a position and a label. Two stay, {rest:and}; the third is {one} in one data set "
     "and {two} in the other. The number of support vectors differs, and it is released without noise.",
     kind="guarantee-broken",
     impact="conclusion",

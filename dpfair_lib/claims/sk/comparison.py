@@ -92,7 +92,12 @@ def _proved(svm: Any, generic: Any, search: Search) -> None:
     search.fact("vectors", k, "1000 records in two places, ε = 20, β = 0.05: support vectors")
     search.fact("generic_bound", generic(**chosen), "there the generic bound")
     search.fact("printed_bound", svm(**chosen, k=k), "there the printed SVM bound")
-    search.fact("proved_bound", proved, "there the proved SVM bound")
+    search.fact(
+        "proved_bound",
+        proved,
+        f"1000 records in two places, ε = 20, β = 0.05: the proved SVM bound, where the generic one is "
+        f"{generic(**chosen):.5f}",
+    )
 
 
 FAULTS: dict[str, dict[str, Any]] = {

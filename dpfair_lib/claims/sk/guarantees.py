@@ -202,9 +202,9 @@ CLAIM = Claim(
     "probability above 0.48.",
     headline="Algorithm 1 keeps neither printed bound: its excess error is 1 with probability above 0.48, though "
     "β = 1/20.",
-    witness="The counts are {counts}, the noise on them is {noise}, and mε = {m_epsilon}. The solution for the "
-    "noisy table, "
-    "{rule}, has a difference of rates above the printed bound.",
+    witness="The counts of the true labels 0 and 1 are: {counts:predicted,group}. The noise on them is: "
+    "{noise:predicted,group}; and mε = {m_epsilon}. The solution for the noisy table answers 1 with the chances: "
+    "{rule:predicted,group}. Its difference of rates is above the printed bound.",
     kind="replaced",
     impact="conclusion",
     because="These are the paper's guarantees for Algorithm 1, and they fail at ε = 1, m = 2000 and β = 1/20.",

@@ -133,8 +133,9 @@ CLAIM = Claim(
     "that keeps γ, and an optimum can need all of it.",
     headline="With γ alone an exact optimum becomes infeasible when one count moves by 1; Algorithm 1 misses "
     "even γ + 4L/μ̃ with probability at least 0.12.",
-    witness="The counts are {counts}, and one of them is noised by 1: {noise}. The rule {rule} is optimal and exactly "
-    "fair on the true table, and not fair within γ on the noisy one.",
+    witness="The counts of the true labels 0 and 1 are: {counts:predicted,group}. One of them is noised by 1: "
+    "{noise:predicted,group}. The rule answers 1 with the chances: {rule:predicted,group}. It is optimal and "
+    "exactly fair on the true table, and not fair within γ on the noisy one.",
     kind="replaced",
     impact="conclusion",
     because="The paper's guarantees rest on this part, and Algorithm 1 breaks it at ε = 1, m = 2000 and β = 1/20.",

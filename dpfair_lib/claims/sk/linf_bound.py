@@ -82,7 +82,7 @@ def _vectors_fly_away(bound: Any, search: Search) -> None:
         promised = bound(n_groups=2, m=m, k=m, epsilon=1.0, beta=1 / 16)
         search.sanity(-abs(promised - 22 * math.log(2) / m), {"m": m}, tolerance=1e-12)
     search.fact("printed", round(promised, 5), "1000 records, β = 1/16: printed bound")
-    search.fact("moves_by", 1 - 3 / 1000, "there the joint distribution moves by")
+    search.fact("moves_by", 1 - 3 / 1000, "1000 records, β = 1/16: the joint distribution moves by")
     search.fact("moves_with", float(Fraction(1, 16) - slack), "with probability at least")
 
 

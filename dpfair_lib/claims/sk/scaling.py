@@ -214,7 +214,7 @@ CLAIM = Claim(
     "millions nothing flips, and ε is 10⁶ times larger. Noise has to be in the unit of the features.",
     headline="The sensitivity 2/k has no unit: with features in millionths, 997 of 1000 records flip with probability "
     "near ½.",
-    witness="Features in units of 1/{size}; the records (position, label) {rest} stay. One changes from {one} to "
+    witness="Features in units of 1/{size}; the records (position, label) {rest:and} stay. One changes from {one} to "
     "{two}, and the list of support vectors moves further than the printed sensitivity 2/k.",
     kind="replaced",
     impact="conclusion",

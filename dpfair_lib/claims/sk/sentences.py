@@ -300,14 +300,14 @@ CLAIM = Claim(
     chapter="sk-private-svms",
     errata=(
         Erratum(
-            where="§ 2, on CGKM",
+            where="§ 2, on CGKM, what privacy excludes",
             printed="no differentially private model can be exactly fair",
             correct="none that is also more accurate than every constant on every distribution",
             band="condition",
             why="A constant is exactly fair and looks at nobody's record.",
         ),
         Erratum(
-            where="§ 2, on CGKM",
+            where="§ 2, on CGKM, the notion",
             printed="CGKM use equalized odds",
             correct="they use equal opportunity, which asks for equal true positive rates alone",
             band="condition",

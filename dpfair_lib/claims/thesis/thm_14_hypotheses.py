@@ -77,7 +77,7 @@ def _on_adult(search: Search) -> None:
     search.fact(
         "adult_outside",
         round(float(least + slack), 3),
-        "the same for a more truthful channel of level 1 with p below one half",
+        "Adult, gender, ε = 1: part of Δ′ that a more truthful channel leaves, with p below one half",
     )
 
 

@@ -143,7 +143,11 @@ def _on_adult(printed_channel: Callable[..., Any], search: Search) -> None:
     reported = share * p + (1 - share) * (1 - q)
     search.agree(reported == share, False, {"share_0": share, "x": AT_ONE})
     search.fact("women_on_adult", round(float(share), 3), "Adult: share of women")
-    search.fact("reported_on_adult", round(float(reported), 3), "the same in the reports of OPT at ε = 1")
+    search.fact(
+        "reported_on_adult",
+        round(float(reported), 3),
+        f"Adult at ε = 1: share of women in the reports of OPT, truly {float(share):.3f}",
+    )
 
 
 @once
@@ -267,7 +271,7 @@ CLAIM = Claim(
     chapter="thesis-thm-15",
     errata=(
         Erratum(
-            where="thesis Theorem 15, § 5.6",
+            where="thesis Theorem 15, the class, § 5.6",
             printed="one class H*, of the classifiers with P(Ŷ = 1) = P(Y = 1), for P and for Q",
             correct="a class of its own for either, as P(Y = 1) may differ",
             band="condition",
@@ -282,7 +286,7 @@ CLAIM = Claim(
             why="A DA-optimal classifier may favour the other group for its accuracy; five people suffice for it.",
         ),
         Erratum(
-            where="thesis Theorem 15, § 5.6",
+            where="thesis Theorem 15, the labels, § 5.6",
             printed="any distribution of the labels",
             correct="labels that what is seen determines, and a mean of Δ′(P) and Δ′(Q) of at least (1 − acc)/(2w₀w₁)",
             band="condition",
