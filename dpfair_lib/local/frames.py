@@ -160,8 +160,17 @@ def _pandas(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], 
         new = pd.Series(pd.Categorical.from_codes(reports.astype(np.int64), dtype=kind), old.index)
     else:
         new = pd.Series(known.take(reports.astype(np.int64)), old.index).astype(old.dtype)
-    changed = frame.copy(deep=False)
-    changed[column] = new
+    return _with_column(frame, column, new)
+
+
+def _with_column(frame: Any, column: str, new: Any) -> Any:
+    """Return a copy of the table with a new column in the old one's place.
+
+    Columns of one type may lie in one array, of which each is a view, so that the others would still hold the old one.
+    """
+    at = list(frame.columns).index(column)
+    changed = frame.drop(columns=[column]).copy()
+    changed.insert(at, column, new)
     return changed
 
 

@@ -135,6 +135,22 @@ def test_given_divisors_are_used_and_not_compared_with_the_data():
     assert alone.noisy_rates_["one"] == pytest.approx(0, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    "relation", ["replace-within-group", "add-remove", "replace-one", "sensitive-attribute"]
+)
+@pytest.mark.parametrize("rows", [(0, 0), (1, 0), (0, 5000), (1, 1), (200, 3), (5000, 5000)])
+def test_divisors_that_the_rows_contradict_raise_and_warn_of_nothing(rows, relation):
+    # a warning here is an error; a bound that is far off is one that a single row can cross
+    labels, groups = np.ones(sum(rows), dtype=int), np.repeat(["one", "two"], rows)
+    for sizes in ({"one": 1, "two": 1}, {"one": 1, "two": 10**15}, {"one": 3000, "two": 2}):
+        fair = PrivateFairPostprocessor(0.5, relation=relation, group_sizes=sizes)
+        fair.fit(labels, sensitive_features=groups)
+        assert list(fair.noisy_rates_) == ["one", "two"]
+        assert set(vars(fair)) == set(
+            vars(study(relation=relation, group_sizes=sizes).fit([1], sensitive_features=["two"]))
+        )
+
+
 def test_study_noise_repeats_and_secure_noise_does_not():
     first, again, other = (
         study(seed=s).fit(LABELS, sensitive_features=GROUPS).noisy_rates_ for s in (1, 1, 2)

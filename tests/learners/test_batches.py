@@ -144,3 +144,30 @@ def test_coins_of_the_system_are_independent():
 def test_all_rows_need_no_coin(monkeypatch):
     monkeypatch.setattr(batches.os, "urandom", lambda _: pytest.fail("words were drawn"))
     assert [batch.tolist() for batch in system_batches(3, 1.0, 2)] == [[0, 1, 2]] * 2
+
+
+def open_coins(rate, words, monkeypatch, n=12, count=40_000):
+    """Draw batches in which the first byte of no record decides, so that its last word does; return who entered."""
+    first, rest = divmod(math.floor(Fraction(rate) * 2**72), 2**64)
+    monkeypatch.setattr(
+        batches.os, "urandom", lambda size: bytes([first]) * size if size == n else words(size)
+    )
+    drawn = np.zeros((count, n), dtype=bool)
+    for step, rows in enumerate(system_batches(n, rate, count)):
+        drawn[step, rows] = True
+    return drawn, rest / 2**64
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.001])
+def test_coins_that_the_first_byte_leaves_open_are_independent(rate, monkeypatch):
+    # one record in 256 is left open, so few that ordinary batches do not show what becomes of them
+    drawn, chance = open_coins(rate, np.random.default_rng(0).bytes, monkeypatch)
+    assert counts_fit(drawn, chance)
+
+
+def test_one_last_word_for_all_that_are_open_is_found(monkeypatch):
+    # planted: each record enters as often as it should, but those that are open enter together
+    words = np.random.default_rng(0)
+    drawn, chance = open_coins(0.3, lambda size: words.bytes(8) * (size // 8), monkeypatch)
+    assert within(drawn[:, 0].sum(), len(drawn), chance, 1)
+    assert not counts_fit(drawn, chance)

@@ -223,3 +223,20 @@ def test_two_secure_fits_differ_and_say_so():
         assert 0.9999 < statement.epsilon <= 1.0
         assert (statement.delta, statement.relation, statement.accountant) == (1e-4, "add-remove", "pld")
     assert math.isfinite(one.score(X, y))
+
+
+def test_a_batch_of_nobody_is_a_step_like_the_others(monkeypatch):
+    # a step that is left out where nobody enters tells, by its missing noise, that nobody did
+    asked = []
+
+    def one(sums, _):
+        asked.append(sums.tolist())
+        return sums + 2**40
+
+    monkeypatch.setattr(exact_steps, "add_discrete_gaussian_noise", one)
+    X, y = np.random.default_rng(0).normal(size=(6, 3)), np.arange(6) % 2
+    fitted = model(sample_rate=1e-12).fit(X, y)
+    assert asked == [[0] * 4] * 4
+    assert np.append(fitted.coef_, fitted.intercept_) == pytest.approx(
+        np.full(4, -4 * 0.2 / 5 * 1.3 * 0.7), rel=1e-9
+    )

@@ -119,3 +119,17 @@ def test_the_statement_of_secure_steps_has_a_guarantee():
     assert [part.guarantee for part in counted.privacy_statement_.parts] == [True, True]
     assert counted.noise_multiplier_ == dp_sgd_noise(1.5, continuous_delta(1e-5), 20 / N, 5, "pld")
     assert counted.privacy_statement_.delta == 1e-5
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.5])
+def test_a_batch_of_nobody_gets_noise_too(penalty, monkeypatch):
+    asked = []
+    monkeypatch.setattr(fermi_exact, "system_batches", lambda _, __, count: [np.arange(0)] * count)
+    monkeypatch.setattr(
+        fermi_exact,
+        "add_discrete_gaussian_noise",
+        lambda sums, _: asked.append(sums.tolist()) or sums + 2**40,
+    )
+    weights, _ = train_exact((X, Y, S), P_S, steps(strengths=np.array([penalty]), count=3))
+    assert asked == [[0] * (10 if penalty else 4)] * 3
+    assert (weights != 0).all()

@@ -6,9 +6,10 @@ from small_files import GRR, LABELS, a_table, run
 from dpfair_lib.local import (
     SecondReportWarning,
     files,
+    generalized_randomized_response,
     randomize_file,
 )
-from dpfair_lib.local.releases import record_path, releases_of, statement_path
+from dpfair_lib.local.releases import record_path, releases_of, reports_from, statement_path
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -72,3 +73,20 @@ def test_records_that_cannot_be_used(tmp_path, monkeypatch):
     with pytest.warns(SecondReportWarning, match="could not be written"):
         randomize_file(source, target, "race", GRR, labels=LABELS)
     assert target.exists()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_report_that_is_overwritten_still_counts(tmp_path, suffix):
+    # somebody may have had the file before, and can average both reports
+    source, target = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
+    frame = pd.DataFrame({"race": ["a", "b"] * 20})
+    frame.to_csv(source, index=False) if suffix == "csv" else frame.to_parquet(source)
+    channel = generalized_randomized_response(2, 1.0)
+    each = randomize_file(source, target, "race", channel, labels=["a", "b"]).epsilon
+    for earlier in (1, 2):
+        with pytest.warns(SecondReportWarning, match=rf"reported {earlier} time\(s\) before"):
+            randomize_file(source, target, "race", channel, labels=["a", "b"], overwrite=True)
+        made = releases_of(target)["race"][0]
+        assert made["epsilon_with_earlier_reports"] == pytest.approx((earlier + 1) * each, rel=1e-12)
+        assert [one["into"] for one in made["earlier_reports"]] == [target.name] * earlier
+    assert len(reports_from(source)["race"]) == 3

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 def picture(thing: Any, path: str = "", *, values: bool = True) -> dict[str, Any]:
     """Return all that a thing shows, path → value: types, keys, shapes, dtypes, and the values to the last bit.
 
-    Attributes, entries, slots and what functions close over are gone through; ``values=False`` leaves out the values of
-    numbers and arrays of them, which noise may move.
+    Attributes, entries, slots, what functions close over and what arrays are views of are gone through;
+    ``values=False`` leaves out the values of numbers and arrays of them, which noise may move.
     """
     found: dict[str, Any] = {path: type(thing).__qualname__}
     for name, part in _inside(thing):
@@ -38,6 +38,11 @@ def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(thing, types.FunctionType):
         yield from ((f"<{at}>", cell.cell_contents) for at, cell in enumerate(thing.__closure__ or ()))
         yield "()", thing.__defaults__
+    if isinstance(thing, np.ndarray) and isinstance(thing.base, np.ndarray | bytes | bytearray):
+        yield ".base", thing.base  # a view shows all that it is cut from
+    if isinstance(thing, pd.DataFrame):
+        for name, column in thing.items():
+            yield f"[{name!r}].base", column.to_numpy().base
     if isinstance(thing, type | types.ModuleType | types.FunctionType | np.dtype | pd.DataFrame | pa.Table):
         return
     if is_dataclass(thing):

@@ -240,3 +240,25 @@ def test_what_is_counted_in_a_column_is_found(form):
         return telling
 
     assert caught(check_neighbours, dataclasses.replace(case, make=make), "secure")
+
+
+def test_a_view_of_exact_numbers_is_found(monkeypatch):
+    kind, usual = dpf.ObjectivePerturbation, dpf.ObjectivePerturbation._hidden
+
+    def viewed(self, optimum, *arguments):
+        return np.stack([optimum, usual(self, optimum, *arguments)])[1]
+
+    monkeypatch.setattr(kind, "_hidden", viewed)
+    assert caught(check_neighbours, CASES["objective perturbation logistic gaussian"], "secure")
+
+
+def test_a_column_that_is_cut_from_the_exact_ones_is_found(monkeypatch):
+    from dpfair_lib.local import frames
+
+    def shallow(frame, column, new):
+        changed = frame.copy(deep=False)
+        changed[column] = new
+        return changed
+
+    monkeypatch.setattr(frames, "_with_column", shallow)
+    assert caught(check_neighbours, CASES["column, numbers, response"], "secure")

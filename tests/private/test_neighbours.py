@@ -9,9 +9,9 @@ shown. It does not speak of running time, which no statement here covers.
 import numpy as np
 import pytest
 from cases import cases, parts, statement_of
-from checks import check_neighbours, frozen
+from checks import caught, check_neighbours, frozen, observed
 from neighbours import replaced
-from picture import picture
+from picture import differences, picture
 from study_watching import exactly
 from watching import far_answers, same_answers
 
@@ -133,3 +133,50 @@ def test_nobody_elses_report_depends_on_ones_own_value(case, monkeypatch):
             reports.append(case.numbers(case.release(data)).reshape(len(data["values"]), -1))
         others = np.delete(np.arange(len(reports[0])), moved)
         assert (reports[0][others] == reports[1][others]).all()
+
+
+LINEAR = (dpf.ObjectivePerturbation, dpf.OutputPerturbation, dpf.DPLogisticRegression, dpf.DPFermiClassifier)
+TRAINED_SECURELY = [
+    case for case in SAMPLED if "y" in case.data() and isinstance(case.make("study", 0), LINEAR)
+]
+
+
+def check_no_judgement(case):
+    """Raise unless rows that the released model fits best look like those that it fits worst."""
+    data = case.data()
+    second = sorted(set(data["y"].tolist()))[1]
+    with frozen(case, "secure") as calls:
+        fitted = case.release(data)
+        right = np.where((np.asarray(data["X"]) @ fitted.coef_[0] + fitted.intercept_) > 0, 1, 0)
+        assert len(set(right.tolist())) == 2
+        names = np.array([label for label in fitted.classes_.tolist() if label != second] + [second])
+        seen = [
+            observed(case, data | {"y": names[labels].astype(data["y"].dtype)}, "secure", calls)
+            for labels in (right, 1 - right)
+        ]
+    assert seen[0]["error"] is None
+    assert differences(*seen) == []
+
+
+@pytest.mark.parametrize("case", TRAINED_SECURELY, ids=str)
+def test_how_well_a_model_fits_its_rows_is_not_told(case):
+    check_no_judgement(case)
+
+
+def test_a_word_about_models_that_fit_badly_is_found(monkeypatch):
+    import warnings
+
+    fit = dpf.DPLogisticRegression.fit
+
+    def judged(self, X, y):
+        fit(self, X, y)
+        with np.errstate(all="ignore"):
+            wrong = (self.predict(X) != y).mean()
+        if wrong > 0.9:
+            warnings.warn("worse than a guess", stacklevel=2)
+        return self
+
+    monkeypatch.setattr(dpf.DPLogisticRegression, "fit", judged)
+    case = next(case for case in TRAINED_SECURELY if case.covers == (dpf.DPLogisticRegression,))
+    check_neighbours(case, "secure")  # no neighbours are so far apart
+    assert caught(check_no_judgement, case)

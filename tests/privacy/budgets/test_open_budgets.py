@@ -133,3 +133,47 @@ def test_the_variable_is_gone_afterwards():
     with Budget(1.0, 0.0, "replace-one"):
         assert os.environ[open_budgets._VARIABLE] == str(os.getpid())
     assert open_budgets._VARIABLE not in os.environ
+
+
+def test_an_error_gives_nothing_back():
+    # what was released before the error is known, whatever failed afterwards
+    budget = Budget(1.0, 0.0, "replace-one")
+
+    def releases():
+        with budget:
+            for _ in range(3):
+                charge(HALF)
+
+    with pytest.raises(BudgetExceededError):
+        releases()
+    assert budget.spent == (HALF, HALF)
+    with budget, pytest.raises(BudgetExceededError):
+        charge(HALF)
+
+
+def test_of_several_budgets_the_one_that_ends_is_closed():
+    # contexts of two threads end in any order
+    first, second, third = (Budget(9.0, 0.0, "replace-one") for _ in range(3))
+    for budget in (first, second, third):
+        budget.__enter__()
+    charged = [0, 0, 0]
+    for at in (0, 2, 1):
+        (first, second, third)[at].__exit__(None, None, None)
+        charge(HALF)
+        charged = [len(budget.spent) for budget in (first, second, third)]
+        assert charged == {0: [0, 1, 1], 2: [0, 2, 1], 1: [0, 2, 1]}[at]
+    assert open_budgets._VARIABLE not in os.environ
+
+
+def test_an_error_within_releases_charged_as_one_leaves_no_later_one_free():
+    budget = Budget(2.0, 0.0, "replace-one")
+    with budget:
+        with pytest.raises(RuntimeError, match="stop"), charged_as_one(HALF):
+            raise RuntimeError("stop")
+        charge(HALF)
+        with charged_as_one(HALF):
+            with pytest.raises(RuntimeError, match="stop"), charged_as_one(HALF):
+                raise RuntimeError("stop")
+            charge(HALF)  # still within the outer one
+        charge(HALF)
+    assert budget.spent == (HALF,) * 4
