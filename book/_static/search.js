@@ -35,7 +35,7 @@
   const tells = ({ at, section }) => section.text && (at ? ANSWERS.test(section.heading) : ` ${section.text}`.includes(FOUND));
   const named = (one, asked) => asked.filter(term => one.heading.has(term)).length;
   const weight = (one, asked) => TRIES.test(one.section.heading) ? TRY
-    : one.section.text && (!one.at || tells(one) && named(one, asked) > asked.length / 2) ? ANSWER : 1;
+    : one.section.text && (!one.at || tells(one) && (/^the answer/i.test(one.section.heading) || named(one, asked) > asked.length / 2)) ? ANSWER : 1;
 
   const score = (one, asked, phrase) => {
     let sum = 0, met = 0;

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpfair_lib.claims.display import Html, mark, said_of, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
-from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.ledger import Kind, Outcome
 from dpfair_lib.claims.papers import MATTER_MOST, NAMES, place_of
 from dpfair_lib.claims.typeset import anchor, number, typeset
 
@@ -80,7 +80,7 @@ def witnesses(outcomes: Iterable[Outcome]) -> Html:
     return Html(text, f'{_filters(failing)}<div class="wide-table prose findings">{markup}</div>')
 
 
-FALSE = ("guarantee-broken", "refuted", "replaced")
+FALSE: tuple[Kind, ...] = ("guarantee-broken", "refuted", "replaced")
 """The kinds of printed statements that are false, and not merely without a constant or condition."""
 
 

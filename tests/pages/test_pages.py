@@ -142,7 +142,7 @@ PLANTED = {
     "a drawing that goes on below": (
         "<div style='overflow:auto;max-height:50px' tabindex=0>"
         "<svg width=100 height=200 role=img aria-label=x></svg></div>",
-        "drawing hides 150 px below",
+        "drawing hides",
     ),
     "a drawing that goes on without a sign": (
         "<div style='overflow-x:auto' tabindex=0><svg width=700 height=20 role=img aria-label=x></svg></div>",
