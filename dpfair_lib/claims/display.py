@@ -79,7 +79,7 @@ def _head(outcome: Outcome) -> list[tuple[str, str]]:
     lines = [("claimed", f"{claim.where}: {claim.statement}")]
     if evidence is None:
         return lines
-    lines.append(("what survived", claim.finding))
+    lines.append(("what was found", claim.finding))
     if evidence.counterexample is not None:
         lines.append(("fails as printed", said_of(outcome.claim, evidence.counterexample)))
     searched = f"{evidence.cases:,} cases"

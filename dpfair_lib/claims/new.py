@@ -52,7 +52,7 @@ CLAIM = Claim(
     where="{UNWRITTEN}: the place in the source",
     statement="{UNWRITTEN}: what it says, in one line of our own words",
     verdict="holds",  # or another of VERDICTS in dpfair_lib/claims/ledger.py: what the check is to find
-    finding="{UNWRITTEN}: what survived, in one line",
+    finding="{UNWRITTEN}: what was found, in one line",
     headline="{UNWRITTEN}: what a reader should remember, in at most 30 words",
     kind="as-printed",  # or another of KINDS in dpfair_lib/claims/ledger.py; kinds.py says what each requires
     impact="none",
@@ -80,7 +80,7 @@ kernelspec:
 :::{{admonition}} In short
 :class: in-short
 - **Printed.** {UNWRITTEN}: the statement, with its place.
-- **Found.** {UNWRITTEN}: what survived.
+- **Found.** {UNWRITTEN}: what was found.
 - **Use.** {UNWRITTEN}: what a reader may rely on.
 :::
 

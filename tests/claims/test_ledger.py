@@ -110,7 +110,7 @@ def test_faults_that_replace_the_wrong_arguments_are_named():
 @pytest.mark.parametrize("claim_id", EXAMINED)
 def test_an_examined_claim_has_a_chapter_and_a_finding(claim_id):
     claim = CLAIMS[claim_id]
-    assert claim.finding, "CLAIM: say in one line what survived"
+    assert claim.finding, "CLAIM: say in one line what was found"
     chapter = ROOT / "notebooks" / f"{claim.chapter}.md"
     assert chapter.exists(), "CLAIM: name the chapter that treats it, a file of notebooks/"
 
