@@ -87,18 +87,45 @@ def turned(data):
     }
 
 
-def check_rows(case):
-    # a solver's last digits depend on the order; what is counted does not
+def nearness(case):
+    """Return how far numbers may be apart: a solver's last digits depend on the order; what is counted does not."""
     solved = {
         dpf.OutputPerturbation,
         dpf.ObjectivePerturbation,
         dpf.PrivatePipeline,
         dpf.PrivateFairClassifier,
     }
-    near = 1e-9 if solved & set(case.covers) else 1e-15
+    return 1e-9 if solved & set(case.covers) else 1e-15
+
+
+def check_rows(case):
     for data in [case.data(), *(pair[1] for pair in list(case.pairs().values())[::17])]:
         if not any(isinstance(column, list) for column in data.values()):
-            check_alike(seen(case, data), seen(case, turned(data)), near)
+            check_alike(seen(case, data), seen(case, turned(data)), nearness(case))
+
+
+UNDECLARED = [
+    (case, name)
+    for case in STATED
+    if hasattr(subject := case.make("study", 0), "get_params")
+    and not isinstance(subject, dpf.ExponentialFairLearner)
+    for name in LABELS
+    if subject.get_params().get(name) is not None
+    and "0.5" not in case.name  # halves are labels where declared only
+]
+
+
+def check_undeclared(case, name):
+    """Raise unless labels that are found in the rows are listed in an order that is not the rows'."""
+    check_alike(
+        *(seen(case, data, **{name: None}) for data in (case.data(), turned(case.data()))), nearness(case)
+    )
+
+
+@pytest.mark.parametrize(("case", "name"), UNDECLARED, ids=str)
+def test_labels_that_are_found_are_in_no_order_of_the_rows(case, name):
+    # which there are is public; whose comes first is not
+    check_undeclared(case, name)
 
 
 @pytest.mark.parametrize("case", STATED, ids=str)
@@ -121,3 +148,17 @@ def test_what_follows_an_order_is_caught(monkeypatch):
 
     monkeypatch.setattr(dpf.EqualizedOddsPostprocessor, "fit", as_they_come)
     assert caught(check_rows, CASES["odds replace-one geometric"])
+
+
+def test_groups_as_they_come_are_caught(monkeypatch):
+    rows = dpf.EqualizedOddsPostprocessor._rows
+
+    def as_they_come(self, y_pred, y, sensitive_features, y_true):
+        groups, codes, labels = rows(self, y_pred, y, sensitive_features, y_true)
+        if codes[0] and self.groups is None:
+            groups, codes = groups[::-1], 1 - codes
+        return groups, codes, labels
+
+    monkeypatch.setattr(dpf.EqualizedOddsPostprocessor, "_rows", as_they_come)
+    assert caught(check_undeclared, CASES["odds replace-one geometric"], "groups")
+    check_rows(CASES["odds replace-one geometric"])  # where they are declared all is well
