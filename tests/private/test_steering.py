@@ -67,7 +67,12 @@ def test_an_exact_number_behind_the_noise_is_caught(monkeypatch):
     private = fermi.DPFermiClassifier._fit_private
     monkeypatch.setattr(fermi.DPFermiClassifier, "_fit_private", exact)
     monkeypatch.setattr(
-        fermi, "replace", lambda steps, **new: usual(steps, **new | {"w_radius": steps.w_radius})
+        fermi,
+        "replace",
+        # of the steps; a statement has no radius
+        lambda old, **new: usual(
+            old, **new | ({"w_radius": old.w_radius} if hasattr(old, "w_radius") else {})
+        ),
     )
     assert caught(check_steering, CASES["fermi, frequency_epsilon"])
     monkeypatch.undo()
