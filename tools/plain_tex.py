@@ -15,9 +15,9 @@ SINGLE = (
     "dots … ldots … cdots … emptyset ∅ E E N ℕ R ℝ Z ℤ"
 )
 RELATIONS = (
-    "le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ in ∈ notin ∉ approx ≈ sim ~ pm ± mp ∓ to → mapsto ↦ times × otimes ⊗ cdot · iff ⇔ "
+    "le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ in ∈ notin ∉ approx ≈ sim ~ pm ± mp ∓ to → mapsto ↦ times × cdot · iff ⇔ "
     "Longleftrightarrow ⇔ Longrightarrow ⇒ Rightarrow ⇒ implies ⇒ longrightarrow → leftarrow ← propto ∝ subseteq ⊆ "
-    "cup ∪ cap ∩ bigcup ∪ mid | setminus ∖ land and lor or"
+    "otimes ⊗ cup ∪ cap ∩ bigcup ∪ mid | setminus ∖ land and lor or"
 )
 
 
