@@ -8,6 +8,10 @@ from captions import CHAPTER
 RESULT = re.compile(
     r'(<div class="[^"]*admonition"(?: id="([^"]+)")?>\s*<p class="admonition-title">Result )(\d+)(?!\.?\d)'
 )
+# of a page that an earlier build has numbered
+NUMBERED = re.compile(
+    r'(<div class="[^"]*admonition"(?: id="([^"]+)")?>\s*<p class="admonition-title">Result )\d+\.(\d+)(?!\.?\d)'
+)
 # a link: the address of its page, the place, if any, and its text up to the number
 LINK = re.compile(r'(<a [^>]*?href="([^"#]*)(?:#([^"]+))?"[^>]*>(?:<span[^>]*>)?Result )(\d+)(?!\.?\d)')
 
@@ -25,7 +29,10 @@ def number_results(pages: dict[str, str]) -> dict[str, str]:
         The text of each page by its name, with `/` between folders.
     """
     chapters = {name: head[1] for name, text in pages.items() if (head := CHAPTER.search(text))}
-    found = [(name, *result.groups()[1:]) for name in chapters for result in RESULT.finditer(pages[name])]
+    found = [
+        (name, *result.groups()[1:])
+        for name in chapters for known in (RESULT, NUMBERED) for result in known.finditer(pages[name])
+    ]  # fmt: skip
     places = {(name, place) for name, place, _ in found}
     numbers = {(name, number) for name, _, number in found}
 

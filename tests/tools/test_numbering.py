@@ -54,3 +54,12 @@ def test_a_link_to_another_chapter_carries_the_number_of_that_one():
         "b.html": HEAD.format("9") + RESULT.format("own", 1),
     }
     assert ">Result 9.1 there</a>" in numbering.number_results(pages)["a.html"]
+
+
+def test_a_link_to_a_chapter_that_an_earlier_build_numbered_carries_its_number_too():
+    numbered_before = numbering.number_results({"b.html": HEAD.format("9") + RESULT.format("own", 1)})
+    new = {
+        "a.html": HEAD.format("7") + '<a href="b.html">Result 1 there</a> <a href="b.html#own">Result 1</a>'
+    }
+    page = numbering.number_results(numbered_before | new)["a.html"]
+    assert page.count("Result 9.1") == 2
