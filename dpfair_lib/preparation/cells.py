@@ -9,6 +9,7 @@ missing.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -57,7 +58,7 @@ class Scaled:
         return [(np.clip(as_floats(values), self.low, self.high) - self.center) / self.width]
 
 
-class Preparation(TransformerMixin, BaseEstimator):
+class Preparation(TransformerMixin, BaseEstimator, ABC):
     """A transformer that maps the cells of declared columns, one by one, and leaves other columns as they are.
 
     Attributes
@@ -74,9 +75,9 @@ class Preparation(TransformerMixin, BaseEstimator):
     cells_: dict[Any, Cells]
     privacy_statement_: PrivacyStatement
 
+    @abstractmethod
     def _learn(self, columns: dict[Any, np.ndarray]) -> tuple[dict[Any, Cells], PrivacyStatement]:
         """Return the functions of the declared columns' cells, and what they cost."""
-        raise NotImplementedError
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it

@@ -147,5 +147,5 @@ def test_a_transformer_of_ones_own_only_says_what_happens_to_cells():
             return dict.fromkeys(columns, Doubled()), cells.without_cost()
 
     assert Doubling().fit_transform(np.ones((2, 2))).tolist() == [[2.0, 2.0]] * 2
-    with pytest.raises(NotImplementedError):
-        Preparation().fit(np.ones((2, 2)))
+    with pytest.raises(TypeError, match="abstract"):
+        Preparation()

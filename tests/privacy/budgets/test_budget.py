@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfair_lib.privacy import Budget, BudgetExceededError, PrivacyStatement
+from dpfair_lib.privacy import Budget, BudgetExceededError, Mechanism, PrivacyStatement
 
 EPSILON = st.floats(1e-3, 5)
 DELTA = st.floats(0, 1e-3)
@@ -148,3 +148,18 @@ def test_what_was_spent_cannot_be_forgotten():
         budget.spent = ()
     with pytest.raises(BudgetExceededError, match="epsilon: found inf"):
         budget.spend(stated(math.inf, guarantee=False, note="printed"))
+
+
+@pytest.mark.parametrize("composition", ["gaussian", "concentrated"])
+def test_pure_releases_count_in_both_sums(composition):
+    noisy = stated(0.01, 1e-9, mechanism=(Mechanism("gaussian", 1e-3),))
+    pure_first = Budget(1.0, 1e-6, "replace-one", composition=composition)
+    for _ in range(4):
+        pure_first.spend(stated(0.25))  # beyond the limit for noise, and let through as a sum
+    with pytest.raises(BudgetExceededError):
+        pure_first.spend(noisy)
+    noisy_first = Budget(1.0, 1e-6, "replace-one", composition=composition)
+    noisy_first.spend(noisy)
+    with pytest.raises(BudgetExceededError):
+        noisy_first.spend(stated(0.9))  # no longer a list of pure releases
+    assert len(noisy_first.spent) == 1

@@ -63,6 +63,16 @@ def test_a_filter_with_a_cost_too_small_is_exceeded():
         assert (worst > 0.2) == broken
 
 
+@pytest.mark.parametrize("kind", ["gaussian", "concentrated"])
+def test_pure_releases_beyond_the_total_are_found(kind):
+    menu, unit = MENUS["small and large"]
+    right = make_filter(kind, 1.0, 0.05)
+    wider = replace(right, limits=(*right.limits[:3], 2 * right.limits[3]))
+    for one, broken in [(right, False), (wider, True)]:
+        worst = adaptive_delta(menu, 1.0, _allowed(one, menu, unit), unit=unit, most=9)
+        assert (worst > 0.05) == broken
+
+
 def test_noise_and_failure_may_not_be_exchanged():
     # first noise; then what is left of δ, as noise where the results speak much, as open failure where little
     epsilon, delta = 1.0, 1e-5
