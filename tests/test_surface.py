@@ -68,7 +68,7 @@ def test_command_line_prints_json_of_one_claim():
 
 ROOMS = (
     {"populations", "datasets", "fairness", "privacy"},
-    {"learners", "preparation"},
+    {"learners", "preparation", "postprocessing"},
     {"central", "local", "compatibility", "margins", "svm"},
     {"claims", "experiments"},
 )

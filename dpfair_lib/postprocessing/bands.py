@@ -1,0 +1,145 @@
+"""The least cost of rates that differ by at most γ, for any number of groups, in closed form.
+
+Each group's cost is a convex function of its rate. All rates lie in a band [t, t + γ]. Let F(s) be the sum of the
+groups' slopes at s where they rise, and G(s) where they fall. A band at t costs ∫ F below t and ∫ G above t + γ in
+addition to each group's least cost. F rises and G falls, so t is best where F(t) crosses G(t + γ), and the
+additional cost is ∫ min(F(s), G(s + γ)) ds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpfair_lib.postprocessing.curves import Curve
+
+EQUAL_SLOPES = 1e-9  # relative to the largest: rounding of sums of slopes
+
+
+class Band(NamedTuple):
+    """The bands of least cost.
+
+    Attributes
+    ----------
+    cost : float or Fraction
+        The least cost of all groups together.
+    lowest, highest : float or Fraction
+        The band [t, t + γ] has this cost exactly if t lies between the two.
+    gamma : float or Fraction
+        γ.
+    """
+
+    cost: Any
+    lowest: Any
+    highest: Any
+    gamma: Any
+
+    @property
+    def middle(self) -> Any:
+        """The lower end halfway between the lowest and the highest."""
+        return (self.lowest + self.highest) / 2
+
+    def rate(self, curve: Curve, start: Any) -> Any:
+        """Return a group's cheapest rate in the band [start, start + γ]."""
+        return min(max(curve.best_rate, start), start + self.gamma)
+
+
+def cheapest_band(curves: Sequence[Curve], gamma: Any) -> Band:
+    """Return the least cost of rates within γ of each other, and all bands that have it.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        One for each group.
+    gamma : float or Fraction
+        γ in [0, 1].
+
+    Returns
+    -------
+    Band
+        Exact if all numbers are `Fraction`.
+
+    References
+    ----------
+    Derived in the chapter on any number of groups.
+    """
+    least = sum(curve.costs.min() for curve in curves)
+    up = [_steps(curve, np.maximum) for curve in curves]
+    down = [_steps(curve, np.minimum) for curve in curves]
+    rise_at, rise = (np.concatenate(parts) for parts in zip(*up, strict=True))
+    fall_at, fall = (np.concatenate(parts) for parts in zip(*down, strict=True))
+    top = 1 - gamma
+    ends = np.array([0 * top, top])
+    knots = np.unique(np.clip(np.concatenate([rise_at, fall_at - gamma, ends]), 0 * top, top))
+    # on each interval between knots: what the groups below pay for more, and those above for less
+    below = _sums(rise_at, rise, knots[:-1])
+    above = -_sums(fall_at - gamma, fall, knots[:-1])
+    lengths = np.diff(knots)
+    slack = 0 if knots.dtype == object else EQUAL_SLOPES * max(1.0, float(abs(rise).sum() + abs(fall).sum()))
+    first = int(np.count_nonzero(below - above < -slack))
+    last = int(np.count_nonzero(below - above <= slack))
+    cost = least + (np.minimum(below, above) * lengths).sum()
+    return Band(cost, knots[first], knots[last], gamma)
+
+
+def least_total_change(rates: Sequence[Any], gamma: Any, weights: Sequence[Any] | None = None) -> Any:
+    """Return the least sum of the groups' changes with which all selection rates are within γ.
+
+    Parameters
+    ----------
+    rates : sequence of float or Fraction
+        Selection rates α_a in [0, 1].
+    gamma : float or Fraction
+        γ in [0, 1].
+    weights : sequence of float or Fraction, optional
+        Weight w_a ≥ 0 of each group's change rate: shares of the groups for the share of all people. By default 1.
+
+    Returns
+    -------
+    float or Fraction
+        Σ w_a P_a(new label ≠ label) of the classifiers that change least. Without weights it is
+        Σ max(α_(k+1−i) − α_(i) − γ, 0) over the pairs i ≤ k/2 of the i-th lowest and the i-th highest rate.
+    """
+    if weights is None:
+        ordered = sorted(rates)
+        pairs = zip(ordered[: len(ordered) // 2], reversed(ordered), strict=False)
+        return sum(max(high - low - gamma, 0 * gamma) for low, high in pairs)
+    return cheapest_band([change_curve(r, w) for r, w in zip(rates, weights, strict=True)], gamma).cost
+
+
+def change_curve(rate: Any, weight: Any = 1) -> Curve:
+    """Return what it costs to move one group's selection rate: the weight times the distance.
+
+    Parameters
+    ----------
+    rate : float or Fraction
+        The group's rate α in [0, 1].
+    weight : float or Fraction
+        Of the group's changes, at least 0.
+
+    Returns
+    -------
+    Curve
+        w |r − α| for every rate r.
+    """
+    zero = rate * 0 * weight
+    rates = [zero, rate, 1 + zero] if 0 < rate < 1 else [zero, 1 + zero]
+    kind = object if isinstance(zero, Fraction) else float
+    costs = [weight * abs(r - rate) for r in rates]
+    return Curve(np.array(rates, dtype=kind), np.array(costs, dtype=kind), np.arange(len(rates)))
+
+
+def _steps(curve: Curve, part: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the rising (or falling) part of a curve's slope steps up, and by how much."""
+    slopes = part(np.diff(curve.costs) / np.diff(curve.rates), 0)
+    return curve.rates[:-1], np.diff(slopes, prepend=0 * slopes[:1])
+
+
+def _sums(at: np.ndarray, steps: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the sum of the steps at or below each place."""
+    order = np.argsort(at, kind="stable")
+    total = np.concatenate([[0 * steps[0]], np.cumsum(steps[order])])
+    return total[np.searchsorted(at[order], places, side="right")]
