@@ -1,0 +1,6 @@
+"""Entries of the ledger: theorems that this book states and proves itself; no claim of a paper."""
+
+ORDER = (
+    "seen-rows",
+)  # fmt: skip
+"""Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
