@@ -2,5 +2,7 @@
 
 ORDER = (
     "seen-rows",
+    "gaussian-distance",
+    "grown-lists",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
