@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpfair_lib.claims.evidence import Evidence
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Claim, Outcome
 from dpfair_lib.claims.typeset import anchor, case_in_words, number, spoken, typeset, witness_in_words
@@ -76,7 +77,7 @@ def _rows(lines: Iterable[tuple[str, str]]) -> str:
 
 def _head(outcome: Outcome) -> list[tuple[str, str]]:
     claim, evidence = outcome.claim, outcome.evidence
-    lines = [("claimed", f"{claim.where}: {claim.statement}")]
+    lines = [("proved here" if claim.ours else "claimed", f"{claim.where}: {claim.statement}")]
     if evidence is None:
         return lines
     lines.append(("what was found", claim.finding))
@@ -100,6 +101,8 @@ def _rest(outcome: Outcome) -> list[tuple[str, str]]:
     if evidence.slack is not None:
         exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {number(evidence.tolerance)}"
         lines.append(("smallest slack", f"{number(float(evidence.slack))} ({exact})"))
+    if evidence.needed:
+        lines.append(("cannot be left out", needed_in_words(evidence)))
     if evidence.violation is not None:
         lines.append(("violated at", case_in_words(evidence.violation)))
     if outcome.faults:
@@ -109,6 +112,11 @@ def _rest(outcome: Outcome) -> list[tuple[str, str]]:
         )
         lines.append((f"planted faults ({len(outcome.faults)})", "; ".join(faults)))
     return lines
+
+
+def needed_in_words(evidence: Evidence) -> str:
+    """Return what a theorem of ours cannot do without, each with the amount by which it fails otherwise."""
+    return "; ".join(f"{what} (it fails by {number(-slack)})" for what, slack in evidence.needed)
 
 
 @dataclass(frozen=True)

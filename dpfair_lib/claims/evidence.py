@@ -42,6 +42,9 @@ class Evidence:
         For each constant (`Search.constant`) the printed one, ours, and the least slack found at ours.
     broken : tuple
         For each guarantee that does not hold (`Search.broken`) what was measured, its value, and the stated one.
+    needed : tuple
+        What a theorem of ours cannot do without (`Search.needs`): a hypothesis or a constant, and the slack of the
+        theorem without it in a case.
     compared : tuple of int
         How many printed numbers came out again, of how many (`Search.compare`).
     answer : tuple of str
@@ -72,6 +75,7 @@ class Evidence:
     attained: int = 0
     constants: tuple[tuple[str, str, Number], ...] = ()
     broken: tuple[tuple[str, Number, Number], ...] = ()
+    needed: tuple[tuple[str, Number], ...] = ()
     compared: tuple[int, int] = (0, 0)
     answer: tuple[str, str] = ("", "")
     universe: str = ""

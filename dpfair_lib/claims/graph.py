@@ -6,11 +6,14 @@ import html
 from collections.abc import Iterable
 
 from dpfair_lib.claims.display import Html, verdict
-from dpfair_lib.claims.ledger import SOURCES, Outcome
+from dpfair_lib.claims.ledger import OURS, SOURCES, Outcome
 from dpfair_lib.claims.pages import COLORS, GROUPS
-from dpfair_lib.claims.papers import NAMES
+from dpfair_lib.claims.papers import OF_THE_GRAPH, of_ours
 from dpfair_lib.claims.report import layers
 from dpfair_lib.claims.typeset import anchor
+
+OWN = "#4b3b8f"
+"""The colour of a theorem of our own."""
 
 COLUMN, ROW = 95, 24  # pixels; the eight columns of the ledger fit beside the list of chapters
 
@@ -30,11 +33,13 @@ def claim_graph(outcomes: Iterable[Outcome]) -> Html:
             lines.append(f'<path d="{_curve(place[other], place[claim.id])}"{dotted}/>')
     nodes = "".join(_node(outcome, *place[outcome.claim.id]) for outcome in outcomes)
     names = "".join(
-        f'<text class="band" x="4" y="{at:.0f}">{NAMES[source]}</text>' for source, at in bands.items()
+        f'<text class="band" x="4" y="{at:.0f}">{OF_THE_GRAPH[source]}</text>' for source, at in bands.items()
     )
     width = COLUMN * (1 + max(x for x, _ in place.values()) // COLUMN) + 30
     links = sum(len(outcome.claim.depends_on) for outcome in outcomes)
-    text = f"Graph of {len(outcomes)} claims and the {links} links between them"
+    own = len(of_ours(outcomes))
+    ours = f", {own} theorem{'s' * (own != 1)} of our own" if own else ""
+    text = f"Graph of {len(outcomes) - own} claims{ours} and the {links} links between them"
     markup = (
         f'<div class="claim-graph"><svg role="group" aria-label="{text}" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"><g class="links">{"".join(lines)}</g>'
@@ -50,6 +55,8 @@ def _places(outcomes: list[Outcome]) -> tuple[dict[str, tuple[float, float]], di
     bands: dict[str, float] = {}
     top = 0
     for source in SOURCES:
+        if source == OURS and not of_ours(outcomes):
+            continue
         used: dict[int, int] = {}
         bands[source] = ROW * top + 16
         for outcome in outcomes:
@@ -67,6 +74,7 @@ def _node(outcome: Outcome, x: float, y: float) -> str:
     claim = outcome.claim
     said = html.escape(f"{claim.id}: {verdict(outcome)}. {claim.headline or claim.statement}")
     colors = {kind: color for group, color in zip(GROUPS.values(), COLORS, strict=True) for kind in group}
+    colors["theorem"] = OWN
     name = html.escape(claim.id.partition(".")[2])
     return (
         f'<a href="#{anchor(claim.id)}" aria-label="{said}"><title>{said}</title>'

@@ -21,8 +21,9 @@ WORDS = {
     "guarantee-broken": "guarantee broken",
     "digits": "numbers compared",
     "answered": "open question answered",
+    "theorem": "proved in this book",
 }
-"""Each kind as readers see it."""
+"""Each kind as readers see it; the last one is of theorems of our own, which no paper prints."""
 
 IMPACTS = {
     "conclusion": "changes a conclusion",
@@ -39,7 +40,7 @@ def unmet(claim: Claim, evidence: Evidence | None) -> list[str]:
     """
     if claim.kind is None or evidence is None or evidence.not_run:
         return []
-    said = [CRITERIA[claim.kind](claim, evidence), _impact(claim, evidence)]
+    said = [CRITERIA[claim.kind](claim, evidence), "" if claim.ours else _impact(claim, evidence)]
     return [f"{claim.id}: {sentence}" for sentence in said if sentence]
 
 
@@ -106,6 +107,14 @@ def _answered(_: Claim, evidence: Evidence) -> str:
     return "" if all(evidence.answer) else "search.answers: not said how far, or what is left"
 
 
+def _theorem(_: Claim, evidence: Evidence) -> str:
+    if evidence.readings or evidence.reproduced is not None:
+        return "nothing of it is printed, so no case is judged as printed"
+    if evidence.slack is None:
+        return "the check defends nothing"
+    return "" if evidence.needed else "search.needs: no case shows that a hypothesis or a constant is needed"
+
+
 CRITERIA: dict[str, Callable[[Claim, Evidence], str]] = {
     "as-printed": _holds,
     "sharper": _sharper,
@@ -117,6 +126,7 @@ CRITERIA: dict[str, Callable[[Claim, Evidence], str]] = {
     "guarantee-broken": _broken,
     "digits": _digits,
     "answered": _answered,
+    "theorem": _theorem,
 }
 
 

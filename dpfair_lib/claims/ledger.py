@@ -9,14 +9,16 @@ from typing import Any, Literal, get_args
 from dpfair_lib.claims.evidence import Evidence
 from dpfair_lib.claims.kinds import unmet
 
-Source = Literal["isit", "thesis", "cgkm", "mpbt", "sk"]
+Source = Literal["isit", "thesis", "cgkm", "mpbt", "sk", "ours"]
 Verdict = Literal["holds", "corrected", "refuted", "reproduced", "not-reproduced", "open"]
 Kind = Literal[
     "as-printed", "sharper", "slip", "condition", "constant", "replaced", "refuted", "guarantee-broken", "digits",
-    "answered",
+    "answered", "theorem",
 ]  # fmt: skip
 Impact = Literal["conclusion", "condition", "none"]
 Band = Literal["result", "condition", "slip"]
+OURS: Source = "ours"
+"""The source of theorems that the book itself states and proves: no claim of a paper."""
 NOT_EXAMINED = "not yet examined"
 NOT_RUN = "not run"
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -58,7 +60,10 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of one source.
+    """One claim of one source, or one theorem of our own (``ours.name``).
+
+    A theorem of our own has no printed form. So it has no erratum, no impact on a paper and no witness against what is
+    printed; if it does not hold, it is not in the book.
 
     Attributes
     ----------
@@ -124,11 +129,34 @@ class Claim:
                 raise ValueError(f"{self.id}: {name}: found {found!r}, expected one of {', '.join(known)}")
         if (self.verdict is None) != (self.check is None):
             raise ValueError(f"{self.id}: a verdict needs a check, and a check a verdict")
+        self._keep_apart()
+
+    def _keep_apart(self) -> None:
+        """Refuse a theorem of our own that is entered as a claim of a paper, and the other way round."""
+        if not self.ours:
+            if self.kind == "theorem":
+                raise ValueError(f"{self.id}: kind: found 'theorem', expected it of ids ours.* alone")
+            return
+        for name, allowed in (("kind", (None, "theorem")), ("verdict", (None, "holds"))):
+            if (found := getattr(self, name)) not in allowed:
+                raise ValueError(
+                    f"{self.id}: {name}: found {found!r}, expected {allowed[1]!r} of our own theorem"
+                )
+        for name in ("impact", "because", "shown_by", "witness", "errata"):
+            if found := getattr(self, name):
+                raise ValueError(
+                    f"{self.id}: {name}: found {found!r}, expected none: no paper prints our theorem"
+                )
 
     @property
     def source(self) -> str:
         """The source's short name, in lower case."""
         return self.id.partition(".")[0]
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a theorem of our own, and no claim of a paper."""
+        return self.source == OURS
 
     @property
     def depends_on(self) -> tuple[str, ...]:

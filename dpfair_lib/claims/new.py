@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from dpfair_lib._files import write_whole
-from dpfair_lib.claims.ledger import SOURCES
+from dpfair_lib.claims.ledger import OURS, SOURCES
 from dpfair_lib.claims.rooms import CLAIMS, module_of
 
 UNWRITTEN = "<write>"
@@ -37,7 +37,7 @@ def check(*, search: Search, bound: Callable[..., Any] = change_lower_bound) -> 
     for case in search.grid(alpha=TWELFTHS, beta=TWELFTHS, gamma=TWELFTHS):
         search.equal(bound(**case), abs(case["alpha"] - case["beta"]) - case["gamma"], case)
     search.exhausts("all rates and gaps in twelfths", cases=13**3)
-    return search.evidence()
+{needed}    return search.evidence()
 
 
 # At least two wrong versions; between them they replace everything that the check examines.
@@ -49,15 +49,9 @@ FAULTS: dict[str, dict[str, Any]] = {{
 
 CLAIM = Claim(
     id="{claim_id}",
-    where="{UNWRITTEN}: the place in the source",
+    where="{UNWRITTEN}: {place}",
     statement="{UNWRITTEN}: what it says, in one line of our own words",
-    verdict="holds",  # or another of VERDICTS in dpfair_lib/claims/ledger.py: what the check is to find
-    finding="{UNWRITTEN}: what was found, in one line",
-    headline="{UNWRITTEN}: what a reader should remember, in at most 30 words",
-    kind="as-printed",  # or another of KINDS in dpfair_lib/claims/ledger.py; kinds.py says what each requires
-    impact="none",
-    because="{UNWRITTEN}: why no conclusion of the source changes, or which one does",
-    chapter="{chapter}",
+{fields}    chapter="{chapter}",
     check=check,
     faults=FAULTS,
 )
@@ -79,7 +73,7 @@ kernelspec:
 
 :::{{admonition}} In short
 :class: in-short
-- **Printed.** {UNWRITTEN}: the statement, with its place.
+- **{before}.** {UNWRITTEN}: {said}.
 - **Found.** {UNWRITTEN}: what was found.
 - **Use.** {UNWRITTEN}: what a reader may rely on.
 :::
@@ -119,7 +113,7 @@ outcome = judge(claim("{claim_id}"), faults=True).require()
 
 ## Claim
 
-{UNWRITTEN}: the statement in our words, with its place.
+{UNWRITTEN}: the statement in our words{stated}.
 
 ```{{code-cell}} ipython3
 :tags: [remove-input]
@@ -161,7 +155,7 @@ change_lower_bound(Fraction(alpha), Fraction(beta), 0)
 
 ## Source against us
 
-{UNWRITTEN}: printed numbers and ours; misprints.
+{UNWRITTEN}: {against}.
 
 ::::{{admonition}} Summary
 :class: summary
@@ -200,6 +194,26 @@ change_lower_bound(Fraction(alpha), Fraction(beta), 0)
 {UNWRITTEN}: an open exercise; it needs no solution.
 ```
 """
+
+
+OF_PAPERS = """    verdict="holds",  # or another of VERDICTS in dpfair_lib/claims/ledger.py: what the check is to find
+    finding="<write>: what was found, in one line",
+    headline="<write>: what a reader should remember, in at most 30 words",
+    kind="as-printed",  # or another of KINDS in dpfair_lib/claims/ledger.py; kinds.py says what each requires
+    impact="none",
+    because="<write>: why no conclusion of the source changes, or which one does",
+"""
+OF_OURS = """    verdict="holds",
+    finding="<write>: how sharp it is, and what else was found",
+    headline="<write>: what a reader should remember, in at most 30 words",
+    kind="theorem",
+"""
+"""What an entry says beside its statement: of a paper's claim, and of a theorem of our own."""
+
+NEEDED = """    half = bound(alpha=Fraction(1), beta=Fraction(0), gamma=Fraction(0)) / 2
+    search.needs("the constant: with half of it", slack=half - 1, case={"alpha": 1, "beta": 0, "gamma": 0})
+"""
+"""What shows that a theorem of our own cannot say more: `Search.needs`."""
 
 
 def new_claim(
@@ -255,11 +269,12 @@ def new_claim(
     chapter = chapter or claim_id.replace(".", "-")
     page = root / "notebooks" / f"{chapter}.md"
 
-    texts = {module: MODULE.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)}
+    words = {"claim_id": claim_id, "chapter": chapter, "UNWRITTEN": UNWRITTEN, **_words(source)}
+    texts = {module: MODULE.format(**words)}
     texts[order] = _after(order, f'    "{before.partition(".")[2]}",', f'    "{name}",')
     new_chapter = not page.exists()
     if new_chapter:
-        texts[page] = CHAPTER.format(claim_id=claim_id, chapter=chapter, UNWRITTEN=UNWRITTEN)
+        texts[page] = CHAPTER.format(**words)
         last = f"- file: notebooks/{CLAIMS[before].chapter}"
         (line,) = (line for line in contents.read_text().splitlines() if line.strip() == last)
         texts[contents] = _after(contents, line, line.replace(last, f"- file: notebooks/{chapter}"))
@@ -269,6 +284,29 @@ def new_claim(
         *(f"{_verb(path)} {path.relative_to(root)}" for path in texts),
         *_next_steps(claim_id, chapter, new_chapter),
     ]
+
+
+def _words(source: str) -> dict[str, str]:
+    """Return what the stubs of a paper's claim, or of a theorem of our own, say in their gaps."""
+    if source == OURS:
+        return {
+            "fields": OF_OURS,
+            "needed": NEEDED,
+            "place": "the chapter and the result, such as Composition, Result 2",
+            "before": "Usual",
+            "said": "what is usually known or done",
+            "stated": ", as a result of ours with all its hypotheses",
+            "against": "what is due to others, and what is ours",
+        }
+    return {
+        "fields": OF_PAPERS,
+        "needed": "",
+        "place": "the place in the source",
+        "before": "Printed",
+        "said": "the statement, with its place",
+        "stated": ", with its place",
+        "against": "printed numbers and ours; misprints",
+    }
 
 
 def _verb(path: Path) -> str:

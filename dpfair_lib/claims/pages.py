@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dpfair_lib.claims.display import Html, mark, verdict
 from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.papers import AUTHORS, IN_A_SENTENCE, MATTER_MOST, NAMES, STATEMENTS, place_of
+from dpfair_lib.claims.papers import (
+    AUTHORS,
+    IN_A_SENTENCE,
+    MATTER_MOST,
+    NAMES,
+    STATEMENTS,
+    of_ours,
+    of_papers,
+    place_of,
+)
 from dpfair_lib.claims.tables import FOLDER, by_importance, link, table
 from dpfair_lib.claims.typeset import anchor, number, spoken, typeset
 
@@ -21,7 +30,7 @@ GROUPS = {
     "table or figure run again": ("digits",),
     "open question answered at least in part": ("answered",),
 }
-"""What happened to an entry, and the kinds that it covers."""
+"""What happened to a claim of a paper, and the kinds that it covers."""
 
 _SAID = {
     "holds as printed": ("holds as printed", "hold as printed"),
@@ -44,14 +53,27 @@ COLORS = ("#00664b", "#e69f00", "#a33c00", "#6b1d00", "#005a8f", "#5b7f95")
 
 
 def counts(outcomes: Iterable[Outcome]) -> str:
-    """Return the sentence that counts the entries by what happened to them."""
-    outcomes = list(outcomes)
+    """Return the sentence that counts the papers' entries by what happened to them; ours are not among them."""
+    outcomes = of_papers(outcomes)
     kinds: Counter[str | None] = Counter(outcome.claim.kind for outcome in outcomes if outcome.sound)
     parts = [_counted(total, group) for group in GROUPS if (total := _total(kinds, GROUPS[group]))]
     changed = sum(outcome.claim.impact == "conclusion" for outcome in outcomes)
     listed = f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
     verb = "changes" if changed == 1 else "change"
     return f"Of {len(outcomes)} examined entries {listed}; {changed} {verb} a conclusion of their paper."
+
+
+def own_counts(outcomes: Iterable[Outcome]) -> str:
+    """Return the sentence that counts our own theorems, and says that they are no claims of the papers."""
+    outcomes = of_ours(outcomes)
+    number, cases = len(outcomes), sum(outcome.evidence.cases for outcome in outcomes if outcome.evidence)
+    caught = sum(len(outcome.faults) - len(outcome.missed) for outcome in outcomes)
+    planted = sum(len(outcome.faults) for outcome in outcomes)
+    stands = "theorem of our own stands" if number == 1 else "theorems of our own stand"
+    return (
+        f"{number} {stands} apart from them: no paper states such a theorem, and no count of the papers includes "
+        f"one. Their checks judged {cases:,} cases and caught {caught} of {planted} planted faults."
+    )
 
 
 def _counted(total: int, group: str) -> str:
@@ -71,7 +93,7 @@ def paragraphs(sentences: Iterable[str]) -> Html:
 
 def bars(outcomes: Iterable[Outcome]) -> Html:
     """Return a bar for each paper: how many of its entries hold, are repaired, are false."""
-    outcomes = list(outcomes)
+    outcomes = of_papers(outcomes)
     rows, text = [], []
     largest = max(Counter(outcome.claim.source for outcome in outcomes).values())
     for row, source in enumerate(dict.fromkeys(outcome.claim.source for outcome in outcomes)):

@@ -1,11 +1,19 @@
-"""The five documents: how pages name them, and which entries judge each of their numbered statements."""
+"""The five documents: how pages name them, and which entries judge each of their numbered statements.
+
+Theorems of our own are no document's: `of_papers` and `of_ours` keep the two apart on every page.
+"""
 
 from __future__ import annotations
 
-from dpfair_lib.claims.ledger import Claim
+from collections.abc import Iterable
+
+from dpfair_lib.claims.ledger import OURS, Claim, Outcome
 
 NAMES = {"isit": "ISIT", "thesis": "Thesis", "cgkm": "CGKM", "mpbt": "MPBT", "sk": "SK"}
 """Source → its short name on pages."""
+
+OF_THE_GRAPH = NAMES | {OURS: "Ours"}
+"""The same, and the band of our own theorems."""
 
 IN_A_SENTENCE = NAMES | {"thesis": "the thesis"}
 """Source → its short name within a sentence."""
@@ -71,8 +79,20 @@ MATTER_MOST = (
 """The ten entries that the front page shows, first those that matter most to people whose data are used."""
 
 
+def of_papers(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the entries that judge a claim of one of the five documents."""
+    return [outcome for outcome in outcomes if not outcome.claim.ours]
+
+
+def of_ours(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the entries that are theorems of our own."""
+    return [outcome for outcome in outcomes if outcome.claim.ours]
+
+
 def place_of(claim: Claim) -> str:
-    """Return where a claim stands: the paper's short name, then the place in it."""
+    """Return where a claim stands: the paper's short name and the place in it; of ours, the chapter and the result."""
+    if claim.ours:
+        return f"this book, {claim.where}"
     name = NAMES[claim.source]
     place = claim.where.removeprefix(f"{name.lower()} ").removeprefix(f"{name} ")
     return f"{name}, {place}"

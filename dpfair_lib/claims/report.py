@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import NOT_EXAMINED, Claim, Outcome
+from dpfair_lib.claims.papers import of_ours, of_papers
 
 
 def as_row(outcome: Outcome, *, times: bool = False) -> dict[str, Any]:
@@ -87,9 +88,7 @@ def as_table(outcomes: Iterable[Outcome], *, times: bool = False) -> str:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    counts = Counter(outcome.status for outcome in outcomes)
-    total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    lines += ["", f"{len(outcomes)} claim{'s' if len(outcomes) != 1 else ''}: {total}"]
+    lines += ["", *_totals("claim", of_papers(outcomes)), *_totals("theorem of our own", of_ours(outcomes))]
     if times:
         lines.append(f"{sum(outcome.seconds for outcome in outcomes):.1f} s of processor time in all")
     if stored := sum(bool(outcome.stored_under) for outcome in outcomes):
@@ -97,6 +96,15 @@ def as_table(outcomes: Iterable[Outcome], *, times: bool = False) -> str:
             f"{stored} of these runs were made and stored earlier in this build, from the same sources"
         )
     return "\n".join(lines)
+
+
+def _totals(what: str, outcomes: list[Outcome]) -> list[str]:
+    """Return how many entries there are of each status; nothing where there are none."""
+    counts = Counter(outcome.status for outcome in outcomes)
+    total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    noun, *rest = what.split(" ", 1)
+    named = " ".join([noun if len(outcomes) == 1 else f"{noun}s", *rest])
+    return [f"{len(outcomes)} {named}: {total}"] if outcomes else []
 
 
 def _short(slack: float | str | None) -> str:

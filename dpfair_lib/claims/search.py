@@ -59,6 +59,7 @@ class Search:
         self._attained = 0
         self._constants: list[tuple[str, str, Number]] = []
         self._broken: list[tuple[str, Number, Number]] = []
+        self._needed: list[tuple[str, Number]] = []
         self._answer = ("", "")
 
     @staticmethod
@@ -136,7 +137,7 @@ class Search:
             mine.include(found)
         if part._universe:
             self._enumerated = before + part._enumerated
-        for name in ("_universe", "_agreements", "_constants", "_broken"):
+        for name in ("_universe", "_agreements", "_constants", "_broken", "_needed"):
             getattr(self, name).extend(getattr(part, name))
         for key, (value, says) in part._facts.items():
             self.fact(key, value, says)
@@ -300,6 +301,23 @@ class Search:
         self.sanity(0 if measured > stated else -1, {**case, "measured": measured, "stated": stated})
         self._broken.append((guarantee, measured, stated))
 
+    def needs(self, what: str, *, slack: Number, case: Case, tolerance: float = 0.0) -> None:
+        """Judge that a theorem of ours fails in a case if something is left out, or a constant is smaller.
+
+        Parameters
+        ----------
+        what : str
+            What is left out, such as ``"that the rows are independent"`` or ``"the factor 2: with 1.99"``.
+        slack : number
+            The slack of the theorem without it; it must be below zero by more than the tolerance.
+        case : mapping
+            Where it fails.
+        tolerance : float
+            What rounding may cost.
+        """
+        self.sanity(0 if slack < -tolerance else -1, {**case, "left out": what, "slack without it": slack})
+        self._needed.append((what, slack))
+
     def compare(self, ours: float, printed: float, *, spread: float, case: Case, differs: bool) -> None:
         """Compare a number of a printed table with ours, allowing for the spread over trials.
 
@@ -387,6 +405,7 @@ class Search:
             attained=self._attained,
             constants=tuple(self._constants),
             broken=tuple(self._broken),
+            needed=tuple(self._needed),
             compared=(sum(self._agreements), len(self._agreements)),
             answer=self._answer,
             universe="; ".join(self._universe),

@@ -6,10 +6,10 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dpfair_lib.claims.display import Html, mark, said_of, verdict
+from dpfair_lib.claims.display import Html, mark, needed_in_words, said_of, verdict
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Kind, Outcome
-from dpfair_lib.claims.papers import MATTER_MOST, NAMES, place_of
+from dpfair_lib.claims.papers import MATTER_MOST, NAMES, of_ours, of_papers, place_of
 from dpfair_lib.claims.typeset import anchor, number, typeset
 
 FOLDER = "../notebooks/"
@@ -63,12 +63,24 @@ def _impact_rank(outcome: Outcome) -> int:
 
 
 def ledger_table(outcomes: Iterable[Outcome]) -> Html:
-    """Return every claim: what is claimed, what was found, how it fares and what that changes; with filters."""
-    outcomes = list(outcomes)
+    """Return every claim of a paper: what is claimed, what was found, how it fares, what that changes; with filters."""
+    outcomes = of_papers(outcomes)
     header = ("claim and place", "what is claimed", "what was found", "verdict and impact")
     markup = _whole(header, [_row(outcome, header, _of_the_ledger(outcome)) for outcome in outcomes])
     text = "\n".join(f"{outcome.claim.id}: {verdict(outcome)}" for outcome in outcomes)
     return Html(text, f'{_filters(outcomes)}<div class="wide-table claims">{markup}</div>')
+
+
+def own_table(outcomes: Iterable[Outcome]) -> Html:
+    """Return every theorem of our own: what it says, what shows that it cannot say more, and how it was searched."""
+    outcomes = of_ours(outcomes)
+    header = ("theorem and place", "what we prove", "what was found", "verdict and search")
+    rows = [
+        f'<tr id="{anchor(outcome.claim.id)}">{_cells(header, _of_our_own(outcome))}</tr>'
+        for outcome in outcomes
+    ]
+    text = "\n".join(f"{outcome.claim.id}: {verdict(outcome)}" for outcome in outcomes)
+    return Html(text, f'<div class="wide-table claims">{_whole(header, rows)}</div>')
 
 
 def witnesses(outcomes: Iterable[Outcome]) -> Html:
@@ -172,6 +184,20 @@ def _of_the_ledger(outcome: Outcome) -> tuple[str, ...]:
         typeset(claim.statement),
         typeset(claim.headline or claim.finding) + fold,
         mark(outcome) + _impact(outcome) + cases,
+    )
+
+
+def _of_our_own(outcome: Outcome) -> tuple[str, ...]:
+    claim, evidence = outcome.claim, outcome.evidence
+    assert evidence is not None
+    more = [claim.finding, f"Cannot be left out: {needed_in_words(evidence)}."]
+    fold = "".join(f"<p>{typeset(line)}</p>" for line in more)
+    caught = f"{len(outcome.faults) - len(outcome.missed)} of {len(outcome.faults)} planted faults caught"
+    return (
+        f"{link(outcome)}<br><small>{html.escape(place_of(claim))}</small>",
+        typeset(claim.statement),
+        f"{typeset(claim.headline)}<details><summary>more</summary>{fold}</details>",
+        f"{mark(outcome)}<br><small>{evidence.cases:,} cases; {caught}</small>",
     )
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from dpfair_lib.claims import Claim
 from dpfair_lib.claims.evidence import Evidence
-from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.ledger import FaultRun, Outcome
 from dpfair_lib.claims.papers import STATEMENTS
 
 
@@ -23,6 +23,16 @@ def every_statement():
     return [outcome(claim_id, "as-printed") for claim_id in ids]
 
 
+def theorem(claim_id):
+    """The outcome of a theorem of our own, whose three faults were caught."""
+    found = Evidence(1234, slack=0, needed=(("the factor x_2", Fraction(-1, 3)),))
+    entry = Claim(claim_id, "A chapter, Result 2", "y_i ≤ z", verdict="holds", check=lambda: found, kind="theorem",
+                  headline="Less is <enough>.", finding="Not sharp.", chapter="composition")  # fmt: skip
+    faults = {name: FaultRun(True, "here") for name in "abc"}
+    return Outcome(entry, found, faults)
+
+
+OURS = theorem("ours.a")
 HOLDS = outcome("isit.a", "as-printed")
 FAILS = outcome(
     "isit.b", "replaced", "conclusion", counterexample={"epsilon": Fraction(1, 2)}, printed_slack=Fraction(-1, 3),

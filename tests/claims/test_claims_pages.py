@@ -4,19 +4,40 @@ import dataclasses
 import re
 
 import pytest
-from shown_outcomes import FAILS, HOLDS, every_statement, outcome
+from shown_outcomes import FAILS, HOLDS, OURS, every_statement, outcome
 
 from dpfair_lib.claims.ledger import KINDS
-from dpfair_lib.claims.pages import GROUPS, bars, counts, fares, findings, statements, ten_findings
+from dpfair_lib.claims.pages import (
+    GROUPS,
+    bars,
+    counts,
+    fares,
+    findings,
+    own_counts,
+    statements,
+    ten_findings,
+)
 from dpfair_lib.claims.papers import MATTER_MOST, NAMES, STATEMENTS
 
 
 def test_every_kind_is_counted_once():
-    assert sorted(kind for group in GROUPS.values() for kind in group) == sorted(KINDS)
+    assert sorted(kind for group in GROUPS.values() for kind in group) == sorted({*KINDS} - {"theorem"})
     assert counts([HOLDS, FAILS, FAILS]) == (
         "Of 3 examined entries 1 holds as printed, and 2 are false; 2 change a conclusion of their paper."
     )
     assert counts([FAILS]) == "Of 1 examined entries 1 is false; 1 changes a conclusion of their paper."
+
+
+def test_a_theorem_of_our_own_is_in_no_count_of_the_papers():
+    assert counts([HOLDS, FAILS, OURS]) == counts([HOLDS, FAILS])
+    assert bars([HOLDS, OURS, FAILS])._repr_html_() == bars([HOLDS, FAILS])._repr_html_()
+    every = every_statement()
+    assert repr(statements([*every, OURS])) == repr(statements(every))
+    said = own_counts([HOLDS, OURS, FAILS])
+    assert said.startswith("1 theorem of our own stands apart from them: no paper states such a theorem")
+    assert said.endswith("Their checks judged 1,234 cases and caught 3 of 3 planted faults.")
+    assert own_counts([OURS, OURS]).startswith("2 theorems of our own stand apart")
+    assert "(this book, A chapter, Result 2)" in repr(findings([OURS]))
 
 
 def test_a_finding_is_shown_with_its_place_its_number_and_its_reason():

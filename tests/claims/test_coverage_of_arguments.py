@@ -77,6 +77,7 @@ IMMATERIAL = {
     ("mpbt.thm-4.4", "radius"): ("noise", "the old name of noise_kind, which is varied"),
     ("mpbt.sensitivity", "solve"): ("loss linear", "the chapter has one loss, and no noise in the objective"),
     ("mpbt.figs-1-3", "scale"): ("kind", "the noise that was run"),
+    ("ours.grown-lists", "limit"): ("kind", "the theorem is about squared distances"),
     ("sk.sentences", "feasible"): (
         "fair",
         "both notions are asked for: functions of one name, which faults exchange",

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from shown_outcomes import theorem
 
 from dpfair_lib.claims import CLAIMS, Claim, judge
 from dpfair_lib.claims.display import badge, card, mark, source
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import FaultRun
 
+OURS = dataclasses.replace(theorem("ours.a"), faults={})
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 ALG_1 = judge(CLAIMS["isit.alg-1"], faults=True)
 
@@ -32,6 +34,14 @@ def test_a_card_has_at_most_four_rows_before_its_fold():
 def test_a_badge_leads_to_its_row_and_a_card_can_be_led_to():
     assert 'href="../notebooks/ledger.html#isit-alg-1"' in badge(ALG_1)._repr_html_()
     assert 'id="isit-alg-1"' in card(ALG_1)._repr_html_()
+
+
+def test_a_theorem_of_our_own_says_that_it_is_ours_and_changes_no_paper():
+    shown = card(OURS)
+    assert repr(badge(OURS)) == "ours.a: proved in this book"
+    assert "proved here: A chapter, Result 2: y_i ≤ z" in repr(shown)
+    assert "cannot be left out: the factor x_2 (it fails by 1/3)" in repr(shown)
+    assert not re.search("claimed|printed|what it changes", repr(shown))
 
 
 def test_a_kind_is_shown_only_if_the_run_confirms_it():

@@ -31,6 +31,19 @@ def test_every_claim_is_a_link_with_words_and_a_place_of_its_own():
     assert shown.count("dasharray") == sum(other not in claim.statement_uses for claim, other in links)
 
 
+def test_our_own_theorems_have_a_band_and_are_counted_apart():
+    claims = [
+        Claim("isit.a", "here", "a"),
+        Claim("ours.b", "A chapter, Result 1", "b", proof_uses=("isit.a",)),
+    ]
+    shown = claim_graph(Outcome(claim, None) for claim in claims)
+    assert repr(shown) == "Graph of 1 claims, 1 theorem of our own and the 1 links between them"
+    assert ">Ours</text>" in shown._repr_html_()
+    alone = claim_graph([Outcome(claims[0], None)])
+    assert repr(alone) == "Graph of 1 claims and the 0 links between them"
+    assert ">Ours</text>" not in alone._repr_html_()
+
+
 def test_words_are_escaped():
     shown = claim_graph([Outcome(Claim("isit.a", "here", "a < b & so on"), None)])._repr_html_()
     assert "a &lt; b &amp; so on" in shown

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from headline_numbers import unshown
 
-from dpfair_lib.claims import CLAIMS, Claim, judge
+from dpfair_lib.claims import CLAIMS, Claim, Erratum, judge
 from dpfair_lib.claims import claim as entry
 from dpfair_lib.claims.new import unwritten_lines
 from dpfair_lib.claims.report import as_row
@@ -153,6 +153,24 @@ def test_an_entry_that_is_not_of_the_ledger_s_form_is_refused():
             Claim("isit.x", "here", "x", **{"verdict": "holds", "check": max, field: "corect"})
     with pytest.raises(ValueError, match=r"claim_id: no entry 'isit\.nothing'.*isit\.prop-1"):
         entry("isit.nothing")
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "fields", "said"),
+    [
+        ("isit.x", {"kind": "theorem"}, "expected it of ids ours"),
+        ("ours.x", {"kind": "as-printed"}, "expected 'theorem' of our own theorem"),
+        ("ours.x", {"verdict": "corrected", "check": max}, "expected 'holds' of our own theorem"),
+        ("ours.x", {"impact": "none"}, "no paper prints our theorem"),
+        ("ours.x", {"because": "So."}, "no paper prints our theorem"),
+        ("ours.x", {"shown_by": "size"}, "no paper prints our theorem"),
+        ("ours.x", {"witness": "At {x}."}, "no paper prints our theorem"),
+        ("ours.x", {"errata": (Erratum("p. 1", "4", "2"),)}, "no paper prints our theorem"),
+    ],
+)
+def test_a_theorem_of_our_own_cannot_be_entered_as_a_claim_of_a_paper(claim_id, fields, said):
+    with pytest.raises(ValueError, match=said):
+        Claim(claim_id, "here", "x", **fields)
 
 
 def test_a_headline_s_number_must_be_one_that_the_check_found():

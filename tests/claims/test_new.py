@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def repository(tmp_path):
     """The places that a new claim is entered in, copied."""
-    for name in ("_toc.yml", "dpfair_lib/claims/isit/__init__.py"):
+    for name in ("_toc.yml", "dpfair_lib/claims/isit/__init__.py", "dpfair_lib/claims/ours/__init__.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
     return tmp_path
@@ -42,6 +42,25 @@ def test_a_new_claim_runs_at_once_and_says_where_to_write(repository):
         "entered the name in _toc.yml",
     ]
     assert f"Now replace each {UNWRITTEN} in the module and in the chapter" in said[4]
+
+
+def test_a_new_theorem_of_our_own_runs_at_once_and_has_no_printed_form(repository, monkeypatch):
+    assert "wrote dpfair_lib/claims/ours/result_9.py" in new_claim(repository, "ours.result-9")
+    text = (repository / "dpfair_lib/claims/ours/result_9.py").read_text()
+    scope = {}
+    exec(compile(text, "result_9", "exec"), scope)
+    outcome = judge(scope["CLAIM"], faults=True)
+    assert (scope["CLAIM"].kind, outcome.sound, len(outcome.faults)) == ("theorem", True, 2)
+    assert outcome.evidence.needed[0][0].startswith("the constant")
+    assert unmet(scope["CLAIM"], outcome.evidence) == []
+    assert not re.search("impact|because|printed|the source", text)
+    page = (repository / "notebooks/ours-result-9.md").read_text()
+    assert "- **Usual.**" in page
+    assert "Printed" not in page
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import prose
+
+    assert prose.complaints("ours-result-9", prose.read(page.replace(UNWRITTEN, "Something"))) == []
 
 
 def test_a_new_claim_in_an_existing_chapter_leaves_the_book_as_it_is(repository):

@@ -48,6 +48,11 @@ def test_rows_and_tables():
     table = as_table([*two, unexamined])
     assert "\n1 claim: 1 corrected" in as_table(two[:1])
     assert "3 claims: 1 corrected, 1 holds, 1 not yet examined" in table
+    own = judge(Claim("ours.y", "A chapter, Result 1", "something"))
+    assert (
+        "\n3 claims: 1 corrected, 1 holds, 1 not yet examined\n1 theorem of our own: 1 not yet examined"
+    ) in as_table([*two, unexamined, own])
+    assert as_table([own, own]).endswith("\n\n2 theorems of our own: 2 not yet examined")
     assert f"{planted} of {planted}" in table
     assert "seconds" not in table
     assert "stored 0123abcd" in as_table(

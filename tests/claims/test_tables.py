@@ -4,13 +4,13 @@ import dataclasses
 import re
 from fractions import Fraction
 
-from shown_outcomes import FAILS, HOLDS, outcome
+from shown_outcomes import FAILS, HOLDS, OURS, outcome
 
 from dpfair_lib.claims import Claim
 from dpfair_lib.claims.evidence import Evidence
 from dpfair_lib.claims.kinds import WORDS
 from dpfair_lib.claims.ledger import Outcome
-from dpfair_lib.claims.tables import by_importance, ledger_table, refuted, witnesses
+from dpfair_lib.claims.tables import by_importance, ledger_table, own_table, refuted, witnesses
 
 
 def test_the_ledger_has_a_row_for_each_claim_and_filters():
@@ -22,6 +22,21 @@ def test_the_ledger_has_a_row_for_each_claim_and_filters():
     assert "x<sub>i</sub> ≤ y" in shown
     assert "ε = 1/2" in shown
     assert f'<option value="replaced">{WORDS["replaced"]}</option>' in shown
+
+
+def test_our_own_theorems_have_a_table_of_their_own_and_no_row_that_a_filter_reaches():
+    papers = [HOLDS, FAILS]
+    assert ledger_table([HOLDS, OURS, FAILS])._repr_html_() == ledger_table(papers)._repr_html_()
+    assert witnesses([OURS, *papers])._repr_html_() == witnesses(papers)._repr_html_()
+    assert refuted([OURS, *papers])._repr_html_() == refuted(papers)._repr_html_()
+    shown = own_table([HOLDS, OURS, FAILS])._repr_html_()
+    assert re.findall(r'<tr id="([^"]+)">', shown) == ["ours-a"]
+    assert "data-paper" not in shown
+    assert "select" not in shown
+    for words in ("this book, A chapter, Result 2", "y<sub>i</sub> ≤ z", "Less is &lt;enough&gt;.", "Not sharp.",
+                  "Cannot be left out: the factor x<sub>2</sub> (it fails by 1/3).", "proved in this book",
+                  "1,234 cases; 3 of 3 planted faults caught"):  # fmt: skip
+        assert words in shown, words
 
 
 def test_a_witness_is_shown_with_its_slack():

@@ -1,0 +1,8 @@
+"""Entries of the ledger: theorems that this book states and proves itself; no claim of a paper."""
+
+ORDER = (
+    "seen-rows",
+    "gaussian-distance",
+    "grown-lists",
+)  # fmt: skip
+"""Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
