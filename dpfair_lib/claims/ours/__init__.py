@@ -4,5 +4,9 @@ ORDER = (
     "seen-rows",
     "gaussian-distance",
     "grown-lists",
+    "least-change",
+    "opportunity-change",
+    "group-unknown",
+    "both-notions",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

@@ -25,7 +25,7 @@ def check(
     error: Callable[..., Any] = least_error_together,
     search: Search,
 ) -> Evidence:
-    """Judge both bounds for every choice of rates on a grid, at the gaps that these rates have; and where they are met."""
+    """Judge both bounds at every choice of rates on a grid, at the gaps that these have; and where they are met."""
     _every_choice(informativeness, error, search)
     _attained(informativeness, error, search)
     return search.evidence()
@@ -66,7 +66,7 @@ def _every_choice(informativeness: Callable[..., Any], error: Callable[..., Any]
 
 @once
 def _attained(informativeness: Callable[..., Any], error: Callable[..., Any], search: Search) -> None:
-    """The extreme groups of three have exactly the bound where there is room; exact notions leave the error of constants."""
+    """The extreme groups of three attain the bound where there is room; exact notions leave the error of constants."""
     search.part("attained")
     eighths = [Fraction(i, 8) for i in range(9)]
     for low, high in itertools.combinations(eighths, 2):
@@ -132,17 +132,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.both-notions",
-    where="Result 5",
-    statement="Let base rates be π, and let a classifier have selection rates within γₚ, and true and false positive rates within γₒ. "
-    "Then |TPR − FPR| in a group is at most (γₚ + γₒ)/d, where d is the largest distance of its base rate from another group's. "
-    "Its error there is at least min(π, 1 − π) · (1 − that bound), if the bound is below 1.",
+    where="Any number of groups, Result 6",
+    statement="Let base rates be π, and let a classifier have selection rates within γₚ, and true and false "
+    "positive rates within γₒ. Then |TPR − FPR| in a group is at most (γₚ + γₒ)/d, where d is the largest "
+    "distance of its base rate from another group's. Its error there is at least min(π, 1 − π) · (1 − "
+    "that bound), if the bound is below 1.",
     verdict="holds",
-    finding="Proved, and compared with every choice of rates on a grid. The groups of lowest and highest base rate attain it together wherever the bound plus γₒ is at most 1. "
-    "With exact notions and different base rates nothing is left but the error of one answer for each group.",
-    headline="Parity and equalized odds together leave a classifier at most (γₚ + γₒ)/d of its power to tell labels apart.",
-    kind="as-printed",
-    impact="none",
-    because="The theorem is this book's own, so no paper rests on it.",
+    finding="Proved, and compared with every choice of rates on a grid. The groups of lowest and highest base "
+    "rate attain it together wherever the bound plus γₒ is at most 1. With exact notions and different "
+    "base rates nothing is left but the error of one answer for each group.",
+    headline="Parity and equalized odds together leave a classifier at most (γₚ + γₒ)/d of its power to tell "
+    "labels apart.",
+    kind="theorem",
     chapter="several-groups",
     check=check,
     faults=FAULTS,

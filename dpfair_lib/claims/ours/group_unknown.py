@@ -100,13 +100,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "γ forgotten": {
         "least": lambda rates, gap, gamma, weights=None: least_blind_change(rates, gap, 0 * gamma, weights)
     },
-    "weights forgotten": {
-        "least": lambda rates, gap, gamma, weights=None: least_blind_change(rates, gap, gamma)
-    },
+    "weights forgotten": {"least": lambda rates, gap, gamma, *_: least_blind_change(rates, gap, gamma)},
     "the gap forgotten": {
-        "least": lambda rates, gap, gamma, weights=None: least_blind_change(
-            rates, max(rates) - min(rates), gamma, weights
-        )
+        "least": lambda rates, _, *rest: least_blind_change(rates, max(rates) - min(rates), *rest)
     },
     "the labels exchanged": {
         "least": lambda *case: GroupBlindRule(
@@ -120,16 +116,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.group-unknown",
-    where="Result 4",
-    statement="Let a rule see the old label and not the group. Let Δ be the gap of a notion before, over all rates that it wants equal. "
-    "The least Σ w P(change) with a gap of at most γ is max(1 − γ/Δ, 0) · min(Σ wα, Σ w(1 − α)), for selection rates α.",
+    where="Any number of groups, Result 5",
+    statement="Let a rule see the old label and not the group. Let Δ be the gap of a notion before, over all rates "
+    "that it wants equal. The least Σ w P(change) with a gap of at most γ is max(1 − γ/Δ, 0) · min(Σ wα, "
+    "Σ w(1 − α)), for selection rates α.",
     verdict="holds",
-    finding="Proved, and compared with every rule in twentieths. All notions have this one form, because such a rule scales all "
-    "differences of rates alike. Where nothing but the old label is seen and γ = 0, the rule answers everybody alike.",
+    finding="Proved, and compared with every rule in twentieths. All notions have this one form, because such a "
+    "rule scales all differences of rates alike. Where nothing but the old label is seen and γ = 0, the "
+    "rule answers everybody alike.",
     headline="Without the group, equal rates from the old label alone mean one answer for everybody.",
-    kind="as-printed",
-    impact="none",
-    because="The theorem is this book's own, so no paper rests on it.",
+    kind="theorem",
     chapter="several-groups",
     check=check,
     faults=FAULTS,

@@ -41,10 +41,7 @@ def _every_rule(best: Callable[..., Band], curve: Callable[..., Any], search: Se
     cases = 0
     for groups, weights, step in _universe():
         curves = [curve(Fraction(g.rate, 4), Fraction(w)) for g, w in zip(groups, weights, strict=True)]
-        cases += judge_groups(
-            groups, weights, lambda gamma, c=curves: best(c, gamma), lambda band, at, start, c=curves: band.rate(c[at], start),
-            step, search,
-        )  # fmt: skip
+        cases += judge_groups(groups, weights, curves, best, step, search)
     search.fact("rules", cases, "joint rules of all groups that were compared")
 
 
@@ -156,7 +153,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "every group of the same weight": {"curve": lambda rate, weight=1: change_curve(rate, 1 + 0 * weight)},
     "the two extreme groups alone": {"total": _farthest_pair},
     "γ for all pairs together": {"total": _without_pairs},
-    "weights forgotten": {"total": lambda rates, gamma, weights=None: least_total_change(rates, gamma)},
+    "weights forgotten": {"total": lambda rates, gamma, *_: least_total_change(rates, gamma)},
     "γ forgotten": {
         "total": lambda rates, gamma, weights=None: least_total_change(rates, 0 * gamma, weights)
     },
@@ -170,17 +167,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.least-change",
-    where="Result 2",
-    statement="Let k groups have selection rates α₍₁₎ ≤ … ≤ α₍ₖ₎. The least sum of the groups' change rates with which "
-    "all selection rates are within γ is Σ max(α₍ₖ₊₁₋ᵢ₎ − α₍ᵢ₎ − γ, 0), i ≤ k/2. A classifier attains it exactly if its rates are "
-    "the old ones moved into one of the best bands, and nobody in a group is changed the other way.",
+    where="Any number of groups, Result 2",
+    statement="Let k groups have selection rates α₍₁₎ ≤ … ≤ α₍ₖ₎. The least sum of the groups' change rates with "
+    "which all selection rates are within γ is Σ max(α₍ₖ₊₁₋ᵢ₎ − α₍ᵢ₎ − γ, 0), i ≤ k/2. A classifier "
+    "attains it exactly if its rates are the old ones moved into one of the best bands, and nobody in a "
+    "group is changed the other way.",
     verdict="holds",
-    finding="Proved, and compared with every rule of up to three groups. For γ = 0 the common rate is a median of the rates, "
-    "not their mean; with an odd number of groups the middle one is not changed at all. With weights it is a weighted median.",
-    headline="Equal rates cost least at a median of the groups' rates; the least change is a sum over pairs of groups.",
-    kind="as-printed",
-    impact="none",
-    because="The theorem is this book's own, so no paper rests on it.",
+    finding="Proved, and compared with every rule of up to three groups. For γ = 0 the common rate is a median of "
+    "the rates, not their mean; with an odd number of groups the middle one is not changed at all. With "
+    "weights it is a weighted median.",
+    headline="Equal rates cost least at a median of the groups' rates; the least change is a sum over pairs of "
+    "groups.",
+    kind="theorem",
     chapter="several-groups",
     check=check,
     faults=FAULTS,

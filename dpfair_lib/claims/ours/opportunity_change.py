@@ -16,6 +16,7 @@ from dpfair_lib.claims.shared.band_universe import OPPORTUNITY, Group, judge_gro
 from dpfair_lib.postprocessing.bands import Band, cheapest_band, opportunity_curve
 from dpfair_lib.postprocessing.curves import Curve
 
+WEIGHTS = [(1, 1), (1, 3), (2, 1)]
 HALVES = [group for group in OPPORTUNITY if group.rate % 2 == 0]
 
 
@@ -40,17 +41,14 @@ def _every_rule(curve: Callable[..., Curve], best: Callable[..., Band], search: 
             curve(Fraction(g.rate, 4), Fraction(g.selected, 4), Fraction(w))
             for g, w in zip(groups, weights, strict=True)
         ]
-        cases += judge_groups(
-            groups, weights, lambda gamma, c=curves: best(c, gamma), lambda band, at, start, c=curves: band.rate(c[at], start),
-            step, search,
-        )  # fmt: skip
+        cases += judge_groups(groups, weights, curves, best, step, search)
     search.fact("rules", cases, "joint rules of all groups that were compared")
 
 
 def _universe() -> list[tuple[Sequence[Group], Sequence[int], int]]:
     pairs = itertools.combinations_with_replacement(OPPORTUNITY, 2)
     return [
-        *((groups, weights, 1) for groups, weights in zip(pairs, itertools.cycle([(1, 1), (1, 3), (2, 1)]))),  # noqa: B905
+        *((groups, WEIGHTS[at % 3], 1) for at, groups in enumerate(pairs)),
         *((groups, (1, 2, 1), 2) for groups in itertools.combinations_with_replacement(HALVES, 3)),
     ]
 
@@ -131,18 +129,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.opportunity-change",
-    where="Result 3",
-    statement="Let group a have the true positive rate T and the selection rate s. A rule that sees the group and the old label needs at "
-    "least s·d/T of the group's people to lower T by d, and (1 − s)·d/(1 − T) to raise it. The least Σ w P(change) with which all true "
-    "positive rates are within γ is ∫ min(F(t), G(t + γ)) dt, where F sums w(1 − s)/(1 − T) over T ≤ t and G sums ws/T over T ≥ t.",
+    where="Any number of groups, Result 3",
+    statement="Let group a have the true positive rate T and the selection rate s. A rule that sees the group and "
+    "the old label needs at least s·d/T of the group's people to lower T by d, and (1 − s)·d/(1 − T) to "
+    "raise it. The least Σ w P(change) with which all true positive rates are within γ is ∫ min(F(t), G(t "
+    "+ γ)) dt, where F sums w(1 − s)/(1 − T) over T ≤ t and G sums ws/T over T ≥ t.",
     verdict="holds",
-    finding="Proved, and compared with every rule of two and of three groups and with linear programs. The true label is not known "
-    "at prediction, so people of true label 0 are changed as well; the best common rate is a weighted median whose weights differ "
-    "upwards and downwards.",
-    headline="Equal opportunity has a closed least change too; it also changes people whom the notion does not speak of.",
-    kind="as-printed",
-    impact="none",
-    because="The theorem is this book's own, so no paper rests on it.",
+    finding="Proved, and compared with every rule of two and of three groups and with linear programs. The true "
+    "label is not known at prediction, so people of true label 0 are changed as well; the best common "
+    "rate is a weighted median whose weights differ upwards and downwards.",
+    headline="Equal opportunity has a closed least change too; it also changes people whom the notion does not "
+    "speak of.",
+    kind="theorem",
     chapter="several-groups",
     check=check,
     faults=FAULTS,

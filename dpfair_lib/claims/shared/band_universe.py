@@ -2,8 +2,8 @@
 
 A group has a rate T of its own, in quarters, and a share s of people with the old label 1, in quarters. A rule gives
 the new label 1 with probability q₀ to the old label 0, and q₁ to the old label 1; both in quarters or in halves. Then
-the rate becomes (1 − T)q₀ + Tq₁, and (1 − s)q₀ + s(1 − q₁) of the group change. For selection rates T = s; for true positive rates T is
-the rate among people of true label 1.
+the rate becomes (1 − T)q₀ + Tq₁, and (1 − s)q₀ + s(1 − q₁) of the group change. For selection rates T = s; for true
+positive rates T is the rate among people of true label 1.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpfair_lib.claims.search import Search
 from dpfair_lib.postprocessing.bands import Band
+from dpfair_lib.postprocessing.curves import Curve
 
 UNIT = 16
 RULES = {step: np.array(list(itertools.product(range(0, 5, step), repeat=2))) for step in (1, 2)}  # q₀, q₁
@@ -77,8 +78,8 @@ def every_rule(
 def judge_groups(
     groups: Sequence[Group],
     weights: Sequence[int],
-    solve: Callable[[Fraction], Band],
-    place: Callable[[Band, int, Fraction], Any],
+    curves: Sequence[Curve],
+    best: Callable[..., Band],
     step: int,
     search: Search,
 ) -> int:
@@ -88,10 +89,10 @@ def judge_groups(
     ----------
     groups, weights : sequence
         The groups, and the weight of each one's changes.
-    solve : callable
-        γ ↦ the best bands.
-    place : callable
-        (band, group's number, lower end) ↦ the group's rate in this band.
+    curves : sequence of Curve
+        What each group's rates cost.
+    best : callable
+        (curves, γ) ↦ the best bands.
     step : {1, 2}
         Whether q₀ and q₁ go in quarters or in halves.
     search : Search
@@ -113,20 +114,20 @@ def judge_groups(
     cheapest = np.minimum.accumulate(cheapest)  # of all rules of at most this gap
     for gap in range(0, UNIT + 1, 2):
         gamma = Fraction(gap, UNIT)
-        band = solve(gamma)
+        band = best(curves, gamma)
         search.observe(cheapest[gap] - UNIT * band.cost, case | {"γ": gamma})  # no rule costs less
         # and those that cost no more have the rates of one of the best bands, and change one way only
         best = (gaps <= gap) & (costs == UNIT * band.cost)
         starts = np.minimum(rates[best].min(axis=1), UNIT - gap)
         for start in np.unique(starts):
-            wanted = [UNIT * place(band, at, Fraction(int(start), UNIT)) for at in range(len(groups))]
+            wanted = [UNIT * band.rate(curve, Fraction(int(start), UNIT)) for curve in curves]
             same = (rates[best][starts == start] == np.array(wanted, dtype=object)).all(axis=1)
             search.observe(
                 int((same & one_way[best][starts == start]).sum()) - len(same), case | {"γ": gamma}
             )
         ends = [Fraction(t, UNIT) for t in range(0, UNIT - gap + 1, 2)]
         for start in ends:
-            placed = [place(band, at, start) for at in range(len(groups))]
+            placed = [band.rate(curve, start) for curve in curves]
             spent = sum(
                 weight * least_change(group, rate)
                 for weight, group, rate in zip(weights, groups, placed, strict=True)
