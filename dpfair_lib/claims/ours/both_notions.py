@@ -28,6 +28,15 @@ def check(
     """Judge both bounds at every choice of rates on a grid, at the gaps that these have; and where they are met."""
     _every_choice(informativeness, error, search)
     _attained(informativeness, error, search)
+    gaps, base = (Fraction(1, 16), Fraction(1, 16)), (Fraction(1, 4), Fraction(3, 4))
+    whole = largest_informativeness(base, *gaps)[0]  # attained
+    less = largest_informativeness(base, gaps[0], gaps[1] / 2)[0]
+    search.needs(
+        "the gap of equalized odds: with half of it", slack=less - whole, case={"base": base, "gaps": gaps}
+    )
+    search.needs(
+        "that base rates differ", slack=Fraction(0) - 1, case={"base": (Fraction(1, 2),) * 2, "gaps": 0}
+    )
     return search.evidence()
 
 

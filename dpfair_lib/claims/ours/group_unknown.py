@@ -24,6 +24,10 @@ def check(*, least: Callable[..., GroupBlindRule] = least_blind_change, search: 
     """Judge the closed form against every rule on a grid, for all notions, and the rule that attains it."""
     _every_rule(least, search)
     _attained(least, search)
+    rates = (Fraction(1, 5), Fraction(3, 5))
+    known = least_total_change(rates, Fraction(0))
+    blind = least_blind_change(rates, Fraction(2, 5), Fraction(0)).cost
+    search.needs("that the group is not known", slack=known - blind, case={"rates": rates, "γ": 0})
     return search.evidence()
 
 

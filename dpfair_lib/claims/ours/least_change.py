@@ -31,6 +31,13 @@ def check(
     _pairs(total, search)
     _weighted(total, search)
     _floats(total, best, curve, search)
+    rates = (Fraction(0), Fraction(0), Fraction(1))
+    at_the_mean = _of_band(rates, [1] * 3, Fraction(0), Fraction(1, 3))
+    search.needs(
+        "a median: at the mean rate",
+        slack=least_total_change(rates, Fraction(0)) - at_the_mean,
+        case={"rates": rates},
+    )
     return search.evidence()
 
 
@@ -42,6 +49,10 @@ def _every_rule(best: Callable[..., Band], curve: Callable[..., Any], search: Se
     for groups, weights, step in _universe():
         curves = [curve(Fraction(g.rate, 4), Fraction(w)) for g, w in zip(groups, weights, strict=True)]
         cases += judge_groups(groups, weights, curves, best, step, search)
+    search.exhausts(
+        "two and three groups of rates in quarters, three sets of weights, γ in eighths",
+        cases=(25 + 35) * 3 * 9,
+    )
     search.fact("rules", cases, "joint rules of all groups that were compared")
 
 

@@ -29,6 +29,13 @@ def check(
     """Judge the closed form and all best bands against every rule that sees group and old label."""
     _every_rule(curve, best, search)
     _programs(curve, best, search)
+    half = Fraction(1, 2)  # of the group is selected, has the true label 1, and both
+    blind = opportunity_curve(half, half).cost(half / 2)
+    search.needs(
+        "that the true label is not seen",
+        slack=half * half / 2 - blind,
+        case={"T": half, "s": half, "d": half / 2},
+    )
     return search.evidence()
 
 
@@ -42,6 +49,9 @@ def _every_rule(curve: Callable[..., Curve], best: Callable[..., Band], search: 
             for g, w in zip(groups, weights, strict=True)
         ]
         cases += judge_groups(groups, weights, curves, best, step, search)
+    search.exhausts(
+        "two groups in quarters, three in halves, with weights, γ in eighths", cases=(153 + 286) * 9
+    )
     search.fact("rules", cases, "joint rules of all groups that were compared")
 
 

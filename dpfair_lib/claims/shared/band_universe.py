@@ -117,13 +117,13 @@ def judge_groups(
         band = best(curves, gamma)
         search.observe(cheapest[gap] - UNIT * band.cost, case | {"γ": gamma})  # no rule costs less
         # and those that cost no more have the rates of one of the best bands, and change one way only
-        best = (gaps <= gap) & (costs == UNIT * band.cost)
-        starts = np.minimum(rates[best].min(axis=1), UNIT - gap)
+        cheap = (gaps <= gap) & (costs == UNIT * band.cost)
+        starts = np.minimum(rates[cheap].min(axis=1), UNIT - gap)
         for start in np.unique(starts):
             wanted = [UNIT * band.rate(curve, Fraction(int(start), UNIT)) for curve in curves]
-            same = (rates[best][starts == start] == np.array(wanted, dtype=object)).all(axis=1)
+            same = (rates[cheap][starts == start] == np.array(wanted, dtype=object)).all(axis=1)
             search.observe(
-                int((same & one_way[best][starts == start]).sum()) - len(same), case | {"γ": gamma}
+                int((same & one_way[cheap][starts == start]).sum()) - len(same), case | {"γ": gamma}
             )
         ends = [Fraction(t, UNIT) for t in range(0, UNIT - gap + 1, 2)]
         for start in ends:
