@@ -43,7 +43,9 @@ class Band(NamedTuple):
         return (self.lowest + self.highest) / 2
 
     def rate(self, curve: Curve, start: Any) -> Any:
-        """Return a group's cheapest rate in the band [start, start + γ]."""
+        """Return a group's cheapest rate in the band [start, start + γ]; an array of rates for an array of starts."""
+        if np.ndim(start):
+            return np.clip(curve.best_rate, start, start + self.gamma)
         return min(max(curve.best_rate, start), start + self.gamma)
 
 
@@ -78,7 +80,7 @@ def cheapest_band(curves: Sequence[Curve], gamma: Any) -> Band:
     below = _sums(rise_at, rise, knots[:-1])
     above = -_sums(fall_at - gamma, fall, knots[:-1])
     lengths = np.diff(knots)
-    slack = 0 if knots.dtype == object else EQUAL_SLOPES * max(1.0, float(abs(rise).sum() + abs(fall).sum()))
+    slack = 0 if knots.dtype == object else EQUAL_SLOPES * float(abs(rise).sum() + abs(fall).sum())
     first = int(np.count_nonzero(below - above < -slack))
     last = int(np.count_nonzero(below - above <= slack))
     cost = least + (np.minimum(below, above) * lengths).sum()
