@@ -4,5 +4,7 @@ ORDER = (
     "seen-rows",
     "gaussian-distance",
     "grown-lists",
+    "objective-gaussian",
+    "objective-pure",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
