@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_vector
+from dpfair_lib._validation import as_columns, as_vector
 
 _WORDS = {2: "two"}
 
@@ -77,7 +77,7 @@ def places(values: Any, known: Sequence[Any], name: str, *, of: str = "group", w
 
     Parameters
     ----------
-    values : array of shape (n,)
+    values : array of shape (n,), or (n, c) where labels are tuples
         One for each row.
     known : sequence
         The labels, distinct.
@@ -98,19 +98,36 @@ def places(values: Any, known: Sequence[Any], name: str, *, of: str = "group", w
     ValueError
         If a value is missing, or none of the labels; the first is named, with its position.
     """
-    import pandas as pd
-
-    array = as_vector(values, name)
-    found, distinct = pd.factorize(array)
+    several = any(isinstance(label, tuple) for label in known)
+    found, distinct = _numbered(as_columns(values, name) if several else [as_vector(values, name)])
     place = {label: at for at, label in enumerate(known)}
     # a missing value has the number −1, and so the last entry
-    codes = np.array([*(place.get(value, -1) for value in distinct.tolist()), -1], dtype=np.int64)[found]
+    codes = np.array([*(place.get(value, -1) for value in distinct), -1], dtype=np.int64)[found]
     if (codes < 0).any():
         at = int(np.argmax(codes < 0))
         if found[at] < 0:
             raise ValueError(
                 f"{name}: found a missing value{where} at position {at}, expected a {of or 'label'} for every row"
             )
-        stranger = f"{of} {array[at : at + 1].tolist()[0]!r}".strip()
+        stranger = f"{of} {distinct[found[at]]!r}".strip()
         raise ValueError(f"{name}: found {stranger}{where} at position {at}, expected one of {list(known)}")
     return codes
+
+
+def _numbered(columns: list[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
+    """Return each row's number, −1 where a value is missing, and the distinct rows; those of one column as values."""
+    import pandas as pd
+
+    if len(columns) == 1:
+        numbers, found = pd.factorize(columns[0])
+        return numbers, found.tolist()
+    numbers = np.zeros(len(columns[0]), dtype=np.int64)
+    missing = numbers < 0
+    distinct: list[tuple[Any, ...]] = [()]
+    for column in columns:
+        own, found = pd.factorize(column)
+        missing |= own < 0
+        labels = found.tolist() or [None]  # all are missing
+        numbers, pairs = pd.factorize(numbers * len(labels) + np.maximum(own, 0))
+        distinct = [(*distinct[pair // len(labels)], labels[pair % len(labels)]) for pair in pairs.tolist()]
+    return np.where(missing, -1, numbers), distinct

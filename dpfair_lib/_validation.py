@@ -6,6 +6,7 @@ Each raises `ValueError` that says which argument, what was found, and what was 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -74,8 +75,55 @@ def as_binary(values: Any, name: str) -> np.ndarray:
     return array.astype(np.int64)
 
 
+def as_columns(values: Any, name: str) -> list[np.ndarray]:
+    """Return a table's columns, or the one of 1-D input; tuples of two entries or more are rows of a table."""
+    if hasattr(values, "iloc") and np.ndim(values) == 2:
+        # column by column: the array of a mixed table would turn numbers into other ones
+        columns = [as_vector(values.iloc[:, at], name) for at in range(values.shape[1])]
+        return columns or [as_vector(values, name)]
+    if isinstance(values, Sequence) and len(values) and isinstance(values[0], tuple | list):
+        array = _of_rows(values, name)
+    else:
+        array = values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+        if array.ndim == 1 and array.size and isinstance(array[0], tuple) and len(array[0]) > 1:
+            array = _of_rows(array.tolist(), name)
+    return list(array.T) if array.ndim == 2 and array.size else [as_vector(array, name)]
+
+
+def _of_rows(rows: Sequence[Any], name: str) -> np.ndarray:
+    """Return rows as an array of objects: NumPy would turn a row of "a" and 1 into two strings."""
+    lengths = sorted({np.size(row) for row in rows})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"{name}: found rows of {lengths[0]} and of {lengths[-1]} entries, expected one length"
+        )
+    array = np.empty((len(rows), lengths[0]), dtype=object)
+    array[:] = [list(row) for row in rows]
+    return array
+
+
 def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct group labels in sorted order, and each row's index into them."""
+    """Return the distinct groups in sorted order, and each row's index into them.
+
+    Of several columns, a group is the tuple of a row's values; only those that occur are returned.
+    """
+    columns = as_columns(values, name)
+    if len(columns) == 1:
+        return as_levels(columns[0], name)
+    groups: list[tuple[Any, ...]] = [()]
+    codes = np.zeros(len(columns[0]), dtype=np.int64)
+    for at, column in enumerate(columns):
+        levels, own = as_levels(column, f"{name}, column {at}")
+        pairs, codes = np.unique(codes * len(levels) + own, return_inverse=True)
+        labels = levels.tolist()
+        groups = [(*groups[pair // len(labels)], labels[pair % len(labels)]) for pair in pairs.tolist()]
+    found = np.empty(len(groups), dtype=object)
+    found[:] = groups
+    return found, codes
+
+
+def as_levels(values: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels of one column in sorted order, and each row's index into them."""
     array = as_vector(values, name)
     if array.dtype.kind in "biu":
         levels, codes = np.unique(array, return_inverse=True)

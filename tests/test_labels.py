@@ -63,6 +63,23 @@ def test_a_label_that_nobody_has_keeps_its_place():
         places([2], [0, 1], "y", of="", where=" of x")
 
 
+def test_tuples_are_the_rows_of_a_table():
+    known = [("b", 1), ("a", 0), ("a", 1)]
+    rows = [("a", 1), ("b", 1), ("a", 0), ("a", 1)]
+    for table in (rows, pd.DataFrame(rows), pd.Series(rows), np.array(rows, dtype=object)):
+        assert places(table, known, "g").tolist() == [known.index(row) for row in rows]
+    for strange, message in [
+        ([("a", 1), ("b", 0)], r"g: found group \('b', 0\) at position 1, expected one of \[\('b', 1\)"),
+        ([("a", 1), ("a", None)], "g: found a missing value at position 1"),
+        (pd.DataFrame([("a", 1, 2)]), r"g: found group \('a', 1, 2\)"),
+        (["a", "b"], "g: found group 'a' at position 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            places(strange, known, "g")
+    with pytest.raises(ValueError, match=r"g: found shape \(1, 2\), expected a 1-D array"):
+        places([("a", 1)], ["a", "b"], "g")
+
+
 @pytest.mark.parametrize("given", [["b", "a"], ("b", "a"), np.array(["b", "a"]), pd.Index(["b", "a"])])
 def test_declared_labels_are_a_list_in_its_order_or_sorted(given):
     assert declared_labels(given, "groups") == ["b", "a"]

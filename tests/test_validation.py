@@ -57,6 +57,62 @@ def test_groups_that_cannot_be_ordered_are_refused(values, found):
         validation.as_groups(np.array(values, dtype=object))
 
 
+TABLES = {
+    "table": lambda a, b: pd.DataFrame({"race": a, "sex": b}, index=range(5, 5 + len(a))),
+    "categories": lambda a, b: pd.DataFrame({"race": pd.Categorical(a), "sex": b}),
+    "objects": lambda a, b: np.array([a, b], dtype=object).T,
+    "rows": lambda a, b: [[one, other] for one, other in zip(a, b, strict=True)],
+    "tuples": lambda a, b: list(zip(a, b, strict=True)),
+    "index": lambda a, b: pd.MultiIndex.from_arrays([a, b]),
+    "series": lambda a, b: pd.Series(list(zip(a, b, strict=True))),
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_of_several_columns_a_group_is_the_tuple_of_the_values(form):
+    rng = np.random.default_rng(0)
+    race, sex = rng.choice(["b", "a", "c"], 40).tolist(), rng.integers(0, 2, 40).tolist()
+    race[:2], sex[:2] = ["d", "a"], [7, 7]  # ("a", 7) and ("d", 7) alone have the 7
+    levels, codes = validation.as_groups(TABLES[form](race, sex))
+    rows = list(zip(race, sex, strict=True))
+    assert levels.tolist() == sorted(set(rows))
+    assert all(type(sex) is int for _, sex in levels.tolist())
+    assert [levels[code] for code in codes] == rows
+    assert validation.as_groups(levels[codes])[0].tolist() == levels.tolist()
+
+
+def test_many_columns_do_not_overflow():
+    table = np.arange(20 * 400).reshape(20, 400) % 397
+    levels, codes = validation.as_groups(table)
+    assert [levels[code] for code in codes] == [tuple(row) for row in table.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([("a", 1), ("b", None)], "sensitive_features, column 1: found a missing value at position 1"),
+        (
+            pd.DataFrame({"a": [np.nan, 1], "b": [1, 2]}),
+            "sensitive_features, column 0: found a missing value",
+        ),
+        ([("a", 1), (2, 1)], "sensitive_features, column 0: found labels of the types int, str"),
+        ([("a", 1), ("b",)], "sensitive_features: found rows of 1 and of 2 entries, expected one length"),
+        (pd.Series([("a", 1), "b"]), "sensitive_features: found rows of 1 and of 2 entries"),
+        (np.zeros((0, 2)), r"sensitive_features: found shape \(0, 2\)"),
+        (pd.DataFrame(index=[0, 1]), r"sensitive_features: found shape \(2, 0\)"),
+        (np.zeros((2, 2, 2)), r"sensitive_features: found shape \(2, 2, 2\)"),
+    ],
+)
+def test_what_is_no_table_of_groups_is_refused(values, found):
+    with pytest.raises(ValueError, match=found):
+        validation.as_groups(values)
+
+
+def test_labels_of_one_column_are_no_table():
+    with pytest.raises(ValueError, match=r"y: found shape \(2, 2\), expected a 1-D array"):
+        validation.as_levels(np.ones((2, 2)), "y")
+
+
 def test_rows_belong_together_by_length_and_by_label():
     validation.check_lengths(X=[1, 2], y=[1, 2], group=None)
     with pytest.raises(

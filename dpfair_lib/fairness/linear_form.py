@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_groups, check_lengths
+from dpfair_lib._validation import as_groups, as_levels, check_lengths
 
 NOTIONS = ("equalized_odds", "equal_opportunity", "accuracy_parity", "demographic_parity", "accuracy")
 
@@ -146,7 +146,7 @@ def group_fairness(
     {'a': 0.25, 'b': -0.25}
     """
     labels, y, levels, a = _codes(y_true, sensitive_features)
-    predicted_labels, pred = as_groups(y_pred, "y_pred")
+    predicted_labels, pred = as_levels(y_pred, "y_pred")
     check_lengths(y_true=y, y_pred=pred)
     if (labels.dtype.kind in "biuf") != (predicted_labels.dtype.kind in "biuf"):
         raise ValueError(
@@ -266,7 +266,7 @@ def check_notion(notion: str) -> None:
 
 
 def _codes(y_true: Any, sensitive_features: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    labels, y = as_groups(y_true, "y_true")
+    labels, y = as_levels(y_true, "y_true")
     levels, a = as_groups(sensitive_features)
     check_lengths(y_true=y, sensitive_features=a)
     return labels, y, levels, a

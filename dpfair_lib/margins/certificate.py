@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_groups, as_single_rate, check_lengths
+from dpfair_lib._validation import as_groups, as_levels, as_single_rate, check_lengths
 from dpfair_lib.fairness.linear_form import (
     NOTIONS,
     check_notion,
@@ -164,7 +164,7 @@ def fairness_certificate(
     rho = margins(scores, y)
     _check_columns(plain_array(scores), notion)
     lipschitz = margin_lipschitz(X, binary=np.ndim(scores) == 1)
-    labels, label = as_groups(y, "y")
+    labels, label = as_levels(y, "y")
     levels, group = as_groups(sensitive_features)
     check_lengths(scores=rho, X=lipschitz, sensitive_features=group)
     cells = len(labels) * len(levels)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
-from dpfair_lib._validation import as_generator, as_groups, check_lengths
+from dpfair_lib._validation import as_generator, as_groups, as_levels, check_lengths
 from dpfair_lib.fairness.linear_form import check_notion, members
 from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certificate
 from dpfair_lib.margins.margins import margin_lipschitz, margins
@@ -90,7 +90,7 @@ def noise_certificate(
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     if reach == "markov":
-        parts = len(members(notion, len(as_groups(y, "y")[0]), len(as_groups(sensitive_features)[0])))
+        parts = len(members(notion, len(as_levels(y, "y")[0]), len(as_groups(sensitive_features)[0])))
         radius = markov_reach(sigma, zeta=zeta, slack=slack, groups=parts)
     elif reach == "simulated":
         radius = simulated_reach(X, sigma, zeta=zeta, draws=draws, rng=as_generator(rng, "rng"))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, positive
-from dpfair_lib._validation import as_groups, check_lengths
+from dpfair_lib._validation import as_groups, as_levels, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
 from dpfair_lib.margins.certificate import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
@@ -103,7 +103,7 @@ def private_certificate(
     half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
     relative = _total_margins(margins(scores, y), X)
     check_linear(plain_array(scores), plain_array(X))
-    labels, label = as_groups(y, "y")
+    labels, label = as_levels(y, "y")
     levels, group = as_groups(sensitive_features)
     check_lengths(scores=relative, sensitive_features=group)
     shape = (len(labels), len(levels))

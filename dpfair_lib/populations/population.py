@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_count, as_generator, as_groups, as_numbers, as_vector, check_lengths
+from dpfair_lib._validation import as_count, as_generator, as_levels, as_numbers, check_lengths
 
 Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
@@ -79,8 +79,8 @@ class Population:
 
     def __init__(self, prob: Any, x: Any, a: Any, y: Any) -> None:
         prob = as_numbers(prob, "prob")
-        points, at_x = as_groups(as_vector(x, "x"), "x")
-        groups, at_a = as_groups(as_vector(a, "a"), "a")
+        points, at_x = as_levels(x, "x")
+        groups, at_a = as_levels(a, "a")
         labels = as_numbers(y, "y")
         check_lengths(prob=prob, x=at_x, a=at_a, y=labels)
         if not np.isin(labels.astype(float), (0.0, 1.0)).all():
