@@ -4,6 +4,8 @@ ORDER = (
     "seen-rows",
     "gaussian-distance",
     "grown-lists",
+    "objective-gaussian",
+    "objective-pure",
     "least-change",
     "opportunity-change",
     "group-unknown",
