@@ -78,6 +78,7 @@ IMMATERIAL = {
     ("mpbt.sensitivity", "solve"): ("loss linear", "the chapter has one loss, and no noise in the objective"),
     ("mpbt.figs-1-3", "scale"): ("kind", "the noise that was run"),
     ("ours.grown-lists", "limit"): ("kind", "the theorem is about squared distances"),
+    ("ours.no-exchange", "sigma"): ("kind", "the exact calibration; the others add more noise"),
     ("sk.sentences", "feasible"): (
         "fair",
         "both notions are asked for: functions of one name, which faults exchange",

@@ -4,6 +4,7 @@ ORDER = (
     "seen-rows",
     "gaussian-distance",
     "grown-lists",
+    "no-exchange",
     "objective-gaussian",
     "objective-pure",
     "least-change",
