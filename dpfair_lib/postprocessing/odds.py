@@ -46,9 +46,8 @@ class Thresholds(NamedTuple):
         if_one, if_zero : ndarray of shape (levels,)
             What it costs to give the label 1, or 0, to everybody at the level.
         """
-        rates = [np.concatenate([[0.0], np.cumsum(kind[::-1]) / kind.sum()]) for kind in (zeros, ones)]
-        for rate in rates:
-            rate[-1] = 1.0  # but for rounding
+        reached = [np.concatenate([[0.0], np.cumsum(kind[::-1])]) for kind in (zeros, ones)]
+        rates = [rate / rate[-1] for rate in reached]
         return cls(*rates, if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])]))
 
     def rates(self, mixture: Sequence[tuple[int, float]]) -> tuple[float, float]:
