@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import one_of
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_binary, as_groups, as_numbers, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
@@ -176,6 +177,7 @@ class FairPostprocessor(RandomFlips):
         self.gamma = gamma
         self.objective = objective
 
+    @whole_or_not_at_all
     def fit(
         self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None, scores: Any = None,
         sample_weight: Any = None,

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from dpfair_lib import FairPostprocessor
+from dpfair_lib.central.flips import accuracy_by_rate, fit_flip_rule
 
 NOTIONS = ("demographic_parity", "equal_opportunity", "equalized_odds")
 OBJECTIVES = ("change_rates", "changes", "errors")
@@ -229,6 +230,34 @@ def test_two_groups_at_one_selection_rate_get_the_chances_of_the_source(seed):
         found = by_score.predict_proba(y_pred, sensitive_features=groups, scores=scores)[:, 1]
         assert np.allclose(found, old_chances(y_pred, scores, groups, target), atol=1e-12)
         assert by_score.target_rate_ == pytest.approx(target, abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_two_groups_get_the_rules_that_the_claim_on_theorem_2_checks(seed):
+    """On new rows too, between and beyond the scores of the fitted ones; and the same most accurate rate."""
+    rows = example(seed, k=2)
+    groups, y_pred, scores, y_true = (
+        rows[name] for name in ("sensitive_features", "y_pred", "scores", "y_true")
+    )
+    rng = np.random.default_rng(seed)
+    new = {
+        "y_pred": rng.integers(0, 2, 400),
+        "scores": rng.uniform(-3, 3, 400),
+        "sensitive_features": rng.integers(0, 2, 400),
+    }
+    ones = np.ones(len(groups))
+    for rate in ("midpoint", "accuracy"):
+        fair = FairPostprocessor(rate).fit(y_pred, y_true, sensitive_features=groups, scores=scores)
+        for group in (0, 1):
+            own, at = groups == group, new["sensitive_features"] == group
+            rule = fit_flip_rule(y_pred[own], scores[own], ones[own], fair.target_rate_)
+            expected = rule.positive_probability(new["y_pred"][at], new["scores"][at])
+            if abs(fair.rates_[group] - fair.target_rate_) < 1e-12:  # nobody changes, whatever rounding says
+                expected = new["y_pred"][at]
+            assert np.allclose(chances(fair, new)[at], expected, atol=1e-12)
+    along, accuracies = accuracy_by_rate(y_pred, y_true, scores, ones, groups)
+    best = along[accuracies >= accuracies.max() - 1e-12]
+    assert fair.target_rate_ == pytest.approx(best[np.argmin(abs(best - along[[0, -1]].mean()))], abs=1e-12)
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
