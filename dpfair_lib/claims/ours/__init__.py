@@ -2,6 +2,7 @@
 
 ORDER = (
     "seen-rows",
+    "stable-answers",
     "gaussian-distance",
     "grown-lists",
     "no-exchange",
