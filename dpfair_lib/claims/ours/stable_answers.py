@@ -184,8 +184,8 @@ CLAIM = Claim(
     id="ours.stable-answers",
     where="A private and fair model, Result 5",
     statement="A secret key, drawn independently of the data, and a person's identifier determine a multiple U of "
-    "2⁻⁵³. Answer 1 if U < p. Then all answers together, even with the key, are as private as the release. For a random "
-    "hash the chance of 1 lies in [p, p + 2⁻⁵³). With m_j people for identifier j, the variance of the rate is "
+    "2⁻⁵³. Answer 1 if U < p. Then all answers together, even with the key, are as private as the release. For a "
+    "random hash the chance of 1 lies in [p, p + 2⁻⁵³). With m_j people for identifier j, the variance of the rate is "
     "∑ m_j^2 / ∑ m_j times that of separate draws.",
     verdict="holds",
     finding="That the hash is as good as random is an assumption; counts of 12,000 people agree with it. A key that "
