@@ -75,7 +75,9 @@ CASES = {
     "EqualizedOddsPostprocessor.fit": (ODDS.fit, TAUGHT, {}),
     "EqualizedOddsPostprocessor.predict": (ODDS.fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
     "EqualizedOddsPostprocessor.predict_proba": (ODDS.predict_proba, ADJUSTED, {}),
-    "FairPostprocessor.fit": (dpf.FairPostprocessor().fit, {**TAUGHT, "scores": SCORES}, {}),
+    "FairPostprocessor.fit": (
+        dpf.FairPostprocessor().fit, {**TAUGHT, "scores": SCORES, "sample_weight": np.ones(N)}, {},
+    ),
     "FairPostprocessor.predict": (dpf.FairPostprocessor().fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
     "PrivateFairClassifier.fit": (JOINED.fit, ROWS, {}),
     "PrivateFairClassifier.predict": (JOINED.fit(**ROWS).predict, SEEN, {"random_state": 0}),

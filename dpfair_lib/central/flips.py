@@ -72,6 +72,11 @@ class FlipRule:
         chance = np.where(scores == self.threshold, self.probability, chance)
         return np.where(y_pred == self.label, chance, 0 * self.probability)
 
+    def positive_probability(self, y_pred: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Return each row's probability of the label 1 after the flips."""
+        flip = self.flip_probability(y_pred, scores)
+        return np.where(y_pred == 1, 1 - flip, flip)
+
 
 def fit_flip_rule(y_pred: np.ndarray, scores: np.ndarray, weights: np.ndarray, target: Any) -> FlipRule:
     """Find the rule that takes one group to the target rate, flipping the least certain first.

@@ -43,7 +43,9 @@ class Band(NamedTuple):
         return (self.lowest + self.highest) / 2
 
     def rate(self, curve: Curve, start: Any) -> Any:
-        """Return a group's cheapest rate in the band [start, start + γ]."""
+        """Return a group's cheapest rate in the band [start, start + γ]; an array of rates for an array of starts."""
+        if np.ndim(start):
+            return np.clip(curve.best_rate, start, start + self.gamma)
         return min(max(curve.best_rate, start), start + self.gamma)
 
 
@@ -78,7 +80,7 @@ def cheapest_band(curves: Sequence[Curve], gamma: Any) -> Band:
     below = _sums(rise_at, rise, knots[:-1])
     above = -_sums(fall_at - gamma, fall, knots[:-1])
     lengths = np.diff(knots)
-    slack = 0 if knots.dtype == object else EQUAL_SLOPES * max(1.0, float(abs(rise).sum() + abs(fall).sum()))
+    slack = 0 if knots.dtype == object else EQUAL_SLOPES * float(abs(rise).sum() + abs(fall).sum())
     first = int(np.count_nonzero(below - above < -slack))
     last = int(np.count_nonzero(below - above <= slack))
     cost = least + (np.minimum(below, above) * lengths).sum()
@@ -130,6 +132,33 @@ def change_curve(rate: Any, weight: Any = 1) -> Curve:
     kind = object if isinstance(zero, Fraction) else float
     costs = [weight * abs(r - rate) for r in rates]
     return Curve(np.array(rates, dtype=kind), np.array(costs, dtype=kind), np.arange(len(rates)))
+
+
+def opportunity_curve(true_positive: Any, selection: Any, weight: Any = 1) -> Curve:
+    """Return what it costs to move one group's true positive rate, if only the old label is seen.
+
+    The true label is not known at prediction. So moving the true positive rate by d takes d/T of all selected people
+    down, or d/(1 − T) of all others up.
+
+    Parameters
+    ----------
+    true_positive, selection : float or Fraction
+        The group's true positive rate T and selection rate in [0, 1]; a rate T above 0 needs a selection rate above 0,
+        and one below 1 a selection rate below 1.
+    weight : float or Fraction
+        Of the group's changes, at least 0.
+
+    Returns
+    -------
+    Curve
+        The least weighted change rate for every true positive rate.
+    """
+    zero = true_positive * 0 * weight
+    ends = [zero, true_positive, 1 + zero] if 0 < true_positive < 1 else [zero, 1 + zero]
+    down, up = weight * selection, weight * (1 - selection)
+    costs = {0: [zero, up], 1: [down, zero]}.get(true_positive, [down, zero, up])
+    kind = object if isinstance(zero, Fraction) else float
+    return Curve(np.array(ends, dtype=kind), np.array(costs, dtype=kind), np.arange(len(ends)))
 
 
 def _steps(curve: Curve, part: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -40,8 +40,8 @@ class Curve(NamedTuple):
         at, share = self._segment(rate)
         return self.costs[at] + share * (self.costs[at + 1] - self.costs[at])
 
-    def mixture(self, rate: Any) -> tuple[int, int, Any]:
-        """Return the two threshold rules to mix: the levels that each selects, and the chance of the second.
+    def mixture(self, rate: Any) -> list[tuple[int, Any]]:
+        """Return the two threshold rules to mix: how many levels each selects, fewer first, and its probability.
 
         Parameters
         ----------
@@ -50,11 +50,11 @@ class Curve(NamedTuple):
 
         Returns
         -------
-        tuple of (int, int, float or Fraction)
-            Numbers of selected levels, fewer first, and the probability of the rule that selects more.
+        list of (int, float or Fraction)
+            Numbers of selected levels, and probabilities.
         """
         at, share = self._segment(rate)
-        return int(self.selected[at]), int(self.selected[at + 1]), share
+        return [(int(self.selected[at]), 1 - share), (int(self.selected[at + 1]), share)]
 
     def _segment(self, rate: Any) -> tuple[int, Any]:
         at = int(np.clip(np.searchsorted(self.rates, rate, side="right") - 1, 0, len(self.rates) - 2))
@@ -86,7 +86,7 @@ def cheapest_rules(counted: np.ndarray, if_one: np.ndarray, if_zero: np.ndarray)
     kept = _cheapest_of_each(rates, costs)
     corners = kept[_hull(rates[kept], costs[kept])]
     # thresholds between two corners are kept too: mixing neighbours leaves less to chance
-    slack = 0 if rates.dtype == object else ON_THE_HULL * max(1.0, float(abs(costs).max()))
+    slack = 0 if rates.dtype == object else ON_THE_HULL * float(abs(costs).max())
     place = np.clip(np.searchsorted(rates[corners], rates[kept], side="right") - 1, 0, len(corners) - 2)
     left, right = corners[place], corners[place + 1]
     line = costs[left] + (rates[kept] - rates[left]) / (rates[right] - rates[left]) * (

@@ -49,6 +49,11 @@ class Thresholds(NamedTuple):
             rate[-1] = 1.0  # but for rounding
         return cls(*rates, if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])]))
 
+    def rates(self, mixture: Sequence[tuple[int, float]]) -> tuple[float, float]:
+        """Return the false and the true positive rate of a mixture: numbers of selected levels, and probabilities."""
+        at, chances = [count for count, _ in mixture], [chance for _, chance in mixture]
+        return float(self.false_positive[at] @ chances), float(self.true_positive[at] @ chances)
+
 
 class OddsRules(NamedTuple):
     """The cheapest rules.

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+NEGLIGIBLE = 1e-12  # a probability that only rounding makes positive
+
 
 @dataclass(frozen=True)
 class ThresholdMixture:
@@ -25,12 +27,15 @@ class ThresholdMixture:
         The probability of each threshold rule.
     everybody : float or Fraction
         The probability of the rule that gives everybody the label 1. What is left to 1 is that of giving it to nobody.
+    above : tuple of bool
+        Whether a threshold rule leaves out those who stand at its place. If empty, none does.
     """
 
     labels: tuple[int, ...]
     scores: tuple[Any, ...]
     chances: tuple[Any, ...]
     everybody: Any = 0
+    above: tuple[bool, ...] = ()
 
     def positive_probability(self, y_pred: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """Return each row's probability of the label 1.
@@ -46,10 +51,11 @@ class ThresholdMixture:
             Probabilities.
         """
         positive = np.full(len(y_pred), self.everybody)
-        for label, score, chance in zip(self.labels, self.scores, self.chances, strict=True):
-            reached = (y_pred > label) | ((y_pred == label) & (scores >= score))
+        left_out = self.above or (False,) * len(self.labels)
+        for label, score, chance, above in zip(self.labels, self.scores, self.chances, left_out, strict=True):
+            reached = (y_pred > label) | ((y_pred == label) & (scores > score if above else scores >= score))
             positive = positive + np.where(reached, chance, 0 * chance)
-        return positive
+        return np.minimum(positive, 1)  # three chances may add up to a hair more
 
 
 class Levels:
@@ -78,25 +84,46 @@ class Levels:
     def rule(self, mixture: Sequence[tuple[int, Any]]) -> ThresholdMixture:
         """Return the rule that mixes thresholds.
 
+        Between two levels a threshold may lie anywhere, as far as these people go. For others, it is set so that a
+        chance strictly between 0 and 1 stays with the levels that have it, and so that no label changes without need.
+
         Parameters
         ----------
         mixture : sequence of (int, float or Fraction)
-            How many places, from the highest down, have the label 1, and the probability of this threshold.
+            How many levels, from the highest down, have the label 1, ascending; and the probability of this threshold.
 
         Returns
         -------
         ThresholdMixture
-            Without thresholds of probability 0, and without the one that selects nobody.
+            Without thresholds of a probability below 1e-12, which is taken for rounding.
         """
-        size = len(self)
-        thresholds = [(size - count, chance) for count, chance in mixture if 0 < count < size and chance > 0]
-        everybody = sum(chance for count, chance in mixture if count == size)
-        return ThresholdMixture(
-            tuple(int(self.labels[at]) for at, _ in thresholds),
-            tuple(
-                self.scores[at].item() if hasattr(self.scores[at], "item") else self.scores[at]
-                for at, _ in thresholds
-            ),
-            tuple(chance for _, chance in thresholds),
-            everybody,
-        )
+        used = [(count, _plain(chance)) for count, chance in mixture if chance > NEGLIGIBLE]
+        if len(used) == 1:
+            used = [(used[0][0], used[0][1] * 0 + 1)]
+        rejected = int(np.count_nonzero(self.labels == 0))
+        thresholds, everybody = [], 0 * used[0][1]
+        for i, (count, chance) in enumerate(used):
+            at = len(self) - count
+            if at == 0 and rejected:
+                everybody = chance
+            elif count > 0 or rejected == len(self):  # else nobody, though some were selected
+                ends = (i == 0) - (i == len(used) - 1)
+                thresholds.append((*self._place(at, rejected, ends), chance))
+        labels, scores, above, chances = zip(*thresholds, strict=True) if thresholds else ((),) * 4
+        return ThresholdMixture(labels, scores, chances, everybody, above)
+
+    def _place(self, at: int, rejected: int, ends: int) -> tuple[int, Any, bool]:
+        """Return the place of the rule whose lowest level of label 1 is ``at``, and whether it leaves it out.
+
+        ``ends`` is 1 for the rule of a mixture that selects fewest, −1 for that which selects most, else 0.
+        """
+        if ends == 0 and at == rejected:
+            return 1, -np.inf, False  # nobody's label changes
+        below = ends > 0 or (ends == 0 and at > rejected)
+        place = at - 1 if below else at
+        return int(self.labels[place]), _plain(self.scores[place]), below
+
+
+def _plain(number: Any) -> Any:
+    """Return a number of NumPy as one of Python, and any other as it is."""
+    return number.item() if isinstance(number, np.generic) else number

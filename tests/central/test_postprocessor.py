@@ -143,7 +143,9 @@ def test_draws_follow_the_probabilities_and_the_seed():
 def test_clone_and_pipeline():
     _, groups, y_true, scores = example()
     copy = clone(FairPostprocessor(rate="accuracy"))
-    assert copy.get_params() == {"rate": "accuracy"}
+    assert copy.get_params() == {
+        "rate": "accuracy", "notion": "demographic_parity", "gamma": 0.0, "objective": "change_rates"
+    }  # fmt: skip
     model = LogisticRegression().fit(scores.reshape(-1, 1), y_true)
     pipeline = make_pipeline(FunctionTransformer(model.predict), copy)
     pipeline.fit(scores.reshape(-1, 1), y_true, fairpostprocessor__sensitive_features=groups)
@@ -170,9 +172,8 @@ Y, A = [0, 1, 1, 0], ["a", "a", "b", "b"]
         (
             "midpoint",
             {"sensitive_features": ["a"] * 4},
-            r"sensitive_features: found 1 group\(s\) \['a'\], expected 2",
+            r"sensitive_features: found 1 group \['a'\], expected at least 2",
         ),
-        ("midpoint", {"sensitive_features": ["a", "b", "c", "c"]}, r"found 3 group\(s\)"),
         ("midpoint", {"sensitive_features": ["a", None, "b", "b"]}, "missing value at position 1"),
         ("midpoint", {"sensitive_features": [0.0, np.nan, 1.0, 1.0]}, "missing value at position 1"),
         ("midpoint", {"sensitive_features": np.array(["a", 1, "b", 2], dtype=object)}, "expected one type"),

@@ -8,5 +8,9 @@ ORDER = (
     "no-exchange",
     "objective-gaussian",
     "objective-pure",
+    "least-change",
+    "opportunity-change",
+    "group-unknown",
+    "both-notions",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
