@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -118,16 +118,16 @@ def _privacy(answers: Callable[..., Any], search: Search) -> None:
         [Fraction(2, 7), Fraction(3, 7), Fraction(2, 7)],
     )
     chances, people, odds = (0.25, 0.5, 0.75), ["a", "b", "c"], Fraction(2)
-    seen: list[Counter[Any]] = []
+    seen: list[dict[Any, Fraction]] = []
     for law in laws:
-        joint: Counter[Any] = Counter()
+        joint: dict[Any, Fraction] = defaultdict(Fraction)
         for key in KEYS:
             numbers = answers(key, purpose="loan").of(people).numbers(len(people))
             for p, chance in zip(chances, law, strict=True):
                 joint[key, tuple((numbers < p).tolist())] += chance / len(KEYS)
         seen.append(joint)
         search.equal(sum(joint.values()), 1, {"keys": len(KEYS)})
-    for event in seen[0] | seen[1]:
+    for event in {**seen[0], **seen[1]}:
         for one, other in (seen, seen[::-1]):
             search.observe(
                 odds * other[event] - one[event], {"key": KEYS.index(event[0]), "answers": event[1]}
