@@ -1,6 +1,8 @@
 """Entries of the ledger: theorems that this book states and proves itself; no claim of a paper."""
 
 ORDER = (
+    "equal-together",
+    "gap-interval",
     "seen-rows",
     "stable-answers",
     "gaussian-distance",
