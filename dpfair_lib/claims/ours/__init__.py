@@ -3,6 +3,7 @@
 ORDER = (
     "equal-together",
     "gap-interval",
+    "middle-sums",
     "seen-rows",
     "stable-answers",
     "gaussian-distance",
