@@ -16,7 +16,7 @@ import numpy as np
 
 from dpfair_lib.postprocessing.curves import Curve
 
-EQUAL_SLOPES = 1e-9  # relative to the largest: rounding of sums of slopes
+EQUAL_SLOPES = 1e-9  # relative: rounding of sums of slopes
 
 
 class Band(NamedTuple):
@@ -69,18 +69,18 @@ def cheapest_band(curves: Sequence[Curve], gamma: Any) -> Band:
     Derived in the chapter on any number of groups.
     """
     least = sum(curve.costs.min() for curve in curves)
-    up = [_steps(curve, np.maximum) for curve in curves]
-    down = [_steps(curve, np.minimum) for curve in curves]
-    rise_at, rise = (np.concatenate(parts) for parts in zip(*up, strict=True))
-    fall_at, fall = (np.concatenate(parts) for parts in zip(*down, strict=True))
+    (rise_at, rise), (fall_at, fall) = (
+        [np.concatenate(parts) for parts in zip(*(steps(curve) for curve in curves), strict=True)]
+        for steps in (_rises, _falls)
+    )
     top = 1 - gamma
     ends = np.array([0 * top, top])
     knots = np.unique(np.clip(np.concatenate([rise_at, fall_at - gamma, ends]), 0 * top, top))
     # on each interval between knots: what the groups below pay for more, and those above for less
     below = _sums(rise_at, rise, knots[:-1])
-    above = -_sums(fall_at - gamma, fall, knots[:-1])
+    above = _sums(gamma - fall_at, fall, -knots[1:])
     lengths = np.diff(knots)
-    slack = 0 if knots.dtype == object else EQUAL_SLOPES * float(abs(rise).sum() + abs(fall).sum())
+    slack = 0 if knots.dtype == object else EQUAL_SLOPES * (below + above)
     first = int(np.count_nonzero(below - above < -slack))
     last = int(np.count_nonzero(below - above <= slack))
     cost = least + (np.minimum(below, above) * lengths).sum()
@@ -161,10 +161,16 @@ def opportunity_curve(true_positive: Any, selection: Any, weight: Any = 1) -> Cu
     return Curve(np.array(ends, dtype=kind), np.array(costs, dtype=kind), np.arange(len(ends)))
 
 
-def _steps(curve: Curve, part: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the rising (or falling) part of a curve's slope steps up, and by how much."""
-    slopes = part(np.diff(curve.costs) / np.diff(curve.rates), 0)
+def _rises(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the slope rises above 0, from the left, and by how much: all that comes before adds up to it."""
+    slopes = np.maximum(np.diff(curve.costs) / np.diff(curve.rates), 0)
     return curve.rates[:-1], np.diff(slopes, prepend=0 * slopes[:1])
+
+
+def _falls(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the slope falls below 0, from the right, and by how much: all that comes after adds up to it."""
+    slopes = np.minimum(np.diff(curve.costs) / np.diff(curve.rates), 0)
+    return curve.rates[1:], np.diff(slopes, append=0 * slopes[:1])
 
 
 def _sums(at: np.ndarray, steps: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -78,11 +78,11 @@ def cheapest_rules(counted: np.ndarray, if_one: np.ndarray, if_zero: np.ndarray)
     Curve
         The lower convex hull of the thresholds, every threshold on it included. Exact if the arrays hold `Fraction`.
     """
-    total = counted.sum()
-    none = 0 * total
-    rates = np.concatenate([[none], np.cumsum(counted[::-1])]) / total
-    costs = if_zero.sum() + np.concatenate([[none], np.cumsum((if_one - if_zero)[::-1])])
-    rates[-1] = 1 + none  # the last sum is the total, but for rounding
+    none = 0 * counted[:1]
+    reached = np.concatenate([none, np.cumsum(counted[::-1])])
+    # not by another sum of all: levels where nobody counts must reach exactly the same rate
+    rates = reached / reached[-1]
+    costs = if_zero.sum() + np.concatenate([none, np.cumsum((if_one - if_zero)[::-1])])
     kept = _cheapest_of_each(rates, costs)
     corners = kept[_hull(rates[kept], costs[kept])]
     # thresholds between two corners are kept too: mixing neighbours leaves less to chance

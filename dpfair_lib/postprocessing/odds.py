@@ -15,7 +15,9 @@ import numpy as np
 
 START = 24  # thresholds of each group in the first program
 ROUNDS = 200
-OPTIMAL = 1e-9  # relative difference of the value and the bound
+OPTIMAL = 1e-9  # difference of the value and the bound, relative to the largest cost
+SCALE = 1e3  # of the costs in the program, whose solver's tolerances are absolute
+TOLERANCE = 1e-10  # the smallest that the solver knows
 
 
 class Thresholds(NamedTuple):
@@ -44,9 +46,8 @@ class Thresholds(NamedTuple):
         if_one, if_zero : ndarray of shape (levels,)
             What it costs to give the label 1, or 0, to everybody at the level.
         """
-        rates = [np.concatenate([[0.0], np.cumsum(kind[::-1]) / kind.sum()]) for kind in (zeros, ones)]
-        for rate in rates:
-            rate[-1] = 1.0  # but for rounding
+        reached = [np.concatenate([[0.0], np.cumsum(kind[::-1])]) for kind in (zeros, ones)]
+        rates = [rate / rate[-1] for rate in reached]
         return cls(*rates, if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])]))
 
     def rates(self, mixture: Sequence[tuple[int, float]]) -> tuple[float, float]:
@@ -86,31 +87,40 @@ def cheapest_odds(groups: Sequence[Thresholds], gamma: float) -> OddsRules:
     Returns
     -------
     OddsRules
-        The cost exceeds the bound by at most 1e-9, relative to the larger of 1 and the cost.
+        The cost exceeds the bound by at most 1e-9, relative to the sum of the groups' largest costs.
 
     Raises
     ------
     RuntimeError
         If the program could not be solved to that accuracy.
     """
+    largest = sum(float(g.costs.max()) for g in groups)
+    scale = SCALE / largest if largest > 0 else 1.0
+    groups = [g._replace(costs=g.costs * scale) for g in groups]
     columns = [np.unique(np.linspace(0, len(g.costs) - 1, START).round().astype(int)) for g in groups]
-    columns = [np.union1d(at, [int(np.argmin(g.costs))]) for at, g in zip(columns, groups, strict=True)]
+    asked = [int(np.argmin(g.costs)) for g in groups]
     bound = -np.inf
     for _ in range(ROUNDS):
+        columns = [np.union1d(at, [one]) for at, one in zip(columns, asked, strict=True)]
         shares, value, prices, least = _solve(groups, columns, gamma)
         reduced = [
             g.costs - x * g.false_positive - y * g.true_positive
             for g, (x, y) in zip(groups, prices, strict=True)
         ]
         bound = max(bound, sum(float(r.min()) for r in reduced) + least)
-        if value - bound <= OPTIMAL * max(1.0, abs(value)):
+        if value - bound <= OPTIMAL * SCALE:
             mixtures = [
                 [(int(i), float(p)) for i, p in zip(at, share, strict=True) if p > 0]
                 for at, share in zip(columns, shares, strict=True)
             ]
-            return OddsRules(value, min(bound, value), mixtures)
-        columns = [np.union1d(at, [int(np.argmin(r))]) for at, r in zip(columns, reduced, strict=True)]
-    raise RuntimeError(f"the program's value {value} and bound {bound} still differ after {ROUNDS} rounds")
+            cost = sum(
+                float(g.costs[at] @ share) for g, at, share in zip(groups, columns, shares, strict=True)
+            )
+            return OddsRules(cost / scale, min(bound, cost) / scale, mixtures)
+        asked = [int(np.argmin(r)) for r in reduced]
+        if all(one in at for one, at in zip(asked, columns, strict=True)):
+            break
+    raise RuntimeError(f"the program's value {value} and bound {bound} still differ, relative to {SCALE:g}")
 
 
 def _solve(
@@ -150,6 +160,7 @@ def _solve(
     solved = linprog(
         np.concatenate([costs, [0.0, 0.0]]), upper, np.concatenate(limits), one, np.ones(k),
         bounds=[(0, None)] * size + [(0, 1)] * 2, method="highs-ds",
+        options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
     )  # fmt: skip
     if solved.status != 0:
         raise RuntimeError(f"the linear program was not solved: {solved.message}")
