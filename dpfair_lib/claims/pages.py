@@ -60,7 +60,7 @@ def counts(outcomes: Iterable[Outcome]) -> str:
     changed = sum(outcome.claim.impact == "conclusion" for outcome in outcomes)
     listed = f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
     verb = "changes" if changed == 1 else "change"
-    return f"Of {len(outcomes)} examined entries {listed}; {changed} {verb} a conclusion of their paper."
+    return f"Of {len(outcomes)} examined claims of the papers, {listed}; {changed} {verb} a conclusion of their paper."
 
 
 def own_counts(outcomes: Iterable[Outcome]) -> str:

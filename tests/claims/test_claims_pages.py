@@ -23,9 +23,12 @@ from dpfair_lib.claims.papers import MATTER_MOST, NAMES, STATEMENTS
 def test_every_kind_is_counted_once():
     assert sorted(kind for group in GROUPS.values() for kind in group) == sorted({*KINDS} - {"theorem"})
     assert counts([HOLDS, FAILS, FAILS]) == (
-        "Of 3 examined entries 1 holds as printed, and 2 are false; 2 change a conclusion of their paper."
+        "Of 3 examined claims of the papers, 1 holds as printed, and 2 are false; 2 change a conclusion of their paper."
     )
-    assert counts([FAILS]) == "Of 1 examined entries 1 is false; 1 changes a conclusion of their paper."
+    assert (
+        counts([FAILS])
+        == "Of 1 examined claims of the papers, 1 is false; 1 changes a conclusion of their paper."
+    )
 
 
 def test_a_theorem_of_our_own_is_in_no_count_of_the_papers():

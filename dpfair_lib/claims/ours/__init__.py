@@ -1,7 +1,11 @@
 """Entries of the ledger: theorems that this book states and proves itself; no claim of a paper."""
 
 ORDER = (
+    "equal-together",
+    "gap-interval",
+    "middle-sums",
     "seen-rows",
+    "stable-answers",
     "gaussian-distance",
     "grown-lists",
     "no-exchange",

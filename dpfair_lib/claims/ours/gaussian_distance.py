@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dpfair_lib.privacy import Mechanism
 from dpfair_lib.privacy.budgets.filters import gaussian_distance
 
 RATIOS = [10.0**power for power in np.linspace(-7, 1.8, 81)]
+PURE: tuple[Literal["laplace", "stated"], ...] = ("laplace", "stated")
 POINTS = 700
 ROUNDED = 1e-9  # of logarithms of errors
 
@@ -85,7 +86,7 @@ def _second_error(distance: float, first: Any) -> Any:
 
 def _small(distance: Callable[..., float], search: Search) -> None:
     search.part("small ratios")
-    for kind in ("laplace", "stated"):
+    for kind in PURE:
         quotient = distance(Mechanism(kind, 1e-6)) / 1e-6
         search.equal(quotient, math.sqrt(math.pi / 2), {"kind": kind}, tolerance=1e-6)
     search.equal(distance(Mechanism("gaussian", 0.7)), 0.7, {"kind": "gaussian"})
@@ -94,13 +95,13 @@ def _small(distance: Callable[..., float], search: Search) -> None:
 
 def _what_is_needed(distance: Callable[..., float], search: Search) -> None:
     search.part("a smaller distance")
-    for kind, middle in (("laplace", -0.5 - math.log(2)), ("stated", -1 - math.log1p(math.exp(-1)))):
+    for kind, middle in zip(PURE, (-0.5 - math.log(2), -1 - math.log1p(math.exp(-1))), strict=True):
         less = float(_second_error(0.999 * distance(Mechanism(kind, 1.0)), middle))
         name = {"laplace": "Laplace noise of ratio 1", "stated": "a release of which ε = 1 is known"}[kind]
         search.needs(f"the distance of {name}: with 0.999 of it", slack=middle - less, case={"kind": kind})
 
 
-def _as(kind: str) -> Callable[[Mechanism], float]:
+def _as(kind: Any) -> Callable[[Mechanism], float]:
     return lambda mechanism: gaussian_distance(Mechanism(kind, mechanism.ratio))
 
 
