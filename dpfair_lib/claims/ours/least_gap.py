@@ -22,6 +22,7 @@ from dpfair_lib.central.least_gap_program import private_minimax_gap
 from dpfair_lib.central.least_gap_sharp import (
     privacy_least_gap,
     sampling_least_gap,
+    sharp_least_gap,
     shrunk_gap,
 )
 from dpfair_lib.central.released_rates import geometric_count_law
@@ -55,6 +56,7 @@ def check(
     _everywhere(centres, search)
     _closed(sampling, privacy, shrunk, search)
     _by_the_release(shrunk, search)
+    _what_is_needed(search)
     return search.evidence()
 
 
@@ -238,6 +240,18 @@ def _by_the_release(shrunk: Callable[..., float], search: Search) -> None:
             square = sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) * far for k, far in enumerate(away))
             root = max(root, 0.5 * math.sqrt(square))
         search.equal(root, bound, case, tolerance=1e-4)  # the mean square is attained
+
+
+def _what_is_needed(search: Search) -> None:
+    """A factor of 2 would not do; geometric noise is not best if δ > 0."""
+    case = {"n": 10**6, "epsilon": 5e-3}
+    search.needs("the factor 3: with 2", slack=2 * sharp_least_gap(**case) - shrunk_gap(**case), case=case)
+    odds, delta = Fraction(3, 2), Fraction(1, 3)
+    search.needs(
+        "noise that uses δ: with geometric noise",
+        slack=least_gap(2, odds, delta).high - least_gap(2, odds).low,
+        case={"n": 2, "odds": odds, "δ": delta},
+    )
 
 
 FAULTS: dict[str, dict[str, Any]] = {
