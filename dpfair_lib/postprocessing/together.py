@@ -21,18 +21,23 @@ def largest_informativeness(base: Sequence[Any], parity: Any, odds: Any) -> list
     Returns
     -------
     list of float or Fraction
-        For each group the bound min(1, (γ_p + γ_o)/d_a) of |TPR − FPR|, where d_a is the largest distance of its base
-        rate from another group's. It is 1 where all base rates are equal.
+        For each group the bound of |TPR − FPR|, at most 1. It is 1 where all base rates are equal. The groups of lowest
+        and highest base rate, D apart, have (γ_p + γ_o)/D.
 
     References
     ----------
     Derived in the chapter on any number of groups.
     """
+    low, high = min(base), max(base)
+    allowed = parity + odds
+    whole = 1 + 0 * (allowed + low)
+    if low == high:
+        return [whole] * len(base)
     bounds = []
     for rate in base:
-        away = max(abs(rate - other) for other in base)
-        allowed = parity + odds
-        bounds.append(min(allowed / away, 1 + 0 * allowed) if away > 0 else 1 + 0 * allowed)
+        below, above = rate - low, high - rate
+        reach = max(below + above * low / high, above + below * (1 - high) / (1 - low))
+        bounds.append(min(allowed / (high - low) + odds, allowed / reach, whole))
     return bounds
 
 

@@ -48,8 +48,8 @@ class EqualizedOddsPostprocessor(BaseEstimator):
     rate without rows counts as ½. The program always has a solution. Everything that this object keeps is computed from
     the noisy counts, so it is as private as they are.
 
-    `FairPostprocessor` with ``notion="equalized_odds"`` also takes scores, but gives no privacy. There nobody of a group
-    has a lower chance than somebody with a lower score; here the program may also turn a group's labels round.
+    `FairPostprocessor` with ``notion="equalized_odds"`` also takes scores, but gives no privacy. There nobody has a
+    lower chance than somebody of the group with a lower score; here the program may also turn a group's labels round.
 
     The privacy statement covers the rows given to `fit`. The classifier must be fixed beforehand or be private itself;
     in the latter case add its statement with `compose`.

@@ -28,6 +28,7 @@ def check(
     """Judge both bounds at every choice of rates on a grid, at the gaps that these have; and where they are met."""
     _every_choice(informativeness, error, search)
     _attained(informativeness, error, search)
+    _middle(informativeness, search)
     gaps, base = (Fraction(1, 16), Fraction(1, 16)), (Fraction(1, 4), Fraction(3, 4))
     whole = largest_informativeness(base, *gaps)[0]  # attained
     less = largest_informativeness(base, gaps[0], gaps[1] / 2)[0]
@@ -101,6 +102,42 @@ def _attained(informativeness: Callable[..., Any], error: Callable[..., Any], se
         search.equal(sum(informativeness((same, same, same), Fraction(0), Fraction(0))), 3, {"base": same})
 
 
+def _middle(informativeness: Callable[..., Any], search: Search) -> None:
+    """Three to five groups: a linear program finds the largest |TPR − FPR|, the limits 0 and 1 of rates left out."""
+    search.part("every group, by linear programs")
+    for _ in range(40 * search.effort):
+        base = search.rng.uniform(0.05, 0.95, size=int(search.rng.integers(3, 6)))
+        gaps = search.rng.choice([0.0, 0.01, 0.02], size=2)
+        bounds = informativeness(base.tolist(), *gaps.tolist())
+        for at, bound in enumerate(bounds):
+            case = {"base": base.tolist(), "gaps": gaps.tolist(), "group": at}
+            search.equal(bound, min(_largest(base, *gaps, at), 1.0), case, tolerance=1e-7)
+
+
+def _largest(base: np.ndarray, parity: float, odds: float, at: int) -> float:
+    from scipy.optimize import linprog
+
+    k = len(base)
+    kinds = (
+        np.eye(k, 2 * k),
+        np.eye(k, 2 * k, k),
+        np.hstack([np.diag(base), np.diag(1 - base)]),
+    )  # T, F, selection
+    pairs = list(itertools.permutations(range(k), 2))
+    rows = np.array([rate[a] - rate[b] for rate in kinds for a, b in pairs])
+    limits = np.repeat([odds, odds, parity], len(pairs))
+    aim = kinds[1][at] - kinds[0][at]
+    solved = linprog(aim, rows, limits, bounds=[(-100, 100)] * (2 * k), method="highs-ds")
+    return -float(solved.fun)
+
+
+def _farthest(base: Any, parity: Any, odds: Any) -> list[Any]:
+    """Each group is compared with the farthest other one alone."""
+    room = parity + odds
+    away = [max(abs(rate - other) for other in base) for rate in base]
+    return [min(room / d, 1 + 0 * room) if d else 1 + 0 * room for d in away]
+
+
 def _nearest(base: Any, parity: Any, odds: Any) -> list[Any]:
     """Each group is compared with the one nearest to it."""
     room = parity + odds
@@ -110,6 +147,7 @@ def _nearest(base: Any, parity: Any, odds: Any) -> list[Any]:
 
 FAULTS: dict[str, dict[str, Any]] = {
     "each group compared with the nearest": {"informativeness": _nearest},
+    "each group compared with the farthest alone": {"informativeness": _farthest},
     "equalized odds exact": {
         "informativeness": lambda base, parity, odds: largest_informativeness(base, parity, 0 * odds)
     },
@@ -142,15 +180,17 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.both-notions",
     where="Any number of groups, Result 6",
-    statement="Let base rates be π, and let a classifier have selection rates within γₚ, and true and false "
-    "positive rates within γₒ. Then |TPR − FPR| in a group is at most (γₚ + γₒ)/d, where d is the largest "
-    "distance of its base rate from another group's. Its error there is at least min(π, 1 − π) · (1 − "
-    "that bound), if the bound is below 1.",
+    statement="Let base rates π have the extremes π_b < π_c, D apart, and let a classifier have selection rates "
+    "within γₚ, and true and false positive rates within γₒ. Then |TPR − FPR| is at most (γₚ + γₒ)/D in "
+    "the two extreme groups, and at most J = min((γₚ + γₒ)/D + γₒ, (γₚ + γₒ)/(u + vπ_b/π_c), (γₚ + γₒ)/(v "
+    "+ u(1 − π_c)/(1 − π_b))) in a group u above π_b and v below π_c. The error in a group is at least "
+    "min(π, 1 − π) · (1 − J), if J < 1.",
     verdict="holds",
-    finding="Proved, and compared with every choice of rates on a grid. The groups of lowest and highest base "
-    "rate attain it together wherever the bound plus γₒ is at most 1. With exact notions and different "
-    "base rates nothing is left but the error of one answer for each group.",
-    headline="Parity and equalized odds together leave a classifier at most (γₚ + γₒ)/d of its power to tell "
+    finding="Proved, compared with every choice of rates on a grid, and with linear programs. The extreme groups "
+    "attain it together wherever the bound plus γₒ is at most 1; every group attains it if the limits 0 "
+    "and 1 of rates are left out. With exact notions and different base rates nothing is left but the "
+    "error of one answer for each group.",
+    headline="Parity and equalized odds together leave a classifier at most about (γₚ + γₒ)/D of its power to tell "
     "labels apart.",
     kind="theorem",
     chapter="several-groups",

@@ -123,7 +123,7 @@ CLAIM = Claim(
     where="Any number of groups, Result 5",
     statement="Let a rule see the old label and not the group. Let Δ be the gap of a notion before, over all rates "
     "that it wants equal. The least Σ w P(change) with a gap of at most γ is max(1 − γ/Δ, 0) · min(Σ wα, "
-    "Σ w(1 − α)), for selection rates α.",
+    "Σ w(1 − α)), for selection rates α; and 0 if Δ = 0.",
     verdict="holds",
     finding="Proved, and compared with every rule in twentieths. All notions have this one form, because such a "
     "rule scales all differences of rates alike. Where nothing but the old label is seen and γ = 0, the "

@@ -181,8 +181,8 @@ CLAIM = Claim(
     where="Any number of groups, Result 2",
     statement="Let k groups have selection rates α₍₁₎ ≤ … ≤ α₍ₖ₎. The least sum of the groups' change rates with "
     "which all selection rates are within γ is Σ max(α₍ₖ₊₁₋ᵢ₎ − α₍ᵢ₎ − γ, 0), i ≤ k/2. A classifier "
-    "attains it exactly if its rates are the old ones moved into one of the best bands, and nobody in a "
-    "group is changed the other way.",
+    "attains it exactly if its rates are the old ones moved into one of the best bands, and in no group "
+    "some people are raised and others lowered.",
     verdict="holds",
     finding="Proved, and compared with every rule of up to three groups. For γ = 0 the common rate is a median of "
     "the rates, not their mean; with an odd number of groups the middle one is not changed at all. With "
