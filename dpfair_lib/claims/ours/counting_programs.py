@@ -47,14 +47,14 @@ def least_loss(
     return float(solved.fun)
 
 
-def binomials(n: int, rates: Sequence[float]) -> np.ndarray:
+def binomials(n: int, rates: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return P(count | rate), of shape (rates, n + 1)."""
     from scipy.stats import binom
 
     return np.array(binom.pmf(np.arange(n + 1), n, np.array(rates)[:, None]))
 
 
-def products(sizes: Sequence[int], populations: Sequence[Sequence[float]]) -> np.ndarray:
+def products(sizes: Sequence[int], populations: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
     """Return P(counts of all groups | rates of all groups), counts in the order of `itertools.product`."""
     rows = []
     for rates in populations:

@@ -147,11 +147,11 @@ def _programs(
         search.observe(found.low * 1e-3 - (found.high - found.low), case)
         search.equal(prior(found.rates, found.weights, n, odds, delta), found.low, case, tolerance=1e-12)
         search.equal(centres(found.centres, n, odds, delta), found.high, case, tolerance=1e-12)
-    for n, odds in itertools.product((1, 3, 6), LEVELS[1:]):
-        certified, case = exact(n, odds), {"n": n, "odds": odds, "arithmetic": "fractions"}
-        search.observe(certified.high - certified.low, case)
-        search.observe(certified.low / 1000 - (certified.high - certified.low), case)
-        search.equal(float(certified.low), exact(n, float(odds), within=2e-4).low, case, tolerance=1e-4)
+    for n, ratio in itertools.product((1, 3, 6), LEVELS[1:]):
+        certified, here = exact(n, ratio), {"n": n, "odds": ratio}
+        search.observe(certified.high - certified.low, here)
+        search.observe(certified.low / 1000 - (certified.high - certified.low), here)
+        search.equal(float(certified.low), exact(n, float(ratio), within=2e-4).low, here, tolerance=1e-4)
 
 
 @once
@@ -228,7 +228,7 @@ def _by_the_release(shrunk: Callable[..., float], search: Search) -> None:
             noise = (np.arange(4000) + 0.5) / 4000 / delta - 0.5 / delta
             chance = np.full(4000, 1 / 4000)
         else:
-            noise = np.arange(-200, 201)
+            noise = np.arange(-200.0, 201.0)
             chance = np.exp(-epsilon * abs(noise)) * math.tanh(epsilon / 2)
         v = float(chance @ noise**2) / n**2
         weight = min(math.sqrt(n) / (1 + math.sqrt(n)), 1 / (1 + 4 * v))
