@@ -179,7 +179,15 @@ def bases():
             dpf.svm_linf_bound,
             {"n_groups": 2, "m": 10, "k": 5, "epsilon": 1.0, "beta": 0.1, "kind": "corrected", "flippable": 1.0, "share": 0.5},
         ),
-        "FairPostprocessor": estimator(dpf.FairPostprocessor, {"y_pred": yes, **people}, rate="midpoint"),
+        "FairPostprocessor": estimator(dpf.FairPostprocessor, {"y_pred": yes, **people}, rate="midpoint", gamma=0.1),
+        **{
+            f"FairPostprocessor, {notion}": estimator(
+                dpf.FairPostprocessor,
+                {"y_pred": yes, "y_true": y, "scores": X @ w, "sample_weight": np.ones(len(y)), **people},
+                rate="midpoint", gamma=0.1, notion=notion, objective="errors",
+            )
+            for notion in ("demographic_parity", "equal_opportunity", "equalized_odds")
+        },
         "PrivateFairPostprocessor": estimator(
             dpf.PrivateFairPostprocessor, {"y_pred": yes, **people}, epsilon=1.0, mechanism="geometric", **study
         ),

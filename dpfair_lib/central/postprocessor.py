@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import one_of
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_binary, as_groups, as_numbers, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
@@ -18,6 +19,8 @@ from dpfair_lib.postprocessing.bands import Band, cheapest_band
 from dpfair_lib.postprocessing.curves import Curve
 from dpfair_lib.postprocessing.groups import Group, Notion, Objective
 from dpfair_lib.postprocessing.odds import cheapest_odds
+
+SMALLEST_WEIGHT = 1e-12
 
 
 class RandomFlips(BaseEstimator):
@@ -176,6 +179,7 @@ class FairPostprocessor(RandomFlips):
         self.gamma = gamma
         self.objective = objective
 
+    @whole_or_not_at_all
     def fit(
         self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None, scores: Any = None,
         sample_weight: Any = None,
@@ -199,7 +203,8 @@ class FairPostprocessor(RandomFlips):
             first, ties at random; otherwise the people are drawn at random. Scores are compared as 64-bit floats, so
             give `predict` scores of the same precision as `fit`.
         sample_weight : array of shape (n,), optional
-            Weight of each row, at least 0; a row of weight 2 counts like two rows, one of weight 0 not at all.
+            Weight of each row, at least 0; a row of weight 2 counts like two rows, one of weight 0 not at all. Positive
+            weights are at least 1e-12 of the largest.
 
         Returns
         -------
@@ -224,7 +229,7 @@ class FairPostprocessor(RandomFlips):
             raise ValueError(f"sensitive_features: found 1 group {named}, expected at least 2")
         truth = None if y_true is None else as_binary(y_true, "y_true")
         order = None if scores is None else as_numbers(scores, "scores").astype(float)
-        weights = None if sample_weight is None else _weights(sample_weight)
+        weights, unit = (None, 1.0) if sample_weight is None else _weights(sample_weight)
         check_lengths(
             y_pred=y_pred, sensitive_features=codes, y_true=truth, scores=order, sample_weight=weights
         )
@@ -247,6 +252,8 @@ class FairPostprocessor(RandomFlips):
             self._fit_two_bands(groups, named, gamma)
         else:
             self._fit_band(groups, named, gamma)
+        if self.objective != "change_rates":
+            self.cost_ *= unit
         self.groups_ = named
         return self
 
@@ -356,16 +363,21 @@ def _around(rates: list[float], gamma: float) -> tuple[float, float]:
     return start, start + gamma
 
 
-def _weights(sample_weight: Any) -> np.ndarray:
+def _weights(sample_weight: Any) -> tuple[np.ndarray, float]:
+    """Return the weights, divided by a power of two so that the largest is about 1, and that power."""
     weights = as_numbers(sample_weight, "sample_weight").astype(float)
     if (weights < 0).any():
         at = int(np.argmax(weights < 0))
         raise ValueError(
             f"sample_weight: found {weights[at]} at position {at}, expected numbers of at least 0"
         )
-    with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            raise ValueError(
-                "sample_weight: found weights whose sum no float can hold, expected smaller ones"
-            )
-    return weights
+    largest = weights.max()
+    if largest == 0:
+        raise ValueError("sample_weight: found no positive weight, expected some in every group")
+    if (smallest := weights[weights > 0].min()) < SMALLEST_WEIGHT * largest:
+        raise ValueError(
+            f"sample_weight: found {smallest:g} beside {largest:g}, expected 0 or at least {SMALLEST_WEIGHT:g} of the "
+            "largest, as floats lose smaller ones"
+        )
+    unit = float(np.ldexp(1.0, min(int(np.frexp(largest)[1]), 1023)))
+    return weights / unit, unit

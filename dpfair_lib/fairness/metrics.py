@@ -21,8 +21,8 @@ def demographic_parity_difference(pred: Any, *, sensitive_features: Any) -> Any:
     ----------
     pred : array of shape (n,)
         Predicted labels 0 and 1, or the probabilities with which a randomised classifier predicts 1.
-    sensitive_features : array of shape (n,)
-        Group of each row.
+    sensitive_features : array of shape (n,) or (n, c)
+        Group of each row; of several columns, the tuple of its values.
 
     Returns
     -------
@@ -56,8 +56,8 @@ def equal_opportunity_difference(y_true: Any, pred: Any, *, sensitive_features: 
         Labels 0 and 1. Every group needs a row with label 1.
     pred : array of shape (n,)
         Predicted labels 0 and 1, or the probabilities with which a randomised classifier predicts 1.
-    sensitive_features : array of shape (n,)
-        Group of each row.
+    sensitive_features : array of shape (n,) or (n, c)
+        Group of each row; of several columns, the tuple of its values.
 
     Returns
     -------

@@ -25,8 +25,8 @@ def selection_rates(pred: Any, *, sensitive_features: Any) -> dict[Any, Any]:
     pred : array of shape (n,)
         Predicted labels 0 and 1, or the probabilities with which a randomised classifier predicts 1. The rates of
         `Fraction` entries are exact.
-    sensitive_features : array of shape (n,)
-        Group of each row. Any type that can be sorted.
+    sensitive_features : array of shape (n,) or (n, c)
+        Group of each row. Any type that can be sorted. Of several columns, a group is the tuple of a row's values.
 
     Returns
     -------

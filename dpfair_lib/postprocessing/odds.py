@@ -47,8 +47,9 @@ class Thresholds(NamedTuple):
             What it costs to give the label 1, or 0, to everybody at the level.
         """
         reached = [np.concatenate([[0.0], np.cumsum(kind[::-1])]) for kind in (zeros, ones)]
-        rates = [rate / rate[-1] for rate in reached]
-        return cls(*rates, if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])]))
+        false_positive, true_positive = (rate / rate[-1] for rate in reached)
+        costs = if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])])
+        return cls(false_positive, true_positive, costs)
 
     def rates(self, mixture: Sequence[tuple[int, float]]) -> tuple[float, float]:
         """Return the false and the true positive rate of a mixture: numbers of selected levels, and probabilities."""

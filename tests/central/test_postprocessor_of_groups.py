@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from dpfair_lib import FairPostprocessor
+from dpfair_lib.central.flips import accuracy_by_rate, fit_flip_rule
 
 NOTIONS = ("demographic_parity", "equal_opportunity", "equalized_odds")
 OBJECTIVES = ("change_rates", "changes", "errors")
@@ -231,6 +232,34 @@ def test_two_groups_at_one_selection_rate_get_the_chances_of_the_source(seed):
         assert by_score.target_rate_ == pytest.approx(target, abs=1e-15)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_two_groups_get_the_rules_that_the_claim_on_theorem_2_checks(seed):
+    """On new rows too, between and beyond the scores of the fitted ones; and the same most accurate rate."""
+    rows = example(seed, k=2)
+    groups, y_pred, scores, y_true = (
+        rows[name] for name in ("sensitive_features", "y_pred", "scores", "y_true")
+    )
+    rng = np.random.default_rng(seed)
+    new = {
+        "y_pred": rng.integers(0, 2, 400),
+        "scores": rng.uniform(-3, 3, 400),
+        "sensitive_features": rng.integers(0, 2, 400),
+    }
+    ones = np.ones(len(groups))
+    for rate in ("midpoint", "accuracy"):
+        fair = FairPostprocessor(rate).fit(y_pred, y_true, sensitive_features=groups, scores=scores)
+        for group in (0, 1):
+            own, at = groups == group, new["sensitive_features"] == group
+            rule = fit_flip_rule(y_pred[own], scores[own], ones[own], fair.target_rate_)
+            expected = rule.positive_probability(new["y_pred"][at], new["scores"][at])
+            if abs(fair.rates_[group] - fair.target_rate_) < 1e-12:  # nobody changes, whatever rounding says
+                expected = new["y_pred"][at]
+            assert np.allclose(chances(fair, new)[at], expected, atol=1e-12)
+    along, accuracies = accuracy_by_rate(y_pred, y_true, scores, ones, groups)
+    best = along[accuracies >= accuracies.max() - 1e-12]
+    assert fair.target_rate_ == pytest.approx(best[np.argmin(abs(best - along[[0, -1]].mean()))], abs=1e-12)
+
+
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_a_row_of_weight_three_counts_like_three_rows(notion):
     for seed, objective in enumerate(OBJECTIVES):
@@ -244,8 +273,16 @@ def test_a_row_of_weight_three_counts_like_three_rows(notion):
         assert one.cost_ == pytest.approx(other.cost_, rel=1e-9)
         if notion != "equalized_odds":  # its program may have several solutions
             assert np.allclose(chances(one, rows), chances(other, rows), atol=1e-9)
-        small = FairPostprocessor(**settings).fit(**{**rows, "sample_weight": 1e-12 * rows["sample_weight"]})
-        assert np.allclose(chances(small, rows), chances(one, rows), atol=1e-6)
+        for unit in (
+            2.0**-1074,
+            2.0**-40,
+            2.0**1021,
+        ):  # the scale changes nothing, up to the ends of the floats
+            scaled = FairPostprocessor(**settings).fit(
+                **{**rows, "sample_weight": unit * rows["sample_weight"]}
+            )
+            assert np.array_equal(chances(scaled, rows), chances(one, rows))
+            assert scaled.cost_ == pytest.approx(one.cost_ * (1 if objective == "change_rates" else unit))
 
 
 def test_rows_without_weight_do_not_count():
@@ -336,10 +373,10 @@ Y, A, T = [0, 1, 1, 0, 1, 0], ["a", "a", "b", "b", "c", "c"], [0, 1, 0, 1, 1, 0]
         ({}, {"sensitive_features": ["a"] * 6}, r"sensitive_features: found 1 group \['a'\], expected at least 2"),
         ({}, {"sensitive_features": [("a", 1)] * 6}, r"found 1 group \[\('a', 1\)\], expected at least 2"),
         ({}, {"sample_weight": [1, 1, 0, 0, 1, 1]}, "sample_weight: found no positive weight in group 'b'"),
-        ({}, {"sample_weight": [0] * 6}, "sample_weight: found no positive weight in group 'a'"),
+        ({}, {"sample_weight": [0] * 6}, "sample_weight: found no positive weight, expected some in every"),
         ({}, {"sample_weight": [1, 1, 1, 1, 1, -1]}, r"sample_weight: found -1\.0 at position 5"),
         ({}, {"sample_weight": [1, np.nan, 1, 1, 1, 1]}, "sample_weight: found nan at position 1"),
-        ({}, {"sample_weight": [1e308] * 6}, "sample_weight: found weights whose sum no float can hold"),
+        ({}, {"sample_weight": [1e308] * 5 + [1e290]}, r"sample_weight: found 1e\+290 beside 1e\+308"),
         ({}, {"sample_weight": [1] * 5}, "lengths differ: .*sample_weight has 5"),
         ({}, {"scores": [1, 2, np.nan, 4, 5, 6]}, "scores: found nan at position 2"),
         ({"notion": "parity"}, {}, "notion: found 'parity'"),

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from dpfair_lib.postprocessing.bands import change_curve, opportunity_curve
 from dpfair_lib.postprocessing.groups import Group
 
 OBJECTIVES = ("change_rates", "changes", "errors")
@@ -65,3 +66,16 @@ def test_where_nobody_changes_nothing_costs(notion, objective):
     assert curve.cost(curve.best_rate) == 0
     rule = group.levels.rule(curve.mixture(curve.best_rate))
     assert rule.positive_probability(y_pred, scores).tolist() == y_pred.tolist()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_without_scores_the_curves_are_those_of_the_closed_forms(seed):
+    y_pred, _, weights, y_true = example(seed)
+    group = Group.of(y_pred, np.zeros(len(y_pred)), weights, y_true)
+    parity, opportunity = (
+        group.curve(notion, "change_rates") for notion in ("demographic_parity", "equal_opportunity")
+    )
+    for rate in np.linspace(0, 1, 21):
+        assert parity.cost(rate) == pytest.approx(change_curve(group.rate()).cost(rate), abs=1e-12)
+        closed = opportunity_curve(group.rate(1), group.rate())
+        assert opportunity.cost(rate) == pytest.approx(closed.cost(rate), abs=1e-12)

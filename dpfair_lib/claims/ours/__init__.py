@@ -15,5 +15,7 @@ ORDER = (
     "opportunity-change",
     "group-unknown",
     "both-notions",
+    "least-gap",
+    "least-gap-groups",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

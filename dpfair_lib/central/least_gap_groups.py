@@ -1,0 +1,302 @@
+"""The least parity gap of private classifiers with k groups whose rates are unknown, and for equal opportunity.
+
+The gap of k groups is the largest selection rate less the smallest. Each group has its own records; a neighbour
+replaces one of them within its group. Two groups of n records are as hard as one of 2n, twice; many groups make the gap
+larger by √log k where sampling decides, and by log k where ε does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._arguments import below_one, inside_unit, nonnegative, positive_integer
+from dpfair_lib._validation import as_single_rate
+from dpfair_lib.central.least_gap import least_expected_gap
+from dpfair_lib.central.least_gap_sharp import (
+    MOST_LEVEL,
+    _response,
+    _variance,
+    privacy_least_gap,
+    sampling_least_gap,
+    sharp_least_gap,
+    shrunk_gap,
+)
+
+FEW = 10**4
+POINTS = 65  # shifts that are tried; each of them gives a bound
+
+
+def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
+    """Return a lower bound of the worst expected gap of k groups, for every private classifier with a response.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Records of each group, for two groups or more.
+    epsilon, delta : float
+        ε ≥ 0 and δ in [0, 1) of the whole algorithm, for one record replaced within its group.
+    response : float, default=0.5
+        κ in (0, 1]: the least response in a group.
+
+    Returns
+    -------
+    float
+        The largest of three: from the two smallest groups; from random signs that the samples leave undecided; and,
+        without δ, from random signs that privacy leaves undecided.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    counts, kappa, delta = _sizes(sizes), _response(response), below_one(delta, "delta")
+    first, second = counts[:2]
+
+    def one(n: int) -> float:
+        spread = sharp_least_gap(n, epsilon, delta, response=1)
+        # two populations are better for few records only, and their bound takes as long as there are records
+        return max(spread, least_expected_gap(n, epsilon, delta, response=1)) if n <= FEW else spread
+
+    found = [one(first), 2 * one(2 * second), _signs_left_by_samples(counts)]
+    if delta == 0:
+        found.append(_signs_left_by_privacy(counts, min(nonnegative(epsilon, "epsilon"), MOST_LEVEL)))
+    return kappa * max(found)
+
+
+def _signs_left_by_samples(counts: list[int]) -> float:
+    width = min(4 * math.sqrt(math.log(len(counts) + 1)) / math.sqrt(counts[0]), 1.0)
+    shifts = width * np.arange(1, POINTS + 1) / POINTS
+    return float(_undecided_by_samples(counts, shifts).max())
+
+
+def undecided_by_samples(sizes: Sequence[Any], shift: float) -> float:
+    """Return a lower bound of the mean gap over all populations whose rates are (1 ± τ)/2, per unit of response.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Records of each group, for two groups or more.
+    shift : float
+        τ in [0, 1].
+
+    Returns
+    -------
+    float
+        τ·E(1 − 2^(1 − J)) over J ≥ 1: the samples leave the sign of group a undecided with chance
+        2 · `least_confusion`, independently of the other groups, and J signs are left.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    return float(_undecided_by_samples(_sizes(sizes), np.array([float(as_single_rate(shift, "shift"))]))[0])
+
+
+def _undecided_by_samples(counts: list[int], shifts: np.ndarray) -> np.ndarray:
+    from scipy.stats import binom
+
+    groups, times = np.unique(counts, return_counts=True)
+    odd = groups - 1 + groups % 2  # with an even number of records no test errs less than without the last
+    errors = binom.cdf(odd // 2, odd, (1 + shifts[:, None]) / 2)
+    left = 1 + ((1 - 2 * errors) ** times).prod(axis=1) - 2 * ((1 - errors) ** times).prod(axis=1)
+    return np.asarray(shifts * left)
+
+
+def _signs_left_by_privacy(counts: list[int], level: float) -> float:
+    eta, k, best = math.tanh(level / 2), len(counts), 0.0
+    for taken in np.unique(np.geomspace(2, k, POINTS).round().astype(int)):
+        largest = counts[taken - 1]
+        for at in range(1, POINTS + 1):
+            apart = (2 * math.log(k) + 3) * at / POINTS  # n ln R
+            shift = 1.0 if eta == 0 else min(math.tanh(apart / (2 * largest)) / eta, 1.0)
+            best = max(best, _undecided(int(taken), largest, shift, level))
+    return best
+
+
+def _undecided(k: int, largest: int, tau: float, level: float) -> float:
+    apart = largest * 2 * math.atanh(min(tau * math.tanh(level / 2), 1 - 1e-16))
+    chance = 1 / (1 + math.exp(min(apart, 700)))
+    return max(tau * (1 - 2 * (1 - chance) ** (k // 2)), 0.0)
+
+
+def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> float:
+    """Return a lower bound of the mean gap over all populations whose rates are (1 ± τ)/2, by pure privacy.
+
+    Parameters
+    ----------
+    sizes, shift
+        As in `undecided_by_samples`.
+    epsilon : float
+        ε ≥ 0 of the whole algorithm; δ is 0.
+
+    Returns
+    -------
+    float
+        τ(1 − 2(1 − β)^⌊k/2⌋), at least 0, with β = 1/(1 + R^n) for the largest n, R = (1 + τη)/(1 − τη): whatever is
+        released, each sign has both values with chance β or more, given all the others.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    counts, tau = _sizes(sizes), float(as_single_rate(shift, "shift"))
+    return _undecided(len(counts), counts[-1], tau, nonnegative(epsilon, "epsilon"))
+
+
+def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
+    """Return an expected gap of k groups that one private classifier of this response never exceeds.
+
+    With two groups it is fair where the rates differ by a noisy, shrunk difference of the two shares: one noise for
+    both. With more it is fair at noisy shares, one noise for each group, or takes ½ for all of them.
+
+    Parameters
+    ----------
+    sizes, epsilon, delta
+        As in `least_groups_gap`.
+    response : float, default=0.5
+        κ in (0, ½].
+
+    Returns
+    -------
+    float
+        For two groups of n records 2 · `shrunk_gap` of 2n; for more κ·min(1, sampling + noise), the first at most
+        √(2 ln(k + 1)/n), the second without δ at most 2(1 + ln k)/(nε), n the smallest size.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    counts, kappa, delta = _sizes(sizes), _response(response), below_one(delta, "delta")
+    if kappa > 0.5:
+        raise ValueError(f"response: found {response}, expected at most 0.5")
+    level, k, least = min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), len(counts), counts[0]
+    if k == 2:
+        return kappa * _difference(counts, level, delta)
+    sampling = min(sum(0.5 / math.sqrt(n) for n in counts), math.sqrt(2 * math.log(k + 1) / least))
+    noise = min(2 * _largest_noise(k, level) / least, 1 / (delta * least) if delta > 1e-150 else math.inf)
+    return kappa * min(1.0, sampling + noise)
+
+
+def _difference(counts: list[int], level: float, delta: float) -> float:
+    """Return the root of the worst mean square of a noisy difference of two shares, shrunk towards 0."""
+    first, second = counts
+    if first == second:
+        return 2 * shrunk_gap(2 * first, level, delta, response=0.5) / 0.5
+    # Laplace noise, as n_0 n_1 times the difference moves by the larger size: its variance is above geometric noise's
+    laplace = 2 / level**2 if level > 1e-150 else math.inf
+    noise = min(laplace, _variance(0.0, delta)) / first**2
+    both, spread = first + second, (1 / first + 1 / second) / 4 + noise
+    if spread == math.inf:
+        return 1.0
+    root, far = math.sqrt(both), spread - 1 / both
+    if root / (1 + root) <= 1 / (1 + far):
+        return math.sqrt(spread) * root / (1 + root)
+    return math.sqrt(far / (1 + far))
+
+
+def _largest_noise(k: int, level: float) -> float:
+    """Return a bound of the mean of the largest of k geometric noises and 0."""
+    if level < 1e-150:
+        return math.inf
+    half = 1 / (1 + math.exp(-level))
+    terms = np.arange(1, k + 1)
+    return min(k / (2 * math.sinh(level)), float(((1 - (1 - half) ** terms) / terms).sum()) / level)
+
+
+def least_opportunity_gap(
+    n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5
+) -> float:
+    """Return a lower bound of the worst expected gap of true positive rates, if one group's is unknown.
+
+    Among people with y = 1 in the group, x = 1 for an unknown share. Records with y = 0 say nothing about it. The
+    bound holds whether the labels are private or not.
+
+    Parameters
+    ----------
+    n : int
+        Records of the group.
+    share : float
+        Share b in (0, 1] of y = 1 in the population; how many of the n records have y = 1 is random. With b = 1
+        this is `sharp_least_gap`, which also is the bound if n positive records are given and their number is public.
+    epsilon, delta : float
+        ε ≥ 0 and δ in [0, 1) of the whole algorithm.
+    response : float, default=0.5
+        κ in (0, 1].
+
+    Returns
+    -------
+    float
+        The mean of `sampling_least_gap` over the number J of positives, or `privacy_least_gap` of N times
+        E min(1, N/J) with N = ⌈nb⌉ or n, whichever is largest.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    from scipy.stats import binom
+
+    count = positive_integer(n, "n")
+    chance = 1.0 if share == 1 else inside_unit(share, "share")
+    kept = math.ceil(count * chance)
+    ends = binom.ppf([1e-14, 1 - 1e-14], count, chance)  # what is left out would only add
+    j = np.arange(max(int(ends[0]), 0), int(ends[1]) + 1)
+    law = binom.pmf(j, count, chance)
+    sampling = law @ [sampling_least_gap(int(many), response=response) for many in j]
+    found = [float(sampling)]
+    for most in (kept, count):  # the prior that is meant for so many positives; fewer of them know less
+        share_left = float(law @ np.minimum(1, most / np.maximum(j, 1)))
+        found.append(privacy_least_gap(most, epsilon, delta, response=response) * share_left)
+    return max(found)
+
+
+def opportunity_gap(n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
+    """Return an expected gap of true positive rates that one private classifier of this response never exceeds.
+
+    It knows the share b of positives, so it releases one number: how many more of them have x = 1 than x = 0, halved.
+    One record moves it by at most 1, in its label or in x.
+
+    Parameters
+    ----------
+    n, share, epsilon, delta
+        As in `least_opportunity_gap`.
+    response : float, default=0.5
+        κ in (0, ½].
+
+    Returns
+    -------
+    float
+        κ·min(½, √(1/(4nb) + v)·√n/(1 + √n)), v the noise's variance over (nb)².
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    count, kappa, delta = positive_integer(n, "n"), _response(response), below_one(delta, "delta")
+    if kappa > 0.5:
+        raise ValueError(f"response: found {response}, expected at most 0.5")
+    chance = 1.0 if share == 1 else inside_unit(share, "share")
+    positives, root = count * chance, math.sqrt(count)
+    v = _half_steps(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / positives**2
+    return kappa * min(0.5, math.sqrt(0.25 / positives + v) * root / (1 + root))
+
+
+def _half_steps(level: float, delta: float) -> float:
+    """Return the variance of noise on a number of half steps that one record moves by 1 at most."""
+    laplace = 2 / level**2 if level > 1e-150 else math.inf
+    return min(laplace, _variance(0.0, delta))
+
+
+def _sizes(sizes: Sequence[Any]) -> list[int]:
+    counts = sorted(positive_integer(size, "sizes") for size in sizes)
+    if len(counts) < 2:
+        raise ValueError(f"sizes: found {len(counts)}, expected one for each of at least two groups")
+    return counts

@@ -1,0 +1,149 @@
+"""Closed bounds of the least parity gap, at most a factor of 3 apart without δ, for one or two unknown rates.
+
+The lower ones use priors that spread over an interval, the upper one a noisy count that is shrunk towards one half.
+Setting and relation are those of `dpfair_lib.central.least_gap`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpfair_lib._arguments import below_one, inside_unit, nonnegative, number, positive_integer
+from dpfair_lib.central.least_gap import contraction
+
+MOST_LEVEL = 500.0  # beyond it e^ε is taken as infinite
+
+
+def sampling_least_gap(n: Any, *, response: float = 0.5) -> float:
+    """Return a lower bound of the worst expected gap that sampling alone enforces, with privacy or without.
+
+    Parameters
+    ----------
+    n : int
+        Records of the group whose rate is unknown, at least 0.
+    response : float, default=0.5
+        κ in (0, 1].
+
+    Returns
+    -------
+    float
+        κ/4 · C(2m, m)/4^m with m = ⌈n/2⌉: for p uniform on [0, 1], by pairs of rates. About 0.2 κ/√n.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    half = (positive_integer(n, "n") + 1) // 2 if n != 0 else 0
+    log = math.lgamma(2 * half + 1) - 2 * math.lgamma(half + 1) - 2 * half * math.log(2)
+    return _response(response) * math.exp(log) / 4
+
+
+def privacy_least_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
+    """Return a lower bound of the worst expected gap that privacy enforces, however the records were sampled.
+
+    Parameters
+    ----------
+    n : int
+        Records of the group whose rate is unknown, at least 1.
+    epsilon, delta : float
+        ε ≥ 0 and δ in [0, 1) of the whole algorithm.
+    response : float, default=0.5
+        κ in (0, 1].
+
+    Returns
+    -------
+    float
+        κρ/(2η(1 + √n)²) if η(1 + √n) ≥ 1, else κρ/(2 + 2nη/(1 − η)), with η = (e^ε − 1 + 2δ)/(e^ε + 1). ρ is 1
+        without δ, at least ½ always: (1 + 1/r)(1 − ln(1 + r)/r) for r = (e^ε − 1)/(2δ). About κ/(nε) for δ = 0, small
+        ε and many records, which is the truth.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    count, kappa, delta = positive_integer(n, "n"), _response(response), below_one(delta, "delta")
+    level = min(nonnegative(epsilon, "epsilon"), MOST_LEVEL)
+    eta = contraction(math.exp(level), delta)
+    reach = eta * (1 + math.sqrt(count))
+    spread = 2 * reach * (1 + math.sqrt(count)) if reach >= 1 else 2 + 2 * count * eta / (1 - eta)
+    return kappa * _loss_of_delta(level, delta) / spread
+
+
+def _loss_of_delta(level: float, delta: float) -> float:
+    """Return ρ: 1 − ln(1 + r)/r loses digits for small r, so a series is used there."""
+    if delta == 0:
+        return 1.0
+    r = math.expm1(level) / (2 * delta)
+    if r < 1e-4:
+        return (1 + r) * (1 / 2 - r / 3)  # 1 − ln(1 + r)/r ≥ r/2 − r²/3
+    return (1 + 1 / r) * (1 - math.log1p(r) / r)
+
+
+def sharp_least_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
+    """Return the larger of `sampling_least_gap` and `privacy_least_gap`.
+
+    Parameters
+    ----------
+    n, epsilon, delta, response
+        As in `privacy_least_gap`.
+
+    Returns
+    -------
+    float
+        No (ε, δ)-private classifier of this response has a smaller worst expected gap; without δ and for κ ≤ ½ some
+        have at most 3 times it.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    private = privacy_least_gap(n, epsilon, delta, response=response)
+    return max(sampling_least_gap(n, response=response), private)
+
+
+def shrunk_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
+    """Return an expected gap that one private classifier of this response never exceeds.
+
+    It is fair at the rate ½ + w(c − ½), where c is the count over n with noise: geometric, or uniform on an interval
+    of length 1/δ, whichever has the smaller variance σ². With v = σ²/n², w = √n/(1 + √n), or 1/(1 + 4v) if smaller.
+
+    Parameters
+    ----------
+    n, epsilon, delta : int, float, float
+        As in `privacy_least_gap`.
+    response : float, default=0.5
+        κ in (0, ½]; with more there are pairs of rates that no classifier of this response makes equal.
+
+    Returns
+    -------
+    float
+        κ√(¼ + nv)/(1 + √n) if 4v√n ≤ 1, else κ√(v/(1 + 4v)).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    count, kappa, delta = positive_integer(n, "n"), _response(response), below_one(delta, "delta")
+    if kappa > 0.5:
+        raise ValueError(f"response: found {response}, expected at most 0.5")
+    v = _variance(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / count**2
+    root = math.sqrt(count)
+    if 4 * v * root <= 1:
+        return kappa * math.sqrt(0.25 + count * v) / (1 + root)
+    return kappa * (0.5 if v == math.inf else math.sqrt(v / (1 + 4 * v)))
+
+
+def _variance(level: float, delta: float) -> float:
+    """Return the variance of noise on a count that one record changes by 1."""
+    geometric = 0.5 / math.sinh(level / 2) ** 2 if level > 1e-150 else math.inf
+    return min(geometric, 1 / (12 * delta**2) if delta > 1e-150 else math.inf)
+
+
+def _response(response: Any) -> float:
+    kappa = number(response, "response", "a number in (0, 1]")
+    return kappa if kappa == 1 else inside_unit(kappa, "response")
