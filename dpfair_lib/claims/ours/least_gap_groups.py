@@ -24,7 +24,7 @@ from dpfair_lib.central.least_gap_program import private_minimax_gap
 from dpfair_lib.central.least_gap_sharp import sharp_least_gap
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
-from dpfair_lib.claims.ours.counting_programs import binomials, least_loss, one_apart, products
+from dpfair_lib.claims.shared.counting_programs import binomials, least_loss, one_apart, products
 from dpfair_lib.claims.search import Evidence, Search
 
 SOLVED = 1e-8  # what a linear program may miss
