@@ -24,8 +24,8 @@ from dpfair_lib.central.least_gap_program import private_minimax_gap
 from dpfair_lib.central.least_gap_sharp import sharp_least_gap
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
+from dpfair_lib.claims.ours.counting_programs import binomials, least_loss, one_apart, products
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.counting_programs import binomials, least_loss, one_apart, products
 
 SOLVED = 1e-8  # what a linear program may miss
 SIXTHS = [i / 6 for i in range(7)]
