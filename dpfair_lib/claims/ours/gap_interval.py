@@ -96,17 +96,24 @@ def _clopper_pearson(positives: int, n: int, tail: float) -> tuple[float, float]
     """Return the rates at which a count so large, and one so small, has this probability: by bisection."""
     from scipy.special import bdtr, bdtrc
 
-    ends = []
-    for missing, chance in (
-        (positives == 0, lambda p: float(bdtrc(positives - 1, n, p)) - tail),
-        (positives == n, lambda p: tail - float(bdtr(positives, n, p))),
-    ):
-        low, high = 0.0, 1.0
-        for _ in range(50):
-            middle = (low + high) / 2
-            low, high = (low, middle) if chance(middle) > 0 else (middle, high)
-        ends.append(low if not missing else float(positives == n))
-    return ends[0], ends[1]
+    def beyond(p: float) -> bool:
+        return float(bdtrc(positives - 1, n, p)) > tail
+
+    def within(p: float) -> bool:
+        return float(bdtr(positives, n, p)) < tail
+
+    low = 0.0 if positives == 0 else _crossing(beyond)
+    high = 1.0 if positives == n else _crossing(within)
+    return low, high
+
+
+def _crossing(above: Callable[[float], bool]) -> float:
+    """Return where a condition that rises with the rate begins to hold."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if above(middle) else (middle, high)
+    return low
 
 
 def _what_is_needed(interval: Callable[..., Any], search: Search) -> None:
