@@ -32,8 +32,8 @@ ROWS = 1_000, 10_000, 100_000, 1_000_000
 GROUPS = 2, 5, 10, 20, 50, 100
 USUAL_ROWS, USUAL_GROUPS = 100_000, 5
 """What stays while the other grows."""
-DRAWS = 5
-FEW_DRAWS = 3
+DRAWS = 3
+FEW_DRAWS = 2
 """Of a million rows, of which fairlearn's fits take longest."""
 MEBIBYTE = 2**20
 FITS = {

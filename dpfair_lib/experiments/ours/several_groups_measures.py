@@ -32,9 +32,10 @@ def measures(rows: Part, chance: np.ndarray, notion: str) -> dict[str, float | N
     -------
     dict
         ``error``: the expected share of wrong labels. ``changes``: the expected share of labels that are not the
-        learner's. ``gap``: the largest difference of a rate of the notion between two groups. ``large_gap``: the same
-        over groups with at least `MANY` people for that rate, None if there are fewer than two. ``distance``: the mean
-        over people of the distance between their group's rate and everybody's, the larger one if there are two rates.
+        learner's. ``chance``: how often two draws for one person differ. ``gap``: the largest difference of a rate of
+        the notion between two groups. ``large_gap``: the same over groups with at least `MANY` people for that rate,
+        None if there are fewer than two. ``distance``: the mean over people of the distance between their group's rate
+        and everybody's, the larger one if there are two rates.
 
     Raises
     ------
@@ -59,6 +60,7 @@ def measures(rows: Part, chance: np.ndarray, notion: str) -> dict[str, float | N
     return {
         "error": float(abs(chance - rows.labels).mean()),
         "changes": float(abs(chance - rows.guesses).mean()),
+        "chance": float((2 * chance * (1 - chance)).mean()),
         "gap": float(max(gaps)),
         "large_gap": float(max(large)) if len(large) == len(gaps) else None,
         "distance": float(max(distances)),
