@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
 
 TRIALS = 20
-GRADIENT_TRIALS = {"acs-income": 5, "adult": 5, "compas": 20, "lsac": 20}
+GRADIENT_TRIALS = {"acs-income": 3, "adult": 3, "compas": 20, "lsac": 20}
 """On how many splits `ExponentiatedGradient` is run: fewer where many rows or columns make it slow."""
 Rows = list[dict[str, Any]]
 
