@@ -71,7 +71,7 @@ def dataset_of(name: str) -> Dataset:
 
     spec = spec_of(name)
     if name == "acs-income":
-        spec = dataclasses.replace(spec, sensitive=GROUPS[name], words={"RAC1P": RACES})
+        spec = dataclasses.replace(spec, sensitive=GROUPS[name], words={"RAC1P": RACES})  # type: ignore[dict-item]
     elif name == "compas":
         spec = dataclasses.replace(spec, clean=all_races)
     return load_spec(spec, pinned()[name], sensitive=GROUPS[name])

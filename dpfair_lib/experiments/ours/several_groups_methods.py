@@ -103,7 +103,7 @@ def ours(split: Split, *, notion: str, gamma: float, objective: str) -> Rule:
     from dpfair_lib.central.postprocessor import FairPostprocessor
 
     rows = split.post
-    fair = FairPostprocessor(notion=notion, gamma=gamma, objective=objective).fit(
+    fair = FairPostprocessor(notion=notion, gamma=gamma, objective=objective).fit(  # type: ignore[arg-type]
         rows.guesses, sensitive_features=rows.groups, y_true=rows.labels, scores=rows.scores
     )
     return lambda rows: fair.predict_proba(rows.guesses, sensitive_features=rows.groups, scores=rows.scores)[

@@ -140,7 +140,7 @@ def means(rows: pd.DataFrame, notion: str) -> pd.DataFrame:
         Which notion.
     """
     kept = rows[rows["notion"] == notion]
-    columns = [name for name in rows if name.startswith(("post_", "test_"))]
+    columns = [name for name in rows if str(name).startswith(("post_", "test_"))]
     grouped = kept.groupby(["method", "gamma", "epsilon"], dropna=False, sort=False)
     return grouped[columns].mean().assign(splits=grouped.size())
 
