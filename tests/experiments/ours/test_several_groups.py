@@ -6,6 +6,7 @@ import pytest
 
 import dpfair_lib as dpf
 from dpfair_lib.datasets.compas import COLUMNS, usual_rows
+from dpfair_lib.experiments import read_record
 from dpfair_lib.experiments.ours import several_groups as trials
 from dpfair_lib.experiments.ours import several_groups_costs as costs
 from dpfair_lib.experiments.ours import several_groups_data as parts
@@ -79,6 +80,7 @@ def test_measures_are_those_of_the_definitions():
     for one in found.values():
         assert one["error"] == pytest.approx((0.5 + 0.5 + 0.75 + 0.75) / 10)
         assert one["changes"] == pytest.approx((0.5 + 0.5 + 1 + 0.25 + 0.75) / 10)
+        assert one["chance"] == pytest.approx((0.5 + 0.5 + 0.375 + 0.375) / 10)
         assert one["large_gap"] is None
     # selection rates 1/2, 1/4, 1/2; everybody's 4/10
     assert found["demographic_parity"]["gap"] == pytest.approx(0.25)
@@ -224,3 +226,59 @@ def test_a_cell_with_no_trial_or_two_of_a_split_is_refused():
         summary.by_split(
             pd.concat([rows, rows]), summary.Cell(methods.ERRORS, "demographic_parity", 0.0), "post_error"
         )
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return {data: read_record(f"several-groups-{data}") for data in parts.GROUPS}
+
+
+@pytest.mark.parametrize("data", parts.GROUPS)
+def test_the_records_are_whole(recorded, data):
+    found, provenance = recorded[data]
+    assert found["split"].nunique() == trials.TRIALS
+    kept = found[found["method"] != methods.GRADIENT]
+    assert (kept.groupby("split").size() == 27).all()
+    gradient = found[found["method"] == methods.GRADIENT]
+    assert gradient["split"].nunique() == trials.GRADIENT_TRIALS[data]
+    assert provenance["parameters"]["fairlearn"]
+    # in every fit each rule keeps its own constraint, and ours has the fewest errors
+    fitted = kept[kept["method"] != methods.NONE]
+    assert (fitted["post_gap"] <= fitted["gamma"] + 1e-9).all()
+    for one, other in summary.pairs(found):
+        ours, theirs = (summary.by_split(found, cell, "post_error") for cell in (one, other))
+        assert (ours <= theirs + summary.ROUNDING).all()
+
+
+def test_what_the_chapter_says_of_the_records(recorded):
+    beside = summary.beside_optimizer({data: found for data, (found, _) in recorded.items()})
+    assert not beside["more"].any()
+    assert not (beside["error_verdict"] == "above").any()
+    rates = beside["notion"] != "equalized_odds"
+    assert (beside[rates]["faster"] > 10).all()
+    # equalized odds on few rows is the exception that the chapter names
+    slow = beside[beside["faster"] < 10]
+    assert set(slow["data"]) <= {"compas", "lsac"}
+    for data in ("adult", "compas"):  # the constraint does not reach new people of small groups
+        exact = summary.means(recorded[data][0], "demographic_parity").xs(0.0, level="gamma")
+        assert (exact["test_gap"] > 0.09).all()
+        assert (exact["test_distance"] < 0.03).all()
+    adult = summary.means(recorded["adult"][0], "equal_opportunity")["test_gap"]
+    assert adult[methods.ERRORS].min() > adult[methods.NONE].iloc[0]
+    for data in ("acs-income", "compas"):
+        errors = summary.means(recorded[data][0], "demographic_parity")["test_error"]
+        assert errors[methods.GRADIENT].iloc[0] > errors[methods.ERRORS].max() + 0.05
+    sizes = [len(provenance["data"]["groups"]) for _, provenance in recorded.values()]
+    assert dict(zip(recorded, sizes, strict=True)) == {"acs-income": 5, "adult": 10, "compas": 6, "lsac": 5}
+
+
+def test_what_the_chapter_says_of_the_costs():
+    found, _ = read_record("several-groups-costs")
+    for axis, usual in (("rows", costs.USUAL_GROUPS), ("groups", costs.USUAL_ROWS)):
+        table = summary.costs(found, axis, usual)
+        assert (table["more"] <= summary.ROUNDING).all()
+        assert (table["more"] > -0.01).all()
+        more = table[table["ours_memory"] > table["theirs_memory"]]
+        assert set(more.index) <= {("equalized_odds", 100)}  # which the chapter names
+    assert (summary.costs(found, "rows", costs.USUAL_GROUPS)["faster"].drop(1_000, level="rows") > 10).all()
+    assert (summary.costs(found, "groups", costs.USUAL_ROWS)["faster"] > 10).all()
