@@ -24,6 +24,7 @@ NO_LESSON = {
     "which-method",
     "threat-model",
     "private-learners",
+    "several-groups-evidence",
     "benchmarks",
     "mutants",
     "ci-times",

@@ -1,0 +1,187 @@
+"""Summary of the comparison for several groups: means, paired differences with intervals, and ratios of times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from dpfair_lib.experiments.intervals import mean_interval
+from dpfair_lib.experiments.ours.private_learners_summary import verdict
+from dpfair_lib.experiments.ours.several_groups_data import SHARES
+from dpfair_lib.experiments.ours.several_groups_methods import ERRORS, OPTIMIZER
+
+OVERLAP = SHARES[2] / (1 - SHARES[2])
+"""Test rows over the others, for intervals that speak of rows not yet seen from the same source."""
+ROUNDING = 1e-9
+"""Errors that differ by less are equal but for rounding."""
+
+
+class Cell(NamedTuple):
+    """A method with its settings, as in the rows of a record."""
+
+    method: str
+    notion: str
+    gamma: float | None = None
+    epsilon: float | None = None
+
+
+def by_split(rows: pd.DataFrame, cell: Cell, column: str) -> pd.Series:
+    """Return a column for one method, indexed by split.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `several_groups.run_trial`, of one data set.
+    cell : Cell
+        Which method.
+    column : str
+        Which column.
+
+    Raises
+    ------
+    ValueError
+        If there is no such trial, or a split has two.
+    """
+    kept = (rows["method"] == cell.method) & (rows["notion"] == cell.notion)
+    for name in ("gamma", "epsilon"):
+        wanted = getattr(cell, name)
+        kept &= rows[name].isna() if wanted is None else rows[name] == wanted
+    found = rows[kept].set_index("split")[column].sort_index()
+    if found.empty or found.index.has_duplicates:
+        raise ValueError(f"cell: found {len(found)} trials of {cell}, expected one for every split")
+    return found
+
+
+def difference(
+    rows: pd.DataFrame, one: Cell, other: Cell, column: str, *, level: float
+) -> tuple[float, float]:
+    """Return mean and half-width of a paired difference over the splits that both have, the first minus the second.
+
+    The interval is Student's, corrected for the overlap of the splits (Nadeau and Bengio).
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one data set.
+    one, other : Cell
+        Which methods.
+    column : str
+        Which column.
+    level : float
+        Confidence.
+    """
+    apart = (by_split(rows, one, column) - by_split(rows, other, column)).dropna()
+    return mean_interval(apart, level=level, test_to_train=OVERLAP)
+
+
+def pairs(rows: pd.DataFrame) -> list[tuple[Cell, Cell]]:
+    """Return our least errors and fairlearn's `ThresholdOptimizer` under the same constraints."""
+    there = rows[rows["method"] == OPTIMIZER][["notion", "gamma"]].drop_duplicates()
+    return [
+        (Cell(ERRORS, notion, gamma), Cell(OPTIMIZER, notion, gamma))
+        for notion, gamma in there.itertuples(index=False)
+    ]
+
+
+def beside_optimizer(rows: Mapping[str, pd.DataFrame], *, level: float = 0.95) -> pd.DataFrame:
+    """Return ours minus `ThresholdOptimizer` for every data set, notion and γ.
+
+    Parameters
+    ----------
+    rows : mapping
+        By data set.
+    level : float
+        Confidence with which all intervals of one column hold, by Bonferroni's inequality over the lines of the table.
+
+    Returns
+    -------
+    DataFrame
+        ``post_worst`` and ``post_median``: of the difference of errors over the splits, on the rows of
+        post-processing; ``more``: splits in which ours has more errors there. For each of ``error``, ``gap`` and
+        ``distance`` the mean difference on test rows, with ``_half`` its interval, and with ``_verdict`` where that
+        lies. ``faster`` and ``slowest``: median and least over the splits of their time over ours, for fit and
+        prediction.
+    """
+    lines = [(data, *pair) for data, found in rows.items() for pair in pairs(found)]
+    each = 1 - (1 - level) / len(lines)
+    table: list[dict[str, Any]] = []
+    for data, one, other in lines:
+        found = rows[data]
+        post = by_split(found, one, "post_error") - by_split(found, other, "post_error")
+        ratio = seconds(found, other) / seconds(found, one)
+        line: dict[str, Any] = {
+            "data": data, "notion": one.notion, "gamma": one.gamma,
+            "post_median": float(post.median()), "post_worst": float(post.max()),
+            "more": int((post > ROUNDING).sum()), "splits": len(post),
+            "faster": float(ratio.median()), "slowest": float(ratio.min()),
+        }  # fmt: skip
+        for name in ("error", "gap", "distance"):
+            mean, half = difference(found, one, other, f"test_{name}", level=each)
+            line |= {name: mean, f"{name}_half": half, f"{name}_verdict": verdict(mean, half)}
+        table.append(line)
+    return pd.DataFrame(table)
+
+
+def seconds(rows: pd.DataFrame, cell: Cell) -> pd.Series:
+    """Return the time of fit and prediction together, indexed by split."""
+    return by_split(rows, cell, "fit_seconds") + by_split(rows, cell, "predict_seconds")
+
+
+def means(rows: pd.DataFrame, notion: str) -> pd.DataFrame:
+    """Return the means over splits under one notion: a line for each method and setting.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one data set.
+    notion : str
+        Which notion.
+    """
+    kept = rows[rows["notion"] == notion]
+    columns = [name for name in rows if str(name).startswith(("post_", "test_"))]
+    grouped = kept.groupby(["method", "gamma", "epsilon"], dropna=False, sort=False)
+    return grouped[columns].mean().assign(splits=grouped.size())
+
+
+def costs(rows: pd.DataFrame, axis: str, usual: int) -> pd.DataFrame:
+    """Return how time and memory grow.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `several_groups_costs.measure`.
+    axis : str
+        ``"rows"`` or ``"groups"``, which grows.
+    usual : int
+        What the other one is.
+
+    Returns
+    -------
+    DataFrame
+        For each notion and place on the axis: ``ours`` and ``theirs``, median seconds of fit and prediction;
+        ``ours_worst`` and ``theirs_worst``; ``faster`` and ``slowest``: median and least ratio over the draws;
+        ``ours_memory`` and ``theirs_memory``: the largest peaks in mebibytes; ``more``: the worst difference of errors,
+        ours minus theirs.
+    """
+    other = "groups" if axis == "rows" else "rows"
+    kept = rows[rows[other] == usual].assign(seconds=rows["fit_seconds"] + rows["predict_seconds"])
+    wide = kept.pivot(
+        index=["notion", axis, "draw"], columns="method", values=["seconds", "mebibytes", "error"]
+    )
+    ours, theirs = (
+        {name: wide[name, method] for name in ("seconds", "mebibytes", "error")}
+        for method in (ERRORS, OPTIMIZER)
+    )
+    table = pd.DataFrame({
+        "ours": ours["seconds"], "theirs": theirs["seconds"], "ratio": theirs["seconds"] / ours["seconds"],
+        "ours_memory": ours["mebibytes"], "theirs_memory": theirs["mebibytes"],
+        "more": ours["error"] - theirs["error"],
+    }).groupby(level=["notion", axis], sort=False)  # fmt: skip
+    median, worst, least = table.median(), table.max(), table.min()
+    return pd.DataFrame({
+        "ours": median["ours"], "ours_worst": worst["ours"], "theirs": median["theirs"],
+        "theirs_worst": worst["theirs"], "faster": median["ratio"], "slowest": least["ratio"],
+        "ours_memory": worst["ours_memory"], "theirs_memory": worst["theirs_memory"], "more": worst["more"],
+    })  # fmt: skip
