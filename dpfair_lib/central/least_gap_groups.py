@@ -7,6 +7,7 @@ larger by √log k where sampling decides, and by log k where ε does.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -61,7 +62,7 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
         # two populations are better for few records only, and their bound takes as long as there are records
         return max(spread, least_expected_gap(n, epsilon, delta, response=1)) if n <= FEW else spread
 
-    found = [one(first), 2 * one(2 * second), _signs_left_by_samples(counts)]
+    found = [one(first), 2 * one(first + second), _signs_left_by_samples(counts)]
     if delta == 0:
         found.append(_signs_left_by_privacy(counts, min(nonnegative(epsilon, "epsilon"), MOST_LEVEL)))
     return kappa * max(found)
@@ -108,20 +109,19 @@ def _undecided_by_samples(counts: list[int], shifts: np.ndarray) -> np.ndarray:
 
 
 def _signs_left_by_privacy(counts: list[int], level: float) -> float:
-    eta, k, best = math.tanh(level / 2), len(counts), 0.0
-    for taken in np.unique(np.geomspace(2, k, POINTS).round().astype(int)):
-        largest = counts[taken - 1]
-        for at in range(1, POINTS + 1):
-            apart = (2 * math.log(k) + 3) * at / POINTS  # n ln R
-            shift = 1.0 if eta == 0 else min(math.tanh(apart / (2 * largest)) / eta, 1.0)
-            best = max(best, _undecided(int(taken), largest, shift, level))
-    return best
+    eta, k = math.tanh(level / 2), len(counts)
+    aparts = (2 * math.log(k) + 3) * np.arange(1, POINTS + 1) / POINTS  # n ln R
+    shifts = [
+        1.0 if eta == 0 else min(math.tanh(apart / (2 * n)) / eta, 1.0)
+        for n, apart in itertools.product({counts[0], counts[-1]}, aparts)
+    ]
+    return max(_undecided(counts, shift, level) for shift in shifts)
 
 
-def _undecided(k: int, largest: int, tau: float, level: float) -> float:
-    apart = largest * 2 * math.atanh(min(tau * math.tanh(level / 2), 1 - 1e-16))
-    chance = 1 / (1 + math.exp(min(apart, 700)))
-    return max(tau * (1 - 2 * (1 - chance) ** (k // 2)), 0.0)
+def _undecided(counts: list[int], tau: float, level: float) -> float:
+    apart = 2 * math.atanh(min(tau * math.tanh(level / 2), 1 - 1e-16)) * np.asarray(counts)
+    chances = 1 / (1 + np.exp(np.minimum(apart, 700)))
+    return float(tau * (1 + np.prod(1 - 2 * chances) - 2 * np.prod(1 - chances)))
 
 
 def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> float:
@@ -137,8 +137,8 @@ def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> fl
     Returns
     -------
     float
-        τ(1 − 2(1 − β)^⌊k/2⌋), at least 0, with β = 1/(1 + R^n) for the largest n, R = (1 + τη)/(1 − τη): whatever is
-        released, each sign has both values with chance β or more, given all the others.
+        τ(1 + Π(1 − 2β_a) − 2Π(1 − β_a)) with β_a = 1/(1 + R^n_a), R = (1 + τη)/(1 − τη): whatever is released, each
+        sign has both values with chance β_a or more, given the others; so it is a fair coin with chance 2β_a.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> fl
         If an argument is out of its range.
     """
     counts, tau = _sizes(sizes), float(as_single_rate(shift, "shift"))
-    return _undecided(len(counts), counts[-1], tau, nonnegative(epsilon, "epsilon"))
+    return _undecided(counts, tau, nonnegative(epsilon, "epsilon"))
 
 
 def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:

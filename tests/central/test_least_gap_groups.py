@@ -51,9 +51,10 @@ def test_signs_by_hand():
     assert undecided_by_samples([1, 1], 0.0) == 0
     # an error of 1/4 in each group: both signs are left with chance 1/4, and then differ with chance 1/2
     assert undecided_by_samples([1, 2], 0.5) == pytest.approx(0.5 * 0.25 * 0.5)
-    assert undecided_by_privacy([3] * 4, 0.6, 0.0) == pytest.approx(0.6 * (1 - 2 * 0.25))
-    assert undecided_by_privacy([1] * 4, 1.0, math.log(3)) == pytest.approx(max(1 - 2 * 0.75**2, 0))
-    assert undecided_by_privacy([1] * 6, 1.0, math.log(3)) == pytest.approx(1 - 2 * 0.75**3)
+    assert undecided_by_privacy([3] * 4, 0.6, 0.0) == pytest.approx(0.6 * (1 - 2 / 16))  # four fair coins
+    assert undecided_by_privacy([1] * 4, 1.0, math.log(3)) == pytest.approx(1 + 0.5**4 - 2 * 0.75**4)
+    # R² = 9 for the second group: its sign is a fair coin with chance 1/5
+    assert undecided_by_privacy([1, 2], 1.0, math.log(3)) == pytest.approx(1 + 0.5 * 0.8 - 2 * 0.75 * 0.9)
 
 
 def test_opportunity_with_positives_alone_is_parity():

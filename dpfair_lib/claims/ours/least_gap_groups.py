@@ -205,11 +205,10 @@ def _ratios(privacy: Callable[..., float], search: Search) -> None:
                 search.equal(for_it, ratio * against, {"n": n, "odds": odds, "τ": shift})
             cases += 1
         for k in (2, 5, 8, 30):
-            bound = shift * (1 - 2 * (1 - 1 / (1 + ratio)) ** (k // 2))
+            chance = 1 / (1 + ratio)
+            bound = shift * (1 + (1 - 2 * chance) ** k - 2 * (1 - chance) ** k)
             found = privacy([n] * k, float(shift), math.log(odds))
-            search.equal(
-                found, max(float(bound), 0.0), {"k": k, "n": n, "odds": odds, "τ": shift}, tolerance=1e-12
-            )
+            search.equal(found, float(bound), {"k": k, "n": n, "odds": odds, "τ": shift}, tolerance=1e-12)
     search.exhausts(
         "outputs whose chances rise or fall by e^ε or not at all, up to five records", cases=4 * 363
     )
