@@ -31,51 +31,65 @@ MOST_ROWS = 10_000_000  # more rows take minutes, and gigabytes
 LARGEST_EPSILON = 1e4  # finite ε of Laplace noise, for the exact law
 
 
-def parity_bound(n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace") -> float:
+def parity_bound(
+    n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace", gamma: float = 0.0
+) -> float:
     """Return a number that the parity gap of `PrivateFairPostprocessor` exceeds with probability at most η.
 
-    The bound holds for all selection rates. It assumes that the rows given to `fit` are independent draws from the
-    population, and that the classifier was not trained on them. If the rates are known,
+    The bound holds for all selection rates and every choice of the common rate. It assumes that the rows given to `fit`
+    are independent draws from the population, and that the classifier was not trained on them. If the rates are known,
     `dpfair_lib.central.gap_quantile` gives a smaller number.
 
     Parameters
     ----------
-    n : int or (int, int)
-        Number of rows of each group given to `fit`.
-    epsilon : float or (float, float)
+    n : int or sequence of int
+        Number of rows of each group given to `fit`. Two groups, unless this or ``epsilon`` says how many.
+    epsilon : float or sequence of float
         ε of the noise on each group's count; infinity for no noise.
     eta : float
         Failure probability η in (0, 1).
     mechanism : {"laplace", "geometric"}
         Distribution of the noise. The published bound is for "laplace".
+    gamma : float
+        Width of the band, as in `PrivateFairPostprocessor`.
 
     Returns
     -------
     float
-        Σ_a log(4/η)/(n_a ε_a) + √(log(8/η)/(2 n_a)). For "geometric" the first term is the smallest t/n_a with
-        P(|noise| > t) ≤ η/4. If a group is small, the number is above 1 and says nothing.
+        γ plus the sum of the two largest of log(2k/η)/(n_a ε_a) + √(log(4k/η)/(2 n_a)), where k is the number of groups.
+        For "geometric" the first term is the smallest t/n_a with P(|noise| > t) ≤ η/(2k). If a group is small, the
+        number is above 1 and says nothing.
 
     Raises
     ------
     ValueError
-        If a number of rows is not positive, an ε is not above 0, or η is not in (0, 1).
+        If a number of rows is not positive, an ε is not above 0, η is not in (0, 1), or γ is not in [0, 1].
 
     References
     ----------
-    Ghoukasian and Asoodeh (ISIT 2024), Theorem 3 (fairness); Ghoukasian (thesis, 2024), Theorem 8.
+    Ghoukasian and Asoodeh (ISIT 2024), Theorem 3 (fairness); Ghoukasian (thesis, 2024), Theorem 8, for two groups. More
+    groups and the band are ours.
 
     Examples
     --------
-    With 1,000 and 2,000 rows and ε = 1, the gap is at most 0.093 with probability 95 %.
+    With 1,000 and 2,000 rows and ε = 1, the gap is at most 0.093 with probability 95 %; with a third group of 500 rows,
+    at most 0.128.
 
     >>> import dpfair_lib as dpf
     >>> round(dpf.parity_bound((1000, 2000), 1.0, eta=0.05), 3)
     0.093
+    >>> round(dpf.parity_bound((1000, 2000, 500), 1.0, eta=0.05), 3)
+    0.128
     """
-    counts, epsilons, eta = sizes(n), noise_levels(epsilon), inside_unit(eta, "eta")
+    counts, epsilons = groups_of(n, epsilon)
+    eta, k = inside_unit(eta, "eta"), len(counts)
     one_of(mechanism, "mechanism", MECHANISMS)
-    noise = sum(_noise_tail(e, eta / 4, mechanism) / k for k, e in zip(counts, epsilons, strict=True))
-    return noise + sum(math.sqrt(math.log(8 / eta) / (2 * k)) for k in counts)
+    # every change is too large or too small by less than the rate's error: two groups' errors make the gap
+    errors = sorted(
+        _noise_tail(e, eta / (2 * k), mechanism) / size + math.sqrt(math.log(4 * k / eta) / (2 * size))
+        for size, e in zip(counts, epsilons, strict=True)
+    )
+    return checked_gamma(gamma) + errors[-2] + errors[-1]
 
 
 def _noise_tail(epsilon: float, failure: float, mechanism: Mechanism) -> float:
@@ -87,27 +101,31 @@ def _noise_tail(epsilon: float, failure: float, mechanism: Mechanism) -> float:
     return DiscreteLaplaceMechanism(1 / epsilon, 1).error_bound(failure)
 
 
-def expected_parity_bound(n: Any, epsilon: Any, *, mechanism: Mechanism = "laplace") -> float:
+def expected_parity_bound(
+    n: Any, epsilon: Any, *, mechanism: Mechanism = "laplace", gamma: float = 0.0
+) -> float:
     """Return a bound on the expected parity gap of `PrivateFairPostprocessor`, for all selection rates.
 
     Parameters
     ----------
-    n, epsilon, mechanism
+    n, epsilon, mechanism, gamma
         As in `parity_bound`.
 
     Returns
     -------
     float
-        Σ_a E|noise_a|/n_a + √(1/(4 n_a)), where E|noise| is 1/ε for "laplace" and 1/sinh ε for "geometric".
+        For two groups γ + Σ_a E|noise_a|/n_a + √(1/(4 n_a)), where E|noise| is 1/ε for "laplace" and 1/sinh ε for
+        "geometric". For more groups these two sums are replaced by smaller numbers, of order log k and √log k.
 
     Raises
     ------
     ValueError
-        If a number of rows is not positive or an ε is not above 0.
+        If a number of rows is not positive, an ε is not above 0, or γ is not in [0, 1].
 
     References
     ----------
-    Ghoukasian and Asoodeh (ISIT 2024), Proposition 4 (fairness); Ghoukasian (thesis, 2024), Proposition 9.
+    Ghoukasian and Asoodeh (ISIT 2024), Proposition 4 (fairness); Ghoukasian (thesis, 2024), Proposition 9, for two
+    groups. More groups and the band are ours.
 
     Examples
     --------
@@ -115,10 +133,18 @@ def expected_parity_bound(n: Any, epsilon: Any, *, mechanism: Mechanism = "lapla
     >>> round(dpf.expected_parity_bound((1000, 2000), 1.0), 4)
     0.0285
     """
-    counts, epsilons = sizes(n), noise_levels(epsilon)
+    counts, epsilons = groups_of(n, epsilon)
     one_of(mechanism, "mechanism", MECHANISMS)
-    noise = sum(mean_noise(e, mechanism) / k for k, e in zip(counts, epsilons, strict=True))
-    return noise + sum(math.sqrt(1 / (4 * k)) for k in counts)
+    means = [mean_noise(e, mechanism) / k for k, e in zip(counts, epsilons, strict=True)]
+    deviations = [math.sqrt(1 / (4 * k)) for k in counts]
+    noise, sampling = sum(means), sum(deviations)
+    if len(counts) > 2:
+        tails = [
+            noise_excess(e, k, mechanism) for k, e in zip(counts, epsilons, strict=True) if not math.isinf(e)
+        ]
+        noise = min(noise, expected_range(tails, means))
+        sampling = min(sampling, expected_range([sampling_excess(k) for k in counts], deviations))
+    return checked_gamma(gamma) + noise + sampling
 
 
 def mean_noise(epsilon: float, mechanism: Mechanism) -> float:
@@ -267,18 +293,24 @@ def gap_quantile(eta: float, *, rates: Any, n: Any, epsilon: Any, mechanism: Mec
     return min(high + 2e-12, 1.0)
 
 
-def sizes(n: Any) -> tuple[int, int]:
-    """Return one row count per group from one number or a pair."""
-    first, second = _pair(n, "n")
-    return as_count(first, "n", 1), as_count(second, "n", 1)
+def sizes(n: Any, groups: int = 2) -> tuple[int, ...]:
+    """Return one row count per group from one number or a sequence."""
+    return tuple(as_count(value, "n", 1) for value in _each(n, "n", groups))
 
 
-def noise_levels(epsilon: Any) -> tuple[float, float]:
-    """Return one ε per group from one number or a pair; infinity stands for no noise."""
-    first, second = (number(value, "epsilon", "a number above 0") for value in _pair(epsilon, "epsilon"))
-    if min(first, second) <= 0:
+def noise_levels(epsilon: Any, groups: int = 2) -> tuple[float, ...]:
+    """Return one ε per group from one number or a sequence; infinity stands for no noise."""
+    found = tuple(
+        number(value, "epsilon", "a number above 0") for value in _each(epsilon, "epsilon", groups)
+    )
+    if min(found) <= 0:
         raise ValueError(f"epsilon: found {epsilon}, expected a number above 0, or one per group")
-    return first, second
+    return found
+
+
+def number_of_groups(*given: Any) -> int:
+    """Return the length of the first argument that is a sequence of at least two; two if all are numbers."""
+    return next((len(value) for value in given if _is_listed(value) and len(value) > 1), 2)
 
 
 def _rates(rates: Any) -> tuple[float, float]:
@@ -301,9 +333,13 @@ def _laws(rates: Any, n: Any, epsilon: Any, mechanism: Mechanism) -> tuple[RateL
     return RateLaw.of(*first, mechanism), RateLaw.of(*second, mechanism)
 
 
-def _pair(value: Any, name: str) -> tuple[Any, Any]:
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value):
-        if len(value) != 2:
-            raise ValueError(f"{name}: found {len(value)} values, expected one number, or one per group")
-        return value[0], value[1]
-    return value, value
+def _each(value: Any, name: str, groups: int) -> tuple[Any, ...]:
+    if not _is_listed(value):
+        return (value,) * groups
+    if len(value) != groups:
+        raise ValueError(f"{name}: found {len(value)} values, expected one number, or one per group")
+    return tuple(value)
+
+
+def _is_listed(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value) > 0
