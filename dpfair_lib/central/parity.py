@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib._arguments import inside_unit, number, one_of
-from dpfair_lib._validation import as_count, as_single_rate, as_vector
+from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib._validation import as_single_rate, as_vector
+from dpfair_lib.central.expected_range import expected_range, noise_excess, sampling_excess
 from dpfair_lib.central.gap_law import (
     Mechanism,
     RateLaw,
@@ -17,18 +18,17 @@ from dpfair_lib.central.gap_law import (
     expected_gap,
     violation_probability,
 )
+from dpfair_lib.central.per_group import (
+    MECHANISMS,
+    noise_levels,
+    number_of_groups,
+    rate_laws,
+    selection_rates,
+    sizes,
+)
+from dpfair_lib.central.several_gaps import Rule, gap_probability, mean_gap
+from dpfair_lib.central.targets import checked_gamma, checked_rate, most_accurate
 from dpfair_lib.privacy import DiscreteLaplaceMechanism
-
-MECHANISMS: dict[str, str] = {
-    "laplace": "Laplace noise on the group's mean, of scale 1/(nε)",
-    "geometric": "two-sided geometric noise on the group's count, P(k) ∝ e^(−ε|k|)",
-}
-
-LEAST_RATE = 1e-100  # smaller rates count as 0: their squares would underflow
-
-
-MOST_ROWS = 10_000_000  # more rows take minutes, and gigabytes
-LARGEST_EPSILON = 1e4  # finite ε of Laplace noise, for the exact law
 
 
 def parity_bound(
@@ -56,9 +56,9 @@ def parity_bound(
     Returns
     -------
     float
-        γ plus the sum of the two largest of log(2k/η)/(n_a ε_a) + √(log(4k/η)/(2 n_a)), where k is the number of groups.
-        For "geometric" the first term is the smallest t/n_a with P(|noise| > t) ≤ η/(2k). If a group is small, the
-        number is above 1 and says nothing.
+        γ plus the sum of the two largest of log(2k/η)/(n_a ε_a) + √(log(4k/η)/(2 n_a)), with k groups. For "geometric"
+        the first term is the smallest t/n_a with P(|noise| > t) ≤ η/(2k). If a group is small, the number is above 1
+        and says nothing.
 
     Raises
     ------
@@ -81,8 +81,9 @@ def parity_bound(
     >>> round(dpf.parity_bound((1000, 2000, 500), 1.0, eta=0.05), 3)
     0.128
     """
-    counts, epsilons = groups_of(n, epsilon)
-    eta, k = inside_unit(eta, "eta"), len(counts)
+    k = number_of_groups(n, epsilon)
+    counts, epsilons = sizes(n, k), noise_levels(epsilon, k)
+    eta = inside_unit(eta, "eta")
     one_of(mechanism, "mechanism", MECHANISMS)
     # every change is too large or too small by less than the rate's error: two groups' errors make the gap
     errors = sorted(
@@ -133,7 +134,8 @@ def expected_parity_bound(
     >>> round(dpf.expected_parity_bound((1000, 2000), 1.0), 4)
     0.0285
     """
-    counts, epsilons = groups_of(n, epsilon)
+    k = number_of_groups(n, epsilon)
+    counts, epsilons = sizes(n, k), noise_levels(epsilon, k)
     one_of(mechanism, "mechanism", MECHANISMS)
     means = [mean_noise(e, mechanism) / k for k, e in zip(counts, epsilons, strict=True)]
     deviations = [math.sqrt(1 / (4 * k)) for k in counts]
@@ -154,23 +156,66 @@ def mean_noise(epsilon: float, mechanism: Mechanism) -> float:
     return 1 / math.sinh(epsilon) if epsilon < 700 else 0.0
 
 
+class _GapLaw(NamedTuple):
+    """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
+
+    rates: tuple[float, ...]
+    laws: tuple[RateLaw, ...]
+    rule: Rule | None
+
+    @classmethod
+    def of(cls, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism, rate: Any, gamma: Any) -> _GapLaw:
+        k = number_of_groups(rates, n, epsilon)
+        counts, epsilons, alphas = sizes(n, k), noise_levels(epsilon, k), selection_rates(rates, k)
+        laws = rate_laws(alphas, counts, epsilons, mechanism)
+        aim, band = checked_rate(rate), checked_gamma(gamma)
+        if aim == "midpoint" and band == 0 and k == 2:
+            return cls(alphas, laws, None)
+        if aim == "midpoint" and (band > 0 or k % 2 == 0):
+            raise ValueError(
+                f"rate: found 'midpoint' for {k} groups and gamma={band:g}, which has no exact law here; expected "
+                "'median', 'most-accurate' or a number, or gamma=0 and two groups or an odd number of them"
+            )
+        middle = aim if isinstance(aim, float) else None
+        anchor = most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
+        return cls(alphas, laws, Rule(middle, anchor, band))
+
+    def exceeds(self, gap: float) -> float:
+        """Return P(gap > a value)."""
+        if self.rule is not None:
+            return gap_probability(self.rates, self.laws, gap, self.rule)
+        (alpha, beta), (first, second) = self.rates, self.laws
+        return violation_probability((alpha, beta), (first, second), gap)
+
+    def mean(self) -> float:
+        """Return the expected gap."""
+        if self.rule is not None:
+            return mean_gap(self.rates, self.laws, self.rule)
+        (alpha, beta), (first, second) = self.rates, self.laws
+        return expected_gap((alpha, beta), (first, second))
+
+
 def parity_violation_probability(
-    gap: Any, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace"
-) -> Any:
+    gap: Any, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
+    gamma: float = 0.0,
+) -> Any:  # fmt: skip
     """Return the exact probability that the parity gap of `PrivateFairPostprocessor` exceeds a value.
 
     The gap is that of the fitted rule in the population: the expected difference over people and flips. It is random
-    because the rows given to `fit` and the noise are. The probability is computed by convolution and one numerical
-    integral, to a relative accuracy of 1e-10.
+    because the rows given to `fit` and the noise are. For two groups and the midpoint the probability is computed by
+    convolution and one numerical integral, to a relative accuracy of 1e-10; else as `gap_probability` says.
 
     Parameters
     ----------
     gap : float or array
         Value or values in [0, 1].
-    rates : (float, float)
-        Selection rates (α, β) of the two groups in the population, before the flips. Rates below 1e-100 count as 0.
+    rates : sequence of float
+        Selection rates of the groups in the population, before the flips. Rates below 1e-100 count as 0.
     n, epsilon, mechanism
         As in `parity_bound`.
+    rate, gamma
+        As in `PrivateFairPostprocessor`. The midpoint of an even number of more than two groups, and that of a band,
+        have no exact law here.
 
     Returns
     -------
@@ -180,7 +225,8 @@ def parity_violation_probability(
     Raises
     ------
     ValueError
-        If a gap or a rate is outside [0, 1], if a number of rows is not positive, or if an ε is not above 0.
+        If a gap or a rate is outside [0, 1], if a number of rows is not positive, if an ε is not above 0, if γ or the
+        rule is out of its range, or if the rule has no exact law.
 
     Examples
     --------
@@ -191,7 +237,8 @@ def parity_violation_probability(
     >>> print(round(dpf.parity_violation_probability(0.05, rates=(0.6, 0.4), n=(1000, 2000), epsilon=1.0), 4))
     0.0018
     """
-    return _at_each(gap, "gap", violation_probability, _rates(rates), _laws(rates, n, epsilon, mechanism))
+    law = _GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
+    return _at_each(gap, "gap", law.exceeds)
 
 
 def excess_change_probability(
@@ -223,29 +270,28 @@ def excess_change_probability(
     ----------
     ISIT, Theorem 3 (utility): the printed bound on the excess is 5/2 times `parity_bound`.
     """
-    return _at_each(excess, "excess", excess_probability, _rates(rates), _laws(rates, n, epsilon, mechanism))
+    alpha, beta = selection_rates(rates, 2)
+    first, second = rate_laws((alpha, beta), sizes(n, 2), noise_levels(epsilon, 2), mechanism)
+    return _at_each(excess, "excess", lambda value: excess_probability((alpha, beta), (first, second), value))
 
 
-def _at_each(
-    values: Any,
-    name: str,
-    chance: Callable[..., float],
-    rates: tuple[float, float],
-    laws: tuple[RateLaw, RateLaw],
-) -> Any:
+def _at_each(values: Any, name: str, chance: Callable[[float], float]) -> Any:
     # sums of several terms may pass 1 by a rounding
     if np.ndim(values) == 0:
-        return min(chance(rates, laws, float(as_single_rate(values, name))), 1.0)
+        return min(chance(float(as_single_rate(values, name))), 1.0)
     numbers = [float(as_single_rate(value, name)) for value in as_vector(values, name)]
-    return np.array([min(chance(rates, laws, value), 1.0) for value in numbers])
+    return np.array([min(chance(value), 1.0) for value in numbers])
 
 
-def expected_parity_gap(*, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace") -> float:
-    """Return the exact expectation of the parity gap of Algorithm 2, to nine digits.
+def expected_parity_gap(
+    *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
+    gamma: float = 0.0,
+) -> float:  # fmt: skip
+    """Return the exact expectation of the parity gap of `PrivateFairPostprocessor`; of two groups to nine digits.
 
     Parameters
     ----------
-    rates, n, epsilon, mechanism
+    rates, n, epsilon, mechanism, rate, gamma
         As in `parity_violation_probability`.
 
     Returns
@@ -258,23 +304,26 @@ def expected_parity_gap(*, rates: Any, n: Any, epsilon: Any, mechanism: Mechanis
     ValueError
         As `parity_violation_probability`.
     """
-    return expected_gap(_rates(rates), _laws(rates, n, epsilon, mechanism))
+    return _GapLaw.of(rates, n, epsilon, mechanism, rate, gamma).mean()
 
 
-def gap_quantile(eta: float, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace") -> float:
+def gap_quantile(
+    eta: float, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
+    gamma: float = 0.0,
+) -> float:  # fmt: skip
     """Return the smallest value that the parity gap exceeds with probability at most η, given the rates.
 
     Parameters
     ----------
     eta : float
         Failure probability in (0, 1).
-    rates, n, epsilon, mechanism
+    rates, n, epsilon, mechanism, rate, gamma
         As in `parity_violation_probability`.
 
     Returns
     -------
     float
-        The quantile, to 1e-12.
+        The quantile, to 1e-12 for two groups and the midpoint, else to 1e-9.
 
     Raises
     ------
@@ -282,64 +331,22 @@ def gap_quantile(eta: float, *, rates: Any, n: Any, epsilon: Any, mechanism: Mec
         As `parity_violation_probability`; if η is not in (0, 1).
     """
     eta = inside_unit(eta, "eta")
-    laws, pair = _laws(rates, n, epsilon, mechanism), _rates(rates)
-    low, high = 0.0, 1.0
-    if violation_probability(pair, laws, low) <= eta:
+    law = _GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
+    low, high, precision = 0.0, 1.0, 1e-12 if law.rule is None else 1e-9
+    if law.exceeds(low) <= eta:
         return low
-    while high - low > 1e-12:
+    # from both sides of a line through the last two values, so that one of them soon is close
+    below, above = law.exceeds(low) - eta, -eta
+    while high - low > precision:
         middle = (low + high) / 2
-        low, high = (low, middle) if violation_probability(pair, laws, middle) <= eta else (middle, high)
+        if law.rule is not None:
+            middle = min(
+                max(low + (high - low) * below / (below - above), low + precision / 3), high - precision / 3
+            )
+        chance = law.exceeds(middle) - eta
+        if chance <= 0:
+            high, above, below = middle, chance, below / 2 if above == chance else below
+        else:
+            low, below = middle, chance
     # the law counts gaps within 1e-12 of the value as not exceeding it; stay on the safe side of that
     return min(high + 2e-12, 1.0)
-
-
-def sizes(n: Any, groups: int = 2) -> tuple[int, ...]:
-    """Return one row count per group from one number or a sequence."""
-    return tuple(as_count(value, "n", 1) for value in _each(n, "n", groups))
-
-
-def noise_levels(epsilon: Any, groups: int = 2) -> tuple[float, ...]:
-    """Return one ε per group from one number or a sequence; infinity stands for no noise."""
-    found = tuple(
-        number(value, "epsilon", "a number above 0") for value in _each(epsilon, "epsilon", groups)
-    )
-    if min(found) <= 0:
-        raise ValueError(f"epsilon: found {epsilon}, expected a number above 0, or one per group")
-    return found
-
-
-def number_of_groups(*given: Any) -> int:
-    """Return the length of the first argument that is a sequence of at least two; two if all are numbers."""
-    return next((len(value) for value in given if _is_listed(value) and len(value) > 1), 2)
-
-
-def _rates(rates: Any) -> tuple[float, float]:
-    first, second = (float(as_single_rate(rate, "rates")) for rate in _pair(rates, "rates"))
-    return first * (first >= LEAST_RATE), second * (second >= LEAST_RATE)
-
-
-def _laws(rates: Any, n: Any, epsilon: Any, mechanism: Mechanism) -> tuple[RateLaw, RateLaw]:
-    one_of(mechanism, "mechanism", MECHANISMS)
-    counts, epsilons = sizes(n), noise_levels(epsilon)
-    if max(counts) > MOST_ROWS:
-        raise ValueError(f"n: found {max(counts)}, expected at most {MOST_ROWS} for the exact law")
-    for value in epsilons:
-        if mechanism == "laplace" and LARGEST_EPSILON < value < math.inf:
-            raise ValueError(
-                f"epsilon: found {value:g}, expected at most {LARGEST_EPSILON:g}, or infinity, for the exact law: "
-                "a density so narrow is not resolved"
-            )
-    first, second = zip(_rates(rates), counts, epsilons, strict=True)
-    return RateLaw.of(*first, mechanism), RateLaw.of(*second, mechanism)
-
-
-def _each(value: Any, name: str, groups: int) -> tuple[Any, ...]:
-    if not _is_listed(value):
-        return (value,) * groups
-    if len(value) != groups:
-        raise ValueError(f"{name}: found {len(value)} values, expected one number, or one per group")
-    return tuple(value)
-
-
-def _is_listed(value: Any) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value) > 0

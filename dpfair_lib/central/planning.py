@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.parity import parity_bound, sizes
+from dpfair_lib.central.parity import parity_bound
+from dpfair_lib.central.per_group import sizes
 
 
 def records_needed(
@@ -96,7 +97,7 @@ def split_budget(epsilon: float, n: Any, gap: float, eta: float, *, parallel: bo
         If an argument is out of its range, or the gap cannot be had: because sampling alone exceeds it, or
         because nothing would be left for the classifier.
     """
-    total, counts = positive(epsilon, "epsilon"), sizes(n)
+    total, counts = positive(epsilon, "epsilon"), sizes(n, 2)
     gap, eta = inside_unit(gap, "gap"), inside_unit(eta, "eta")
     room = gap - parity_bound(counts, math.inf, eta)
     if room <= 0:
@@ -156,7 +157,7 @@ def adjustment_share(n: Any, epsilon: float, *, moved: int = 1, inflation: float
     >>> round(adjustment_share((10_000, 20_000), 1.0), 3)
     0.056
     """
-    counts, total = sizes(n), positive(epsilon, "epsilon")
+    counts, total = sizes(n, 2), positive(epsilon, "epsilon")
     if moved not in (1, 2):
         raise ValueError(f"moved: found {moved!r}, expected 1 or 2")
     room = (1 + positive(inflation, "inflation")) ** 2 - 1

@@ -14,7 +14,7 @@ from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.parity import MECHANISMS, noise_levels
+from dpfair_lib.central.per_group import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
 from dpfair_lib.central.targets import checked_gamma, checked_rate, most_accurate, target_band
@@ -208,9 +208,7 @@ class PrivateFairPostprocessor(RandomFlips):
             )
         return groups
 
-    def _rows(
-        self, y_pred: Any, sensitive_features: Any, groups: list[Any]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _rows(self, y_pred: Any, sensitive_features: Any, groups: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Return the predictions, and each row's place among the groups."""
         if self.group_sizes is not None and are_empty(y_pred, sensitive_features):
             # an error would distinguish an empty table from one with a single row
@@ -240,7 +238,9 @@ class PrivateFairPostprocessor(RandomFlips):
         relation = one_of(self.relation, "relation", _PUBLIC)
         # without noise nothing is promised, whatever moves
         finite = not math.isinf(max(epsilons))
-        total = release_epsilon(epsilons if finite else (1,) * len(epsilons), relation, mechanism=self.mechanism)
+        total = release_epsilon(
+            epsilons if finite else (1,) * len(epsilons), relation, mechanism=self.mechanism
+        )
         public = _PUBLIC[relation]
         if len(epsilons) > 2:
             public = public.replace("the two group labels", "the group labels")

@@ -13,16 +13,17 @@ rate is the median, the products also count how many of the others lie below, as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpfair_lib.central.gap_law import RateLaw
-from dpfair_lib.central.law_points import few_points, fine_points
+from dpfair_lib.central.law_points import NEGLIGIBLE, few_points, fine_points
 
 TIE = 1e-12  # rates that differ by less are equal
-SMALL = 300_000  # pairs of points up to which laws on lattices are added up as they are
+FEW = 3_000_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
+BLOCK = 300_000  # pairs at a time, for memory
 STEP, GROWTH, REACH = 0.1, 0.02, 9.0  # cells: in standard deviations, relative to the distance, and how far
 WIDTH = 0.5  # of the intervals of the noisy rate that decides, in the smallest standard deviation
 
@@ -46,41 +47,44 @@ class Rule(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """Values of the noisy rate that decides: the group (None for a public number), points, probabilities, how many lie below."""
+    """Who decides (None for a public number), with which values; how many lie below; whether all points are used."""
 
     group: int | None
     points: np.ndarray
     masses: np.ndarray
     below: int | None
+    resolved: bool
 
 
-def gap_probability(
-    rates: Sequence[float], laws: Sequence[RateLaw], gap: float, rule: Rule
-) -> float:
+def gap_probability(rates: Sequence[float], laws: Sequence[RateLaw], gap: float, rule: Rule) -> float:
     """Return P(largest − smallest new rate > gap) for independent noisy rates with these laws, gap ≥ 0."""
     if gap >= 1:
         return 0.0
     within = total = 0.0
     for case, cuts in _cases(rates, laws, gap, rule):
         model = _Model(rates, laws, case, rule.gamma)
-        within += _richardson(lambda at, model=model: model.within(at, gap), cuts)
-        total += model.everything()
+        within += _summed(lambda at, model=model: model.within(at, gap), cuts, laws, case)
+        total += float(model.weights().sum())
     return float(min(max(total - within, 0.0), 1.0))
 
 
 def mean_gap(rates: Sequence[float], laws: Sequence[RateLaw], rule: Rule) -> float:
     """Return E[largest − smallest new rate]: the integral over z of P(smallest ≤ z < largest)."""
     return sum(
-        _richardson(_Model(rates, laws, case, rule.gamma).mean, cuts)
+        _summed(_Model(rates, laws, case, rule.gamma).mean, cuts, laws, case)
         for case, cuts in _cases(rates, laws, None, rule)
     )
 
 
-def _richardson(integral: Any, cuts: np.ndarray) -> float:
-    """Extrapolate from cells and half-cells: the error of the trapezoid rule falls with the square of the width."""
-    halves = np.sort(np.concatenate([cuts, (cuts[:, 1:] + cuts[:, :-1]) / 2], axis=1), axis=1)
-    coarse, fine = integral(cuts), integral(halves)
-    return float(fine + (fine - coarse) / 3)
+def _summed(
+    integral: Callable[[np.ndarray], float], cuts: np.ndarray, laws: Sequence[RateLaw], case: _Case
+) -> float:
+    """Add up cells; extrapolate from half-cells, as the error of the trapezoid rule falls with the width squared."""
+    coarse = integral(cuts)
+    if case.resolved and all(law.lattice for law in laws):  # nothing lies between the cuts
+        return coarse
+    fine = integral(np.sort(np.concatenate([cuts, (cuts[:, 1:] + cuts[:, :-1]) / 2], axis=1), axis=1))
+    return fine + (fine - coarse) / 3
 
 
 def _cases(
@@ -89,9 +93,15 @@ def _cases(
     """Yield who decides, with which values, and for each value the rates between which to add up."""
     spreads = np.array([_spread(rate, law) for rate, law in zip(rates, laws, strict=True)])
     for case in _deciding(rates, laws, rule, spreads):
-        for part in np.array_split(np.arange(len(case.points)), -(-len(case.points) // 256)):
-            one = case._replace(points=case.points[part], masses=case.masses[part])
-            yield one, _cuts(rates, laws, one, gap, rule.gamma, spreads)
+        width = _cuts(rates, laws, _part(case, np.arange(1)), gap, rule.gamma, spreads).shape[1]
+        for part in np.array_split(np.arange(len(case.points)), -(-len(case.points) * width // BLOCK)):
+            if len(part):
+                one = _part(case, part)
+                yield one, _cuts(rates, laws, one, gap, rule.gamma, spreads)
+
+
+def _part(case: _Case, at: np.ndarray) -> _Case:
+    return case._replace(points=case.points[at], masses=case.masses[at])
 
 
 def _spread(rate: float, law: RateLaw) -> float:
@@ -102,24 +112,22 @@ def _spread(rate: float, law: RateLaw) -> float:
 def _deciding(
     rates: Sequence[float], laws: Sequence[RateLaw], rule: Rule, spreads: np.ndarray
 ) -> Iterator[_Case]:
+    points = [fine_points(law) for law in laws]
+    sizes = [len(at) for at, _ in points]
+    values = 1 if rule.middle is not None else sum(sizes) if rule.anchor is None else sizes[rule.anchor]
+    resolved = 4 * values * sum(sizes) <= FEW
     if rule.middle is not None:
-        yield _Case(None, np.array([rule.middle]), np.ones(1), None)
+        yield _Case(None, np.array([rule.middle]), np.ones(1), None, resolved)
         return
     below = (len(laws) - 1) // 2 if rule.anchor is None else None
     for group in range(len(laws)) if rule.anchor is None else (rule.anchor,):
-        points, masses = fine_points(laws[group])
-        if not _is_small(laws):
-            points, masses = few_points(points, masses, WIDTH * float(spreads.min()))
-        case = _Case(group, points, masses, below)
-        weights = _Model(rates, laws, case, rule.gamma).weights()
-        kept = weights > 1e-13
+        at, masses = points[group]
+        if not resolved:
+            at, masses = few_points(at, masses, WIDTH * float(spreads.min()))
+        case = _Case(group, at, masses, below, resolved)
+        kept = _Model(rates, laws, case, rule.gamma).weights() > NEGLIGIBLE
         if kept.any():
-            yield case._replace(points=points[kept], masses=masses[kept])
-
-
-def _is_small(laws: Sequence[RateLaw]) -> bool:
-    points = [law.n + 1 for law in laws]
-    return all(law.lattice for law in laws) and max(points) * sum(points) <= SMALL
+            yield _part(case, kept)
 
 
 def _cuts(
@@ -127,15 +135,13 @@ def _cuts(
 ) -> np.ndarray:  # fmt: skip
     """Return ascending rates for each value: everywhere around the atoms, else as densely as the laws need it."""
     low, high = _band(case.points, gamma)
-    ends = (0.0, 1.0)
-    atoms = []
-    for rate, law in zip(rates, laws, strict=True):
-        points = np.arange(law.n + 1) / law.n if _is_small(laws) else np.array(ends)
-        atoms.append(_moved(rate, points, low[:, None], high[:, None]))
-    exact = np.concatenate(atoms, axis=1)
+    atoms = np.concatenate([
+        _moved(rate, fine_points(law)[0] if case.resolved else np.array([0.0, 1.0]), low[:, None], high[:, None])
+        for rate, law in zip(rates, laws, strict=True)
+    ], axis=1)  # fmt: skip
     kinks = np.broadcast_to(np.array(rates), (len(low), len(rates)))
-    cuts = [exact - TIE, exact + TIE, kinks - TIE, kinks + TIE]
-    if not _is_small(laws):
+    cuts = [atoms - TIE, atoms + TIE, kinks - TIE, kinks + TIE]
+    if not case.resolved:
         step = STEP * (0.2 if case.group is None else 1.0)
         grid = _offsets(spreads, step, GROWTH * step / STEP)
         cuts += [end[:, None] + grid for end in ((low, high) if gamma else (low,))]
@@ -187,9 +193,6 @@ class _Model:
         """Return the probability of each value of the noisy rate that decides, and that it is the one to decide."""
         nothing = np.zeros((len(self.case.points), 1))
         return self.case.masses * self._chance(dict.fromkeys(self.others, (nothing + 1, nothing)))[:, 0]
-
-    def everything(self) -> float:
-        return float(self.weights().sum())
 
     def within(self, cuts: np.ndarray, gap: float) -> float:
         """Return the probability that the gap is at most ``gap``, by cells between the cuts."""
@@ -255,7 +258,10 @@ class _Model:
         counts = [np.ones(shape), *(np.zeros(shape) for _ in range(below))]
         for group, (top, bottom) in windows.items():
             cut = self.reached[group]
-            left, right = np.maximum(top - np.maximum(bottom, cut), 0.0), np.maximum(np.minimum(top, cut) - bottom, 0.0)
+            left, right = (
+                np.maximum(top - np.maximum(bottom, cut), 0.0),
+                np.maximum(np.minimum(top, cut) - bottom, 0.0),
+            )
             for count in range(below, 0, -1):
                 counts[count] = counts[count] * right + counts[count - 1] * left
             counts[0] = counts[0] * right

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib._arguments import number
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.postprocessing.bands import cheapest_band, change_curve
+from dpfair_lib.postprocessing.bands import change_curve, cheapest_band
 
 RULES: dict[str, str] = {
     "midpoint": "the middle of all bands with the fewest summed changes",
