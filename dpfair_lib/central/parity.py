@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._validation import as_single_rate, as_vector
-from dpfair_lib.central.expected_range import expected_range, noise_excess, sampling_excess
-from dpfair_lib.central.gap_law import (
-    Mechanism,
-    RateLaw,
-    excess_probability,
-    expected_gap,
-    violation_probability,
-)
-from dpfair_lib.central.per_group import (
+from dpfair_lib.central.gap_law import Mechanism, excess_probability
+from dpfair_lib.central.several_groups.expected_range import expected_range, noise_excess, sampling_excess
+from dpfair_lib.central.several_groups.per_group import (
     MECHANISMS,
     noise_levels,
     number_of_groups,
@@ -26,8 +20,8 @@ from dpfair_lib.central.per_group import (
     selection_rates,
     sizes,
 )
-from dpfair_lib.central.several_gaps import Rule, gap_probability, mean_gap
-from dpfair_lib.central.targets import checked_gamma, checked_rate, most_accurate
+from dpfair_lib.central.several_groups.rule_law import GapLaw
+from dpfair_lib.central.several_groups.targets import checked_gamma
 from dpfair_lib.privacy import DiscreteLaplaceMechanism
 
 
@@ -73,24 +67,53 @@ def parity_bound(
     Examples
     --------
     With 1,000 and 2,000 rows and ε = 1, the gap is at most 0.093 with probability 95 %; with a third group of 500 rows,
-    at most 0.128.
+    at most 0.141.
 
     >>> import dpfair_lib as dpf
     >>> round(dpf.parity_bound((1000, 2000), 1.0, eta=0.05), 3)
     0.093
     >>> round(dpf.parity_bound((1000, 2000, 500), 1.0, eta=0.05), 3)
-    0.128
+    0.141
+    """
+    # every group's change errs by less than its rate does: the two worst errors make the gap
+    return checked_gamma(gamma) + sum(sorted(rate_errors(n, epsilon, eta, mechanism=mechanism))[-2:])
+
+
+def rate_errors(n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace") -> tuple[float, ...]:
+    """Return how far each group's noisy rate may be off, all of them at once with probability at least 1 − η.
+
+    `parity_bound` is γ plus the two largest of these numbers. Each depends on public numbers only. Where one is ½ or
+    more, the noisy rate says nothing: the guess ½ is never off by more.
+
+    Parameters
+    ----------
+    n, epsilon, eta, mechanism
+        As in `parity_bound`.
+
+    Returns
+    -------
+    tuple of float
+        One bound for each group, for all selection rates.
+
+    Raises
+    ------
+    ValueError
+        As `parity_bound`.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import rate_errors
+    >>> [round(error, 3) for error in rate_errors((5000, 400, 12), 1.0, eta=0.05)]
+    [0.024, 0.095, 0.877]
     """
     k = number_of_groups(n, epsilon)
     counts, epsilons = sizes(n, k), noise_levels(epsilon, k)
     eta = inside_unit(eta, "eta")
     one_of(mechanism, "mechanism", MECHANISMS)
-    # every change is too large or too small by less than the rate's error: two groups' errors make the gap
-    errors = sorted(
+    return tuple(
         _noise_tail(e, eta / (2 * k), mechanism) / size + math.sqrt(math.log(4 * k / eta) / (2 * size))
         for size, e in zip(counts, epsilons, strict=True)
     )
-    return checked_gamma(gamma) + errors[-2] + errors[-1]
 
 
 def _noise_tail(epsilon: float, failure: float, mechanism: Mechanism) -> float:
@@ -156,45 +179,6 @@ def mean_noise(epsilon: float, mechanism: Mechanism) -> float:
     return 1 / math.sinh(epsilon) if epsilon < 700 else 0.0
 
 
-class _GapLaw(NamedTuple):
-    """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
-
-    rates: tuple[float, ...]
-    laws: tuple[RateLaw, ...]
-    rule: Rule | None
-
-    @classmethod
-    def of(cls, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism, rate: Any, gamma: Any) -> _GapLaw:
-        k = number_of_groups(rates, n, epsilon)
-        counts, epsilons, alphas = sizes(n, k), noise_levels(epsilon, k), selection_rates(rates, k)
-        laws = rate_laws(alphas, counts, epsilons, mechanism)
-        aim, band = checked_rate(rate), checked_gamma(gamma)
-        if aim == "midpoint" and band == 0 and k == 2:
-            return cls(alphas, laws, None)
-        if aim == "midpoint" and (band > 0 or k % 2 == 0):
-            raise ValueError(
-                f"rate: found 'midpoint' for {k} groups and gamma={band:g}, which has no exact law here; expected "
-                "'median', 'most-accurate' or a number, or gamma=0 and two groups or an odd number of them"
-            )
-        middle = aim if isinstance(aim, float) else None
-        anchor = most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
-        return cls(alphas, laws, Rule(middle, anchor, band))
-
-    def exceeds(self, gap: float) -> float:
-        """Return P(gap > a value)."""
-        if self.rule is not None:
-            return gap_probability(self.rates, self.laws, gap, self.rule)
-        (alpha, beta), (first, second) = self.rates, self.laws
-        return violation_probability((alpha, beta), (first, second), gap)
-
-    def mean(self) -> float:
-        """Return the expected gap."""
-        if self.rule is not None:
-            return mean_gap(self.rates, self.laws, self.rule)
-        (alpha, beta), (first, second) = self.rates, self.laws
-        return expected_gap((alpha, beta), (first, second))
-
-
 def parity_violation_probability(
     gap: Any, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
     gamma: float = 0.0,
@@ -237,7 +221,7 @@ def parity_violation_probability(
     >>> print(round(dpf.parity_violation_probability(0.05, rates=(0.6, 0.4), n=(1000, 2000), epsilon=1.0), 4))
     0.0018
     """
-    law = _GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
+    law = GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
     return _at_each(gap, "gap", law.exceeds)
 
 
@@ -304,7 +288,7 @@ def expected_parity_gap(
     ValueError
         As `parity_violation_probability`.
     """
-    return _GapLaw.of(rates, n, epsilon, mechanism, rate, gamma).mean()
+    return GapLaw.of(rates, n, epsilon, mechanism, rate, gamma).mean()
 
 
 def gap_quantile(
@@ -323,30 +307,11 @@ def gap_quantile(
     Returns
     -------
     float
-        The quantile, to 1e-12 for two groups and the midpoint, else to 1e-9.
+        The quantile, to 1e-12 for two groups and the midpoint, else to 1e-6, and not below it.
 
     Raises
     ------
     ValueError
         As `parity_violation_probability`; if η is not in (0, 1).
     """
-    eta = inside_unit(eta, "eta")
-    law = _GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
-    low, high, precision = 0.0, 1.0, 1e-12 if law.rule is None else 1e-9
-    if law.exceeds(low) <= eta:
-        return low
-    # from both sides of a line through the last two values, so that one of them soon is close
-    below, above = law.exceeds(low) - eta, -eta
-    while high - low > precision:
-        middle = (low + high) / 2
-        if law.rule is not None:
-            middle = min(
-                max(low + (high - low) * below / (below - above), low + precision / 3), high - precision / 3
-            )
-        chance = law.exceeds(middle) - eta
-        if chance <= 0:
-            high, above, below = middle, chance, below / 2 if above == chance else below
-        else:
-            low, below = middle, chance
-    # the law counts gaps within 1e-12 of the value as not exceeding it; stay on the safe side of that
-    return min(high + 2e-12, 1.0)
+    return GapLaw.of(rates, n, epsilon, mechanism, rate, gamma).quantile(inside_unit(eta, "eta"))

@@ -14,10 +14,10 @@ from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.per_group import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
-from dpfair_lib.central.targets import checked_gamma, checked_rate, most_accurate, target_band
+from dpfair_lib.central.several_groups.per_group import MECHANISMS, noise_levels
+from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate, most_accurate, target_band
 from dpfair_lib.privacy import PrivacyStatement, mechanisms
 from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource

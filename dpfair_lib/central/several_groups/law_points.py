@@ -11,7 +11,7 @@ from dpfair_lib.central.gap_law import RateLaw
 NEGLIGIBLE = 1e-14  # probability of what is left out at each end
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
-MOST_PIECES = 64  # of the interval between two counts
+MOST_PIECES = 256  # of the interval between two counts
 
 
 def fine_points(law: RateLaw) -> tuple[np.ndarray, np.ndarray]:

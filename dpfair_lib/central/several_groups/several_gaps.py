@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfair_lib.central.gap_law import RateLaw
-from dpfair_lib.central.law_points import NEGLIGIBLE, few_points, fine_points
+from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, few_points, fine_points
 
 TIE = 1e-12  # rates that differ by less are equal
-FEW = 3_000_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
+FEW = 1_500_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
 BLOCK = 300_000  # pairs at a time, for memory
 STEP, GROWTH, REACH = 0.1, 0.02, 9.0  # cells: in standard deviations, relative to the distance, and how far
 WIDTH = 0.5  # of the intervals of the noisy rate that decides, in the smallest standard deviation
