@@ -74,18 +74,18 @@ def few_points(points: np.ndarray, masses: np.ndarray, width: float) -> tuple[np
     found.append((points[~inner], masses[~inner]))
     points, masses = points[inner], masses[inner]
     if len(points):
-        cells = np.floor((points - points[0]) / width).astype(np.int64)
+        cells = np.floor(points / width)
         for part in np.split(np.arange(len(points)), np.flatnonzero(np.diff(cells)) + 1):
-            found.append(_gauss(points[part], masses[part]))
+            found.append(gauss_points(points[part], masses[part]))
     at, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.argsort(at, kind="stable")
     return at[order], weight[order]
 
 
-def _gauss(points: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Gauss rule of three points for a measure of finitely many points."""
+def gauss_points(points: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Gauss rule of three points for a measure of finitely many points, or the points if they are as few."""
     total = masses.sum()
-    if len(points) <= 3 or total <= 0:
+    if len(points) <= 3 or total <= 0 or np.ptp(points) == 0:
         return points, masses
     center, scale = points.mean(), np.ptp(points) / 2
     x, p = (points - center) / scale, masses / total

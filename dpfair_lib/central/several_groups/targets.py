@@ -56,7 +56,7 @@ def checked_rate(rate: Any) -> str | float:
     if isinstance(rate, str) and rate in RULES:
         return rate
     wanted = f"one of {', '.join(map(repr, RULES))}, or a number in [0, 1]"
-    if not isinstance(rate, Real) or isinstance(rate, bool | np.bool_) or not 0 <= rate <= 1:
+    if not isinstance(rate, Real) or isinstance(rate, bool | np.bool_) or not 0 <= float(rate) <= 1:
         raise ValueError(f"rate: found {rate!r}, expected {wanted}")
     return float(rate)
 

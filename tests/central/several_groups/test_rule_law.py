@@ -10,12 +10,16 @@ from dpfair_lib.central.several_groups.several_gaps import Rule
 
 
 def law(k, rate, gamma=0.0, epsilon=1.0):
-    return GapLaw.of([0.3 + 0.1 * at for at in range(k)], [30, 20, 40][:k], epsilon, "geometric", rate, gamma)
+    return GapLaw.of(
+        [0.3 + 0.1 * at for at in range(k)], [30, 20, 40, 10][:k], epsilon, "geometric", rate, gamma
+    )
 
 
 def test_each_rule_has_its_law():
     assert law(2, "midpoint").rule is None
     assert law(3, "midpoint").rule == law(3, "median").rule == Rule(None, None, 0.0)
+    assert law(4, "midpoint").rule == Rule(None, None, 0.0, halfway=True)
+    assert law(4, "median").rule == Rule(None, None, 0.0)
     assert law(2, "median", 0.1).rule == Rule(None, None, 0.1)
     assert law(3, "most-accurate").rule == Rule(None, 2, 0.0)
     assert law(3, "most-accurate", epsilon=(0.3, math.inf, 0.1)).rule == Rule(None, 1, 0.0)
