@@ -98,5 +98,6 @@ def noise_variance(epsilon: float, mechanism: Mechanism) -> float:
     if math.isinf(epsilon):
         return 0.0
     if mechanism == "laplace":
-        return 2 / epsilon**2
-    return 0.5 / math.sinh(epsilon / 2) ** 2 if epsilon < 1000 else 0.0
+        return 2 * (1 / epsilon) * (1 / epsilon)  # a power would overflow
+    inverse = 1 / math.sinh(epsilon / 2) if epsilon < 1000 else 0.0
+    return 0.5 * inverse * inverse
