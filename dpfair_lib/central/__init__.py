@@ -8,6 +8,7 @@ from dpfair_lib.central.parity import (
     gap_quantile,
     parity_bound,
     parity_violation_probability,
+    rate_errors,
 )
 from dpfair_lib.central.planning import BudgetSplit, adjustment_share, records_needed, split_budget
 from dpfair_lib.central.postprocessor import FairPostprocessor
@@ -30,6 +31,7 @@ __all__ = [
     "parity_bound",
     "parity_violation_probability",
     "rate_bias_bound",
+    "rate_errors",
     "records_needed",
     "split_budget",
 ]

@@ -3,79 +3,117 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib._arguments import inside_unit, number, one_of
-from dpfair_lib._validation import as_count, as_single_rate, as_vector
-from dpfair_lib.central.gap_law import (
-    Mechanism,
-    RateLaw,
-    excess_probability,
-    expected_gap,
-    violation_probability,
+from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib._validation import as_single_rate, as_vector
+from dpfair_lib.central.gap_law import Mechanism, excess_probability
+from dpfair_lib.central.several_groups.expected_range import expected_range, noise_excess, sampling_excess
+from dpfair_lib.central.several_groups.per_group import (
+    MECHANISMS,
+    noise_levels,
+    number_of_groups,
+    rate_laws,
+    selection_rates,
+    sizes,
 )
+from dpfair_lib.central.several_groups.rule_law import GapLaw
+from dpfair_lib.central.several_groups.targets import checked_gamma
 from dpfair_lib.privacy import DiscreteLaplaceMechanism
 
-MECHANISMS: dict[str, str] = {
-    "laplace": "Laplace noise on the group's mean, of scale 1/(nε)",
-    "geometric": "two-sided geometric noise on the group's count, P(k) ∝ e^(−ε|k|)",
-}
 
-LEAST_RATE = 1e-100  # smaller rates count as 0: their squares would underflow
-
-
-MOST_ROWS = 10_000_000  # more rows take minutes, and gigabytes
-LARGEST_EPSILON = 1e4  # finite ε of Laplace noise, for the exact law
-
-
-def parity_bound(n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace") -> float:
+def parity_bound(
+    n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace", gamma: float = 0.0
+) -> float:
     """Return a number that the parity gap of `PrivateFairPostprocessor` exceeds with probability at most η.
 
-    The bound holds for all selection rates. It assumes that the rows given to `fit` are independent draws from the
-    population, and that the classifier was not trained on them. If the rates are known,
+    The bound holds for all selection rates and every choice of the common rate. It assumes that the rows given to `fit`
+    are independent draws from the population, and that the classifier was not trained on them. If the rates are known,
     `dpfair_lib.central.gap_quantile` gives a smaller number.
 
     Parameters
     ----------
-    n : int or (int, int)
-        Number of rows of each group given to `fit`.
-    epsilon : float or (float, float)
+    n : int or sequence of int
+        Number of rows of each group given to `fit`. Two groups, unless this or ``epsilon`` says how many.
+    epsilon : float or sequence of float
         ε of the noise on each group's count; infinity for no noise.
     eta : float
         Failure probability η in (0, 1).
     mechanism : {"laplace", "geometric"}
         Distribution of the noise. The published bound is for "laplace".
+    gamma : float
+        Width of the band, as in `PrivateFairPostprocessor`.
 
     Returns
     -------
     float
-        Σ_a log(4/η)/(n_a ε_a) + √(log(8/η)/(2 n_a)). For "geometric" the first term is the smallest t/n_a with
-        P(|noise| > t) ≤ η/4. If a group is small, the number is above 1 and says nothing.
+        γ plus the sum of the two largest of log(2k/η)/(n_a ε_a) + √(log(4k/η)/(2 n_a)), with k groups. For "geometric"
+        the first term is the smallest t/n_a with P(|noise| > t) ≤ η/(2k). If a group is small, the number is above 1
+        and says nothing.
 
     Raises
     ------
     ValueError
-        If a number of rows is not positive, an ε is not above 0, or η is not in (0, 1).
+        If a number of rows is not positive, an ε is not above 0, η is not in (0, 1), or γ is not in [0, 1].
 
     References
     ----------
-    Ghoukasian and Asoodeh (ISIT 2024), Theorem 3 (fairness); Ghoukasian (thesis, 2024), Theorem 8.
+    Ghoukasian and Asoodeh (ISIT 2024), Theorem 3 (fairness); Ghoukasian (thesis, 2024), Theorem 8, for two groups. More
+    groups and the band are ours.
 
     Examples
     --------
-    With 1,000 and 2,000 rows and ε = 1, the gap is at most 0.093 with probability 95 %.
+    With 1,000 and 2,000 rows and ε = 1, the gap is at most 0.093 with probability 95 %; with a third group of 500 rows,
+    at most 0.141.
 
     >>> import dpfair_lib as dpf
     >>> round(dpf.parity_bound((1000, 2000), 1.0, eta=0.05), 3)
     0.093
+    >>> round(dpf.parity_bound((1000, 2000, 500), 1.0, eta=0.05), 3)
+    0.141
     """
-    counts, epsilons, eta = sizes(n), noise_levels(epsilon), inside_unit(eta, "eta")
+    # every group's change errs by less than its rate does: the two worst errors make the gap
+    return checked_gamma(gamma) + sum(sorted(rate_errors(n, epsilon, eta, mechanism=mechanism))[-2:])
+
+
+def rate_errors(n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace") -> tuple[float, ...]:
+    """Return how far each group's noisy rate may be off, all of them at once with probability at least 1 − η.
+
+    `parity_bound` is γ plus the two largest of these numbers. Each depends on public numbers only. Where one is ½ or
+    more, the noisy rate says nothing: the guess ½ is never off by more.
+
+    Parameters
+    ----------
+    n, epsilon, eta, mechanism
+        As in `parity_bound`.
+
+    Returns
+    -------
+    tuple of float
+        One bound for each group, for all selection rates.
+
+    Raises
+    ------
+    ValueError
+        As `parity_bound`.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import rate_errors
+    >>> [round(error, 3) for error in rate_errors((5000, 400, 12), 1.0, eta=0.05)]
+    [0.024, 0.095, 0.877]
+    """
+    k = number_of_groups(n, epsilon)
+    counts, epsilons = sizes(n, k), noise_levels(epsilon, k)
+    eta = inside_unit(eta, "eta")
     one_of(mechanism, "mechanism", MECHANISMS)
-    noise = sum(_noise_tail(e, eta / 4, mechanism) / k for k, e in zip(counts, epsilons, strict=True))
-    return noise + sum(math.sqrt(math.log(8 / eta) / (2 * k)) for k in counts)
+    return tuple(
+        _noise_tail(e, eta / (2 * k), mechanism) / size + math.sqrt(math.log(4 * k / eta) / (2 * size))
+        for size, e in zip(counts, epsilons, strict=True)
+    )
 
 
 def _noise_tail(epsilon: float, failure: float, mechanism: Mechanism) -> float:
@@ -87,27 +125,31 @@ def _noise_tail(epsilon: float, failure: float, mechanism: Mechanism) -> float:
     return DiscreteLaplaceMechanism(1 / epsilon, 1).error_bound(failure)
 
 
-def expected_parity_bound(n: Any, epsilon: Any, *, mechanism: Mechanism = "laplace") -> float:
+def expected_parity_bound(
+    n: Any, epsilon: Any, *, mechanism: Mechanism = "laplace", gamma: float = 0.0
+) -> float:
     """Return a bound on the expected parity gap of `PrivateFairPostprocessor`, for all selection rates.
 
     Parameters
     ----------
-    n, epsilon, mechanism
+    n, epsilon, mechanism, gamma
         As in `parity_bound`.
 
     Returns
     -------
     float
-        Σ_a E|noise_a|/n_a + √(1/(4 n_a)), where E|noise| is 1/ε for "laplace" and 1/sinh ε for "geometric".
+        For two groups γ + Σ_a E|noise_a|/n_a + √(1/(4 n_a)), where E|noise| is 1/ε for "laplace" and 1/sinh ε for
+        "geometric". For more groups these two sums are replaced by smaller numbers, of order log k and √log k.
 
     Raises
     ------
     ValueError
-        If a number of rows is not positive or an ε is not above 0.
+        If a number of rows is not positive, an ε is not above 0, or γ is not in [0, 1].
 
     References
     ----------
-    Ghoukasian and Asoodeh (ISIT 2024), Proposition 4 (fairness); Ghoukasian (thesis, 2024), Proposition 9.
+    Ghoukasian and Asoodeh (ISIT 2024), Proposition 4 (fairness); Ghoukasian (thesis, 2024), Proposition 9, for two
+    groups. More groups and the band are ours.
 
     Examples
     --------
@@ -115,10 +157,19 @@ def expected_parity_bound(n: Any, epsilon: Any, *, mechanism: Mechanism = "lapla
     >>> round(dpf.expected_parity_bound((1000, 2000), 1.0), 4)
     0.0285
     """
-    counts, epsilons = sizes(n), noise_levels(epsilon)
+    k = number_of_groups(n, epsilon)
+    counts, epsilons = sizes(n, k), noise_levels(epsilon, k)
     one_of(mechanism, "mechanism", MECHANISMS)
-    noise = sum(mean_noise(e, mechanism) / k for k, e in zip(counts, epsilons, strict=True))
-    return noise + sum(math.sqrt(1 / (4 * k)) for k in counts)
+    means = [mean_noise(e, mechanism) / k for k, e in zip(counts, epsilons, strict=True)]
+    deviations = [math.sqrt(1 / (4 * k)) for k in counts]
+    noise, sampling = sum(means), sum(deviations)
+    if len(counts) > 2:
+        tails = [
+            noise_excess(e, k, mechanism) for k, e in zip(counts, epsilons, strict=True) if not math.isinf(e)
+        ]
+        noise = min(noise, expected_range(tails, means))
+        sampling = min(sampling, expected_range([sampling_excess(k) for k in counts], deviations))
+    return checked_gamma(gamma) + noise + sampling
 
 
 def mean_noise(epsilon: float, mechanism: Mechanism) -> float:
@@ -129,22 +180,27 @@ def mean_noise(epsilon: float, mechanism: Mechanism) -> float:
 
 
 def parity_violation_probability(
-    gap: Any, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace"
-) -> Any:
+    gap: Any, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
+    gamma: float = 0.0,
+) -> Any:  # fmt: skip
     """Return the exact probability that the parity gap of `PrivateFairPostprocessor` exceeds a value.
 
     The gap is that of the fitted rule in the population: the expected difference over people and flips. It is random
-    because the rows given to `fit` and the noise are. The probability is computed by convolution and one numerical
-    integral, to a relative accuracy of 1e-10.
+    because the rows given to `fit` and the noise are. For two groups and the midpoint the probability is computed by
+    convolution and one numerical integral, to a relative accuracy of 1e-10; else by sums over
+    the groups' exact laws. These leave nothing out where the groups are small or the rate is a number. Else they are
+    right to about 1e-4, and for the midpoint of four groups or a larger even number to about 0.002.
 
     Parameters
     ----------
     gap : float or array
         Value or values in [0, 1].
-    rates : (float, float)
-        Selection rates (α, β) of the two groups in the population, before the flips. Rates below 1e-100 count as 0.
+    rates : sequence of float
+        Selection rates of the groups in the population, before the flips. Rates below 1e-100 count as 0.
     n, epsilon, mechanism
         As in `parity_bound`.
+    rate, gamma
+        As in `PrivateFairPostprocessor`. The midpoint of a band has no exact law here.
 
     Returns
     -------
@@ -154,7 +210,8 @@ def parity_violation_probability(
     Raises
     ------
     ValueError
-        If a gap or a rate is outside [0, 1], if a number of rows is not positive, or if an ε is not above 0.
+        If a gap or a rate is outside [0, 1], if a number of rows is not positive, if an ε is not above 0, if γ or the
+        rule is out of its range, or if the rule has no exact law.
 
     Examples
     --------
@@ -165,7 +222,8 @@ def parity_violation_probability(
     >>> print(round(dpf.parity_violation_probability(0.05, rates=(0.6, 0.4), n=(1000, 2000), epsilon=1.0), 4))
     0.0018
     """
-    return _at_each(gap, "gap", violation_probability, _rates(rates), _laws(rates, n, epsilon, mechanism))
+    law = GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
+    return _at_each(gap, "gap", law.exceeds)
 
 
 def excess_change_probability(
@@ -197,29 +255,28 @@ def excess_change_probability(
     ----------
     ISIT, Theorem 3 (utility): the printed bound on the excess is 5/2 times `parity_bound`.
     """
-    return _at_each(excess, "excess", excess_probability, _rates(rates), _laws(rates, n, epsilon, mechanism))
+    alpha, beta = selection_rates(rates, 2)
+    first, second = rate_laws((alpha, beta), sizes(n, 2), noise_levels(epsilon, 2), mechanism)
+    return _at_each(excess, "excess", lambda value: excess_probability((alpha, beta), (first, second), value))
 
 
-def _at_each(
-    values: Any,
-    name: str,
-    chance: Callable[..., float],
-    rates: tuple[float, float],
-    laws: tuple[RateLaw, RateLaw],
-) -> Any:
+def _at_each(values: Any, name: str, chance: Callable[[float], float]) -> Any:
     # sums of several terms may pass 1 by a rounding
     if np.ndim(values) == 0:
-        return min(chance(rates, laws, float(as_single_rate(values, name))), 1.0)
+        return min(chance(float(as_single_rate(values, name))), 1.0)
     numbers = [float(as_single_rate(value, name)) for value in as_vector(values, name)]
-    return np.array([min(chance(rates, laws, value), 1.0) for value in numbers])
+    return np.array([min(chance(value), 1.0) for value in numbers])
 
 
-def expected_parity_gap(*, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace") -> float:
-    """Return the exact expectation of the parity gap of Algorithm 2, to nine digits.
+def expected_parity_gap(
+    *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
+    gamma: float = 0.0,
+) -> float:  # fmt: skip
+    """Return the exact expectation of the parity gap of `PrivateFairPostprocessor`; of two groups to nine digits.
 
     Parameters
     ----------
-    rates, n, epsilon, mechanism
+    rates, n, epsilon, mechanism, rate, gamma
         As in `parity_violation_probability`.
 
     Returns
@@ -232,78 +289,30 @@ def expected_parity_gap(*, rates: Any, n: Any, epsilon: Any, mechanism: Mechanis
     ValueError
         As `parity_violation_probability`.
     """
-    return expected_gap(_rates(rates), _laws(rates, n, epsilon, mechanism))
+    return GapLaw.of(rates, n, epsilon, mechanism, rate, gamma).mean()
 
 
-def gap_quantile(eta: float, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace") -> float:
+def gap_quantile(
+    eta: float, *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
+    gamma: float = 0.0,
+) -> float:  # fmt: skip
     """Return the smallest value that the parity gap exceeds with probability at most η, given the rates.
 
     Parameters
     ----------
     eta : float
         Failure probability in (0, 1).
-    rates, n, epsilon, mechanism
+    rates, n, epsilon, mechanism, rate, gamma
         As in `parity_violation_probability`.
 
     Returns
     -------
     float
-        The quantile, to 1e-12.
+        The quantile, to 1e-12 for two groups and the midpoint, else to 1e-6, and not below it.
 
     Raises
     ------
     ValueError
         As `parity_violation_probability`; if η is not in (0, 1).
     """
-    eta = inside_unit(eta, "eta")
-    laws, pair = _laws(rates, n, epsilon, mechanism), _rates(rates)
-    low, high = 0.0, 1.0
-    if violation_probability(pair, laws, low) <= eta:
-        return low
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        low, high = (low, middle) if violation_probability(pair, laws, middle) <= eta else (middle, high)
-    # the law counts gaps within 1e-12 of the value as not exceeding it; stay on the safe side of that
-    return min(high + 2e-12, 1.0)
-
-
-def sizes(n: Any) -> tuple[int, int]:
-    """Return one row count per group from one number or a pair."""
-    first, second = _pair(n, "n")
-    return as_count(first, "n", 1), as_count(second, "n", 1)
-
-
-def noise_levels(epsilon: Any) -> tuple[float, float]:
-    """Return one ε per group from one number or a pair; infinity stands for no noise."""
-    first, second = (number(value, "epsilon", "a number above 0") for value in _pair(epsilon, "epsilon"))
-    if min(first, second) <= 0:
-        raise ValueError(f"epsilon: found {epsilon}, expected a number above 0, or one per group")
-    return first, second
-
-
-def _rates(rates: Any) -> tuple[float, float]:
-    first, second = (float(as_single_rate(rate, "rates")) for rate in _pair(rates, "rates"))
-    return first * (first >= LEAST_RATE), second * (second >= LEAST_RATE)
-
-
-def _laws(rates: Any, n: Any, epsilon: Any, mechanism: Mechanism) -> tuple[RateLaw, RateLaw]:
-    one_of(mechanism, "mechanism", MECHANISMS)
-    counts, epsilons = sizes(n), noise_levels(epsilon)
-    if max(counts) > MOST_ROWS:
-        raise ValueError(f"n: found {max(counts)}, expected at most {MOST_ROWS} for the exact law")
-    for value in epsilons:
-        if mechanism == "laplace" and LARGEST_EPSILON < value < math.inf:
-            raise ValueError(
-                f"epsilon: found {value:g}, expected at most {LARGEST_EPSILON:g}, or infinity, for the exact law: "
-                "a density so narrow is not resolved"
-            )
-    first, second = zip(_rates(rates), counts, epsilons, strict=True)
-    return RateLaw.of(*first, mechanism), RateLaw.of(*second, mechanism)
-
-
-def _pair(value: Any, name: str) -> tuple[Any, Any]:
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value):
-        if len(value) != 2:
-            raise ValueError(f"{name}: found {len(value)} values, expected one number, or one per group")
-        return value[0], value[1]
-    return value, value
+    return GapLaw.of(rates, n, epsilon, mechanism, rate, gamma).quantile(inside_unit(eta, "eta"))

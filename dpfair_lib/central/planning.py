@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.parity import parity_bound, sizes
+from dpfair_lib.central.parity import parity_bound
+from dpfair_lib.central.several_groups.per_group import number_of_groups, sizes
 
 
 def records_needed(
-    gap: float, eta: float, epsilon: Any, *, share: float = 0.5, mechanism: Mechanism = "laplace"
+    gap: float, eta: float, epsilon: Any, *, share: Any = 0.5, mechanism: Mechanism = "laplace"
 ) -> int:
     """Return how many rows are needed for `parity_bound` to be at most a wanted gap.
+
+    The two groups with the largest errors of `rate_errors` decide; with one ε for all, the two smallest groups.
 
     Parameters
     ----------
@@ -21,11 +26,11 @@ def records_needed(
         The wanted gap, in (0, 1).
     eta : float
         Failure probability in (0, 1).
-    epsilon : float or (float, float)
+    epsilon : float or sequence of float
         As in `parity_bound`.
-    share : float
-        Share of the first group among the rows, in (0, 1). A group of fewer than one row in expectation is
-        counted as one.
+    share : float or sequence of float
+        Share of the first of two groups among the rows, in (0, 1), or the share of each of several groups, which add
+        up to 1. A group of fewer than one row in expectation is counted as one.
     mechanism : {"laplace", "geometric"}
         As in `parity_bound`.
 
@@ -37,12 +42,18 @@ def records_needed(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of its range, or the shares do not add up to 1.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import records_needed
+    >>> records_needed(0.1, 0.05, 1.0, share=(0.6, 0.3, 0.1))
+    8050
     """
-    gap, share = inside_unit(gap, "gap"), inside_unit(share, "share")
+    gap, shares = inside_unit(gap, "gap"), _shares(share)
 
     def enough(n: int) -> bool:
-        return parity_bound(_divide(n, share), epsilon, eta, mechanism=mechanism) <= gap
+        return parity_bound(_divide(n, shares), epsilon, eta, mechanism=mechanism) <= gap
 
     high = 2
     while not enough(high):
@@ -54,36 +65,50 @@ def records_needed(
     return high
 
 
-def _divide(n: int, share: float) -> tuple[int, int]:
-    # floors, so that neither group is counted larger than it is and the bound falls with n
-    return max(math.floor(n * share), 1), max(math.floor(n * (1 - share)), 1)
+def _shares(share: Any) -> tuple[float, ...]:
+    if np.ndim(share) == 0:
+        first = inside_unit(share, "share")
+        return first, 1 - first
+    shares = tuple(inside_unit(one, "share") for one in share)
+    if len(shares) < 2 or abs(math.fsum(shares) - 1) > 1e-9:
+        raise ValueError(
+            f"share: found {len(shares)} shares that add up to {math.fsum(shares):.10g}, expected at least two and 1"
+        )
+    return shares
+
+
+def _divide(n: int, shares: tuple[float, ...]) -> tuple[int, ...]:
+    # floors, so that no group is counted larger than it is and the bound falls with n
+    return tuple(max(math.floor(n * share), 1) for share in shares)
 
 
 class BudgetSplit(NamedTuple):
     """Parts of a total ε: for the classifier, and for the noise on each group's rate."""
 
     classifier: float
-    groups: tuple[float, float]
+    groups: tuple[float, ...]
 
 
 def split_budget(epsilon: float, n: Any, gap: float, eta: float, *, parallel: bool = False) -> BudgetSplit:
     """Divide a total ε: the groups get what a wanted gap needs, the classifier all the rest.
 
     The gap's bound depends on the groups' parts alone, and the classifier's accuracy on its own. If the two
-    groups' parts add up, Σ 1/(n_a ε_a) is least for a given sum where ε_a is in proportion to 1/√n_a
-    (Cauchy–Schwarz); if only the larger counts, both get the same.
+    largest parts add up, Σ 1/(n_a ε_a) over the two smallest groups is least for a given sum where ε_a is in proportion
+    to 1/√n_a (Cauchy–Schwarz). All other groups get as much as the second smallest: that costs nothing, and no division
+    is better, as the sum of any two parts is at most the cost. If only the largest part counts, all get the same.
 
     Parameters
     ----------
     epsilon : float
         The total: ε of the classifier plus that of the rates. Where they use disjoint rows the larger of the
         two is enough, and nothing has to be divided between them.
-    n : int or (int, int)
-        Rows of each group from which the rates are estimated.
+    n : int or sequence of int
+        Rows of each group from which the rates are estimated; a single number is that of each of two groups.
     gap, eta : float
         The wanted `parity_bound` and its failure probability, in (0, 1).
     parallel : bool
-        Whether the two groups' parts cost their maximum (a record is replaced within its group) or their sum.
+        Whether the groups' parts cost their maximum (a record is replaced within its group) or the sum of the two
+        largest.
 
     Returns
     -------
@@ -96,24 +121,24 @@ def split_budget(epsilon: float, n: Any, gap: float, eta: float, *, parallel: bo
         If an argument is out of its range, or the gap cannot be had: because sampling alone exceeds it, or
         because nothing would be left for the classifier.
     """
-    total, counts = positive(epsilon, "epsilon"), sizes(n)
+    total, counts = positive(epsilon, "epsilon"), sizes(n, number_of_groups(n))
     gap, eta = inside_unit(gap, "gap"), inside_unit(eta, "eta")
     room = gap - parity_bound(counts, math.inf, eta)
     if room <= 0:
         raise ValueError(
             f"gap: found {gap}, expected more than {gap - room:.6g}, the bound without any noise at {counts} rows"
         )
-    log = math.log(4 / eta)
+    log = math.log(2 * len(counts) / eta)
+    smallest, second = sorted(range(len(counts)), key=counts.__getitem__)[:2]
+    two = counts[smallest], counts[second]
     if parallel:
-        both = log * sum(1 / k for k in counts) / room
-        groups = (both, both)
+        groups = (log * sum(1 / k for k in two) / room,) * len(counts)
     else:
-        sum_of_roots = sum(1 / math.sqrt(k) for k in counts)
-        groups = (
-            log * sum_of_roots / (room * math.sqrt(counts[0])),
-            log * sum_of_roots / (room * math.sqrt(counts[1])),
-        )
-    spent = max(groups) if parallel else sum(groups)
+        scale = log * sum(1 / math.sqrt(k) for k in two) / room
+        parts = [scale / math.sqrt(counts[second])] * len(counts)
+        parts[smallest] = scale / math.sqrt(counts[smallest])
+        groups = tuple(parts)
+    spent = max(groups) if parallel else sum(sorted(groups)[-2:])
     if spent >= total:
         raise ValueError(
             f"epsilon: found {total}, expected more than {spent:.6g}, which the rates need alone"
@@ -124,19 +149,20 @@ def split_budget(epsilon: float, n: Any, gap: float, eta: float, *, parallel: bo
 def adjustment_share(n: Any, epsilon: float, *, moved: int = 1, inflation: float = 0.1) -> float:
     """Return which share of a total ε the noisy rates need, if the classifier is trained on the same rows.
 
-    The parity gap is about |Δ₀ − Δ₁|, where Δ_a is the error of a group's rate. Sampling gives it a variance of at most
+    The parity gap is about |Δ₀ − Δ₁|, where Δ_a is the error of a group's rate; of more groups, a difference of two of
+    the errors. Sampling gives it a variance of at most
     Σ 1/(4n_a), and noise adds at most Σ 2/(n_a ε_a)². The share is the least with which the noise lengthens the
     standard deviation by the factor 1 + ``inflation``, but at most one half: if noise dominates, both releases err in
     proportion to one over their ε.
 
     Parameters
     ----------
-    n : int or (int, int)
-        Rows of each group.
+    n : int or sequence of int
+        Rows of each group; a single number is that of each of two groups.
     epsilon : float
         The total ε.
     moved : {1, 2}
-        How many of the two counts one record can move; each of them gets as large a part of the rates' ε.
+        How many of the counts one record can move; each of them gets as large a part of the rates' ε.
     inflation : float
         How much of the gap noise may cause, relative to sampling; above 0.
 
@@ -156,7 +182,7 @@ def adjustment_share(n: Any, epsilon: float, *, moved: int = 1, inflation: float
     >>> round(adjustment_share((10_000, 20_000), 1.0), 3)
     0.056
     """
-    counts, total = sizes(n), positive(epsilon, "epsilon")
+    counts, total = sizes(n, number_of_groups(n)), positive(epsilon, "epsilon")
     if moved not in (1, 2):
         raise ValueError(f"moved: found {moved!r}, expected 1 or 2")
     room = (1 + positive(inflation, "inflation")) ** 2 - 1

@@ -15,9 +15,9 @@ from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import as_count, as_groups, check_lengths
-from dpfair_lib.central.parity import noise_levels
 from dpfair_lib.central.planning import adjustment_share
 from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
+from dpfair_lib.central.several_groups.per_group import noise_levels
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.learners.linear import LEFT_OUT, checked, two_labels
 from dpfair_lib.learners.objective_perturbation import PUBLIC, ObjectivePerturbation
@@ -309,7 +309,7 @@ class PrivateFairClassifier(BaseEstimator):
     ) -> tuple[PrivacyStatement, PrivacyStatement]:
         """Return both statements before anything is fitted, for budgets that are open."""
         trained = PrivacyStatement(for_learner, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
-        counted = postprocessor._cost(noise_levels(postprocessor.epsilon))
+        counted = postprocessor._cost(noise_levels(postprocessor.epsilon, 2))
         return mark_noise(trained, self.noise), mark_noise(counted, self.noise)
 
     def _together(

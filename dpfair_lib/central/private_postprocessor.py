@@ -14,9 +14,10 @@ from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.parity import MECHANISMS, noise_levels
 from dpfair_lib.central.postprocessor import RandomFlips
 from dpfair_lib.central.released_rates import release_epsilon
+from dpfair_lib.central.several_groups.per_group import MECHANISMS, noise_levels
+from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate, most_accurate, target_band
 from dpfair_lib.privacy import PrivacyStatement, mechanisms
 from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -33,7 +34,7 @@ _PUBLIC = {
 
 
 class PrivateFairPostprocessor(RandomFlips):
-    """Give two groups nearly the same selection rate, with differential privacy for the rows given to `fit`.
+    """Give all groups nearly the same selection rate, with differential privacy for the rows given to `fit`.
 
     It works like `FairPostprocessor` with the midpoint, but uses noisy selection rates, clipped to [0, 1]. Everything
     that this object keeps is computed from the noisy rates, and so is differentially private. The classifier that made
@@ -42,7 +43,7 @@ class PrivateFairPostprocessor(RandomFlips):
 
     Parameters
     ----------
-    epsilon : float or (float, float)
+    epsilon : float or sequence of float
         ε of the noise on each group's count, in the order of the sorted group labels; infinity for no noise.
     relation : {"replace-within-group", "add-remove", "replace-one", "sensitive-attribute"}
         Which data sets are neighbours, that is, must be hard to distinguish. Except for the first, the size of a group
@@ -56,25 +57,37 @@ class PrivateFairPostprocessor(RandomFlips):
         published statistic. It is not compared with the data.
     random_state : int, Generator or RandomState, optional
         Seed of study noise. Must be None for secure noise.
+    rate : {"midpoint", "median", "most-accurate"} or float
+        The common rate, or the middle of the band. "midpoint" changes least, as far as the noisy rates tell: it is
+        halfway between the two groups' rates, or between the two middle ones of several groups. "median" is the lower
+        of the two. "most-accurate" is the rate of the group that the public divisors and ε make the most accurate:
+        nobody in this group is changed. A number is used as it is, whatever the rates are.
+    gamma : float
+        Width of the band: no group moves that is within it. The noisy rates end up at most so far apart.
+    notion : {"demographic_parity"}
+        What is made nearly equal: the selection rates. For error rates see `EqualizedOddsPostprocessor`.
 
     Attributes
     ----------
     groups_ : list
-        The two group labels, sorted.
+        The group labels, sorted.
     noisy_rates_ : dict
         Group → its noisy selection rate. The exact rates are not stored.
     target_rate_ : float
-        The common rate, halfway between the noisy rates.
+        The common rate, or the middle of the band.
+    band_ : (float, float)
+        The lowest and the highest rate that a group would have if its noisy rate were its rate.
     rules_ : dict
         Group → `FlipRule`, which says whose prediction is changed and with which probability.
     privacy_statement_ : PrivacyStatement
         What the release of the noisy rates costs. The cost is the larger ε if one record can change one count only;
-        otherwise it is the sum.
+        otherwise it is the sum
+        of the two largest ε, for any number of groups.
 
     References
     ----------
     Ghoukasian and Asoodeh (ISIT 2024), Algorithm 2 and Theorem 3; Ghoukasian (thesis, 2024), Theorem 8. The relations
-    other than the first and the geometric noise are ours.
+    other than the first, the geometric noise, more than two groups and the band are ours.
 
     Examples
     --------
@@ -91,6 +104,7 @@ class PrivateFairPostprocessor(RandomFlips):
     def __init__(
         self, epsilon: Any, *, relation: str = "replace-within-group", mechanism: Mechanism = "laplace",
         noise: Noise = "secure", group_sizes: Mapping[Any, int] | None = None, random_state: Any = None,
+        rate: str | float = "midpoint", gamma: float = 0.0, notion: str = "demographic_parity",
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.relation = relation
@@ -98,9 +112,14 @@ class PrivateFairPostprocessor(RandomFlips):
         self.noise = noise
         self.group_sizes = group_sizes
         self.random_state = random_state
+        self.rate = rate
+        self.gamma = gamma
+        self.notion = notion
 
     @whole_or_not_at_all
-    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any) -> Self:  # noqa: ARG002
+    def fit(
+        self, y_pred: Any, y: Any = None, *, sensitive_features: Any, scores: Any = None, sample_weight: Any = None
+    ) -> Self:  # fmt: skip
         """Compute the noisy selection rates, and from them decide whose predictions to change.
 
         Parameters
@@ -110,7 +129,10 @@ class PrivateFairPostprocessor(RandomFlips):
         y : None
             Ignored. A scikit-learn pipeline passes the labels under this name.
         sensitive_features : array of shape (n,)
-            Group of each row. There are exactly two groups; with ``group_sizes`` they are among its keys.
+            Group of each row. There are at least two groups; with ``group_sizes`` they are among its keys.
+        scores, sample_weight : None
+            Refused: a threshold that follows the scores tells a person's score, and a person of weight w moves a
+            count by w.
 
         Returns
         -------
@@ -121,45 +143,81 @@ class PrivateFairPostprocessor(RandomFlips):
         ------
         ValueError
             If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there are
-            not exactly two groups; if ε is out of its range; if the mechanism, the noise or the relation is unknown; if
-            the relation needs ``group_sizes``, or if they are not positive whole numbers.
+            fewer than two groups; if ε, γ or the rate is out of its range; if the mechanism, the noise, the relation or
+            the notion is unknown; if the relation needs ``group_sizes``, or if they are not positive whole numbers; if
+            scores or weights are given.
         """
-        epsilons = noise_levels(self.epsilon)
+        del y
+        rate, gamma = self._aim(scores, sample_weight)
         source = NoiseSource.of(self.noise, self.random_state)
+        groups = self._groups(sensitive_features)
+        epsilons = noise_levels(self.epsilon, len(groups))
         statement = self._statement(epsilons, source)
-        y_pred, self.groups_, codes = self._rows(y_pred, sensitive_features)
-        divisors = np.bincount(codes, minlength=2).tolist()
+        y_pred, codes = self._rows(y_pred, sensitive_features, groups)
+        divisors = np.bincount(codes, minlength=len(groups)).tolist()
         if self.group_sizes is not None:
-            divisors = [as_count(self.group_sizes[group], "group_sizes", 1) for group in self.groups_]
+            divisors = [as_count(self.group_sizes[group], "group_sizes", 1) for group in groups]
 
         rates = []
         for code, (divisor, epsilon) in enumerate(zip(divisors, epsilons, strict=True)):
             count = int(y_pred[codes == code].sum())  # 0 of a group without rows
             rates.append(min(max(self._noisy(count, epsilon, source) / divisor, 0.0), 1.0))
-        self.noisy_rates_: dict[Any, float] = dict(zip(self.groups_, rates, strict=True))
-        self.target_rate_ = (rates[0] + rates[1]) / 2
+        low, high = target_band(rates, rate, gamma, most_accurate(divisors, epsilons, self.mechanism))
+        self.groups_ = groups
+        self.noisy_rates_: dict[Any, float] = dict(zip(groups, rates, strict=True))
+        self.band_ = (low, high)
+        self.target_rate_ = low + gamma / 2
         self.uses_scores_ = False
-        self.rules_ = {group: _rule(rate, self.target_rate_) for group, rate in self.noisy_rates_.items()}
+        self.rules_ = {
+            group: _rule(rate, min(max(rate, low), high)) for group, rate in self.noisy_rates_.items()
+        }
         self.privacy_statement_ = statement
         return self
 
-    def _rows(self, y_pred: Any, sensitive_features: Any) -> tuple[np.ndarray, list[Any], np.ndarray]:
-        """Return the predictions, the two groups, and each row's place among them."""
-        groups = None if self.group_sizes is None else self._declared_groups(self.group_sizes)
-        if groups is not None and are_empty(y_pred, sensitive_features):
+    def _aim(self, scores: Any, sample_weight: Any) -> tuple[str | float, float]:
+        """Return the checked rate and γ; refuse what is not offered."""
+        if self.notion != "demographic_parity":
+            raise ValueError(
+                f"notion: found {self.notion!r}, expected 'demographic_parity'; EqualizedOddsPostprocessor makes error "
+                "rates nearly equal under privacy"
+            )
+        if scores is not None:
+            raise ValueError(
+                "scores: found scores, expected None: thresholds that follow the scores of the rows would tell them"
+            )
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight: found weights, expected None: a record of weight w moves a count by w, so no noise of "
+                "a fixed scale protects it"
+            )
+        return checked_rate(self.rate), checked_gamma(self.gamma)
+
+    def _groups(self, sensitive_features: Any) -> list[Any]:
+        """Return the group labels, which are public: declared, or else those of the rows."""
+        if self.group_sizes is not None:
+            return self._declared_groups(self.group_sizes)
+        if self.relation in _PUBLIC and self.relation != "replace-within-group":
+            raise ValueError(
+                f"group_sizes: found None beside relation={self.relation!r}, under which a group's size is private; "
+                "expected public numbers to divide by, one per group"
+            )
+        groups: list[Any] = as_groups(sensitive_features)[0].tolist()
+        if len(groups) < 2:
+            raise ValueError(
+                f"sensitive_features: found {len(groups)} group(s) {groups}, expected at least 2"
+            )
+        return groups
+
+    def _rows(self, y_pred: Any, sensitive_features: Any, groups: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the predictions, and each row's place among the groups."""
+        if self.group_sizes is not None and are_empty(y_pred, sensitive_features):
             # an error would distinguish an empty table from one with a single row
             nobody = np.zeros(0, dtype=np.int64)
-            return nobody, groups, nobody
+            return nobody, nobody
         y_pred = as_binary(y_pred, "y_pred")
-        if groups is None:
-            levels, codes = as_groups(sensitive_features)
-            groups = levels.tolist()
-            if len(groups) != 2:
-                raise ValueError(f"sensitive_features: found {len(groups)} group(s) {groups}, expected 2")
-        else:
-            codes = places(sensitive_features, groups, "sensitive_features")
+        codes = places(sensitive_features, groups, "sensitive_features")
         check_lengths(y_pred=y_pred, sensitive_features=codes)
-        return y_pred, groups, codes
+        return y_pred, codes
 
     def _noisy(self, count: int, epsilon: float, source: NoiseSource) -> float:
         if math.isinf(epsilon):
@@ -167,26 +225,25 @@ class PrivateFairPostprocessor(RandomFlips):
         add = source.add_laplace if self.mechanism == "laplace" else source.add_discrete_laplace
         return float(add([count], noise_scale(1, epsilon))[0])
 
-    def _statement(self, epsilons: tuple[float, float], source: NoiseSource) -> PrivacyStatement:
+    def _statement(self, epsilons: tuple[float, ...], source: NoiseSource) -> PrivacyStatement:
         statement = self._cost(epsilons)
         if statement.guarantee:
             return source.mark(statement)
         charge(statement)
         return statement
 
-    def _cost(self, epsilons: tuple[float, float]) -> PrivacyStatement:
+    def _cost(self, epsilons: tuple[float, ...]) -> PrivacyStatement:
         """Return what a release with secure noise costs; nothing is charged."""
         one_of(self.mechanism, "mechanism", MECHANISMS)
         relation = one_of(self.relation, "relation", _PUBLIC)
         # without noise nothing is promised, whatever moves
         finite = not math.isinf(max(epsilons))
-        total = release_epsilon(epsilons if finite else (1, 1), relation, mechanism=self.mechanism)
-        if relation != "replace-within-group" and self.group_sizes is None:
-            raise ValueError(
-                f"group_sizes: found None beside relation={relation!r}, under which a group's size is private; "
-                "expected public numbers to divide by, one per group"
-            )
+        total = release_epsilon(
+            epsilons if finite else (1,) * len(epsilons), relation, mechanism=self.mechanism
+        )
         public = _PUBLIC[relation]
+        if len(epsilons) > 2:
+            public = public.replace("the two group labels", "the group labels")
         if self.group_sizes is not None:
             public = public.replace("group sizes of the rows given to fit", "group sizes")
         if not finite:
@@ -204,8 +261,10 @@ class PrivateFairPostprocessor(RandomFlips):
 
     @staticmethod
     def _declared_groups(sizes: Any) -> list[Any]:
-        if not isinstance(sizes, Mapping) or len(sizes) != 2:
-            raise ValueError(f"group_sizes: found {sizes!r}, expected a mapping of two groups to numbers")
+        if not isinstance(sizes, Mapping) or len(sizes) < 2:
+            raise ValueError(
+                f"group_sizes: found {sizes!r}, expected a mapping of at least two groups to numbers"
+            )
         return declared_labels(list(sizes), "group_sizes", ordered=True)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from dpfair_lib._arguments import nonnegative, number, one_of, positive
 from dpfair_lib._validation import as_count
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.parity import MECHANISMS
+from dpfair_lib.central.several_groups.per_group import MECHANISMS
 from dpfair_lib.privacy.rounding import above, raised, sum_above
 from dpfair_lib.privacy.statements import RELATIONS
 

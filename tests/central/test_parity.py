@@ -98,7 +98,9 @@ def test_swapping_the_groups_changes_nothing():
     ("call", "message"),
     [
         (lambda: parity_bound(0, 1.0, 0.1), "n: found 0"),
-        (lambda: parity_bound((3, 4, 5), 1.0, 0.1), "n: found 3 values"),
+        (lambda: parity_bound((3, 4, 5), (1.0, 2.0), 0.1), "epsilon: found 2 values"),
+        (lambda: parity_bound((3,), 1.0, 0.1), "n: found 1 values"),
+        (lambda: excess_change_probability(0.1, rates=0.5, n=(3, 4, 5), epsilon=1.0), "n: found 3 values"),
         (lambda: parity_bound(2.5, 1.0, 0.1), "n: found 2.5"),
         (lambda: parity_bound(5, 0.0, 0.1), "epsilon: found 0.0"),
         (lambda: parity_bound(5, math.nan, 0.1), "epsilon: found nan"),

@@ -1,6 +1,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 from dpfair_lib.central import (
@@ -8,9 +9,11 @@ from dpfair_lib.central import (
     expected_parity_gap,
     parity_bound,
     planning,
+    rate_errors,
     records_needed,
     split_budget,
 )
+from dpfair_lib.privacy import LaplaceMechanism
 
 
 def test_the_records_needed_are_enough_and_one_fewer_is_not():
@@ -42,6 +45,12 @@ def test_the_budget_buys_the_gap_and_no_other_division_leaves_more(parallel):
     ("call", "message"),
     [
         (lambda: records_needed(0.1, 0.1, 1.0, share=1.0), "share: found 1.0"),
+        (lambda: records_needed(0.1, 0.1, 1.0, share=(0.5, 0.4)), "share: found 2 shares that add up to 0.9"),
+        (lambda: records_needed(0.1, 0.1, 1.0, share=(1.0,)), "share: found 1.0"),
+        (
+            lambda: split_budget(0.01, (9000, 9000, 9000), 0.08, 0.1),
+            "epsilon: found 0.01, expected more than",
+        ),
         (lambda: split_budget(1.0, 100, 0.01, 0.1), "gap: found 0.01, expected more than"),
         (lambda: split_budget(0.01, 10_000, 0.05, 0.1), "epsilon: found 0.01, expected more than"),
     ],
@@ -52,8 +61,56 @@ def test_bad_arguments_are_named(call, message):
 
 
 def test_no_group_of_a_few_is_without_rows():
-    assert [planning._divide(2, share) for share in (0.1, 0.9, 0.5)] == [(1, 1), (1, 1), (1, 1)]
-    assert planning._divide(10, 0.75) == (7, 2)
+    assert [planning._divide(2, (share, 1 - share)) for share in (0.1, 0.9, 0.5)] == [(1, 1), (1, 1), (1, 1)]
+    assert planning._divide(10, (0.75, 0.25)) == (7, 2)
+    assert planning._divide(10, (0.6, 0.3, 0.01)) == (6, 3, 1)
+
+
+def test_of_several_groups_the_shares_decide_how_many_records_are_needed():
+    shares, epsilon = (0.5, 0.2, 0.3), (0.3, 0.2, 1.0)
+    n = records_needed(0.1, 0.05, epsilon, share=shares)
+
+    def bound(size):
+        return parity_bound([math.floor(size * share) for share in shares], epsilon, 0.05)
+
+    assert bound(n) <= 0.1 < bound(n - 1)
+
+
+def test_the_errors_of_the_rates_make_the_bound():
+    n, epsilon = (400, 50, 3000, 90), (1.0, 2.0, 0.01, 0.5)
+    errors = rate_errors(n, epsilon, 0.1)
+    assert parity_bound(n, epsilon, 0.1, gamma=0.03) == pytest.approx(
+        0.03 + sum(sorted(errors)[-2:]), rel=1e-14
+    )
+    for size, e, error in zip(n, epsilon, errors, strict=True):
+        noise = LaplaceMechanism(1 / e, 1).error_bound(0.1 / 8) / size
+        # of the eight events each has an eighth of the failure
+        assert 2 * math.exp(-2 * size * (error - noise) ** 2) == pytest.approx(0.1 / 8, rel=1e-9)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("n", [(400, 3000, 900), (500, 500, 500, 500), (9000, 300, 310, 5000, 2000)], ids=str)
+def test_no_other_division_over_several_groups_costs_less(n, parallel):
+    gap, eta, rng = 0.4, 0.05, np.random.default_rng(len(n))
+    best = split_budget(50.0, n, gap, eta, parallel=parallel)
+
+    def cost(groups):
+        return max(groups) if parallel else sum(sorted(groups)[-2:])
+
+    assert best.classifier + cost(best.groups) == pytest.approx(50.0)
+    assert parity_bound(n, best.groups, eta) == pytest.approx(gap)
+    near = 0
+    for spread in (0.01, 0.1, 1.0):
+        for _ in range(100):
+            other = np.array(best.groups) * np.exp(spread * rng.normal(size=len(n)))
+            # as much larger or smaller as it takes to have the gap
+            low, high = 1e-3, 1e3
+            for _ in range(60):
+                middle = math.sqrt(low * high)
+                low, high = (low, middle) if parity_bound(n, middle * other, eta) <= gap else (middle, high)
+            assert cost(high * other) >= cost(best.groups) * (1 - 1e-9)
+            near += cost(high * other) < cost(best.groups) * 1.05
+    assert near > 30  # others come close: the comparison is sharp
 
 
 def inflation(share, n, epsilon, rates, moved=1, mechanism="geometric"):

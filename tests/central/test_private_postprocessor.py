@@ -117,7 +117,7 @@ def test_nothing_exact_is_kept():
     fair = PrivateFairPostprocessor(0.3).fit(LABELS, sensitive_features=GROUPS)
     fitted = {name for name in vars(fair) if name.endswith("_")}
     assert fitted == {
-        "groups_", "noisy_rates_", "target_rate_", "uses_scores_", "rules_", "privacy_statement_"
+        "groups_", "noisy_rates_", "target_rate_", "band_", "uses_scores_", "rules_", "privacy_statement_"
     }  # fmt: skip
     assert 0.25 not in fair.noisy_rates_.values()
 

@@ -36,6 +36,20 @@ IMMATERIAL = {
         "confidence opt prefix",
         "how many rows are printed, and how they were run",
     ),
+    ("isit.alg-2", "estimator"): (
+        "rate gamma notion",
+        "the midpoint of two groups, and no band, are what is printed",
+    ),
+    ("isit.thm-3.fairness", "bound"): ("gamma", "no band is printed; several groups have tests of their own"),
+    ("isit.thm-3.fairness", "violation"): ("rate gamma", "the midpoint and no band are what is printed"),
+    ("isit.prop-4.fairness", "bound"): (
+        "gamma",
+        "no band is printed; several groups have tests of their own",
+    ),
+    ("isit.prop-4.fairness", "expected"): ("rate gamma", "the midpoint and no band are what is printed"),
+    ("isit.prop-4.utility", "bound"): ("gamma", "no band is printed; several groups have tests of their own"),
+    ("isit.assumptions", "bound"): ("gamma", "no band is printed; several groups have tests of their own"),
+    ("thesis.table-2.1", "bound"): ("gamma", "no band is printed; several groups have tests of their own"),
     ("thesis.table-2.1", "gap"): ("alpha beta noisy_alpha noisy_beta", "all small rates come in one array"),
     ("thesis.sentences", "judged"): ("of", "how many rows are printed, and how they were run"),
     ("thesis.sentences", "matched"): (

@@ -176,11 +176,12 @@ def cases() -> list[Case]:
     import cases_local
     import cases_preparation
     import cases_samplers
+    import cases_several
     import cases_steps
     import cases_study
 
     rooms = (
         cases_counts, cases_game, cases_joined, cases_learners, cases_local, cases_preparation, cases_samplers,
-        cases_steps, cases_study
+        cases_several, cases_steps, cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

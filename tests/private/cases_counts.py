@@ -58,7 +58,7 @@ def _rates(relation: str, mechanism: str, epsilon: Any) -> Case:
         asked=asked,
         numbers=lambda fitted: np.array(list(fitted.noisy_rates_.values())),
         through=through,
-        noisy=frozenset({"noisy_rates_", "target_rate_", "rules_"}),
+        noisy=frozenset({"noisy_rates_", "target_rate_", "band_", "rules_"}),
     )
 
 

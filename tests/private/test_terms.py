@@ -26,6 +26,14 @@ TERMS = {
     "rates sensitive-attribute": (
         {"everything but who is in which group, divisors fixed beforehand"}, "",
     ),
+    "several rates replace-within-group": (
+        {"group sizes of the rows given to fit, the group labels"}, "",
+    ),
+    "several rates add-remove": ({"divisors fixed beforehand, the group labels"}, ""),
+    "several rates replace-one": ({"number of rows, divisors fixed beforehand, the group labels"}, ""),
+    "several rates sensitive-attribute": (
+        {"everything but who is in which group, divisors fixed beforehand"}, "",
+    ),
     "odds sensitive-attribute": ({"predictions and labels of all rows", "which groups there are"}, BEHIND),
     "odds replace-one": ({ROWS, "which groups there are"}, BEHIND),
     "odds add-remove": ({"which groups there are"}, BEHIND),

@@ -1,0 +1,103 @@
+"""The law of a noisy rate as finitely many points: all of them, or few that integrate smooth functions alike."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpfair_lib.central.gap_law import RateLaw
+
+NEGLIGIBLE = 1e-14  # probability of what is left out at each end
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
+_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+MOST_PIECES = 256  # of the interval between two counts
+
+
+def fine_points(law: RateLaw) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and probabilities: those of a lattice, or a Gauss rule between any two counts.
+
+    Parameters
+    ----------
+    law : RateLaw
+        The law of one group's noisy rate.
+
+    Returns
+    -------
+    tuple of ndarray
+        Ascending points in [0, 1] and their probabilities, but for at most `NEGLIGIBLE` at either end.
+    """
+    points, masses = law.atoms()
+    if law.lattice:
+        return _without_ends(points, masses)
+    # between two counts the density is a sum of e^(−εs) and e^(−ε(1 − s)); on a piece the exponents vary by at most ½
+    pieces = math.ceil(min(2 * law.epsilon, MOST_PIECES))
+    first, last = _reach(law)
+    starts = np.arange(first * pieces, last * pieces) / (law.n * pieces)
+    width = 1 / (law.n * pieces)
+    inner = (starts[:, None] + width * _NODES).ravel()
+    weights = (law.density(inner).reshape(-1, len(_NODES)) * (width * _WEIGHTS)).ravel()
+    return np.concatenate([points[:1], inner, points[1:]]), np.concatenate([masses[:1], weights, masses[1:]])
+
+
+def _without_ends(points: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    kept = (np.cumsum(masses) > NEGLIGIBLE) & (np.cumsum(masses[::-1])[::-1] > NEGLIGIBLE)
+    return points[kept], masses[kept]
+
+
+def _reach(law: RateLaw) -> tuple[int, int]:
+    """Return the counts between which the noisy count of continuous noise lies but for a negligible part."""
+    counts = np.arange(law.n) / law.n
+    above = law.survival(counts)
+    first = max(int(np.count_nonzero(above >= 1 - NEGLIGIBLE)) - 1, 0)
+    return first, min(int(np.count_nonzero(above > NEGLIGIBLE)), law.n)
+
+
+def few_points(points: np.ndarray, masses: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return fewer points with the same integrals of polynomials of degree up to 5 on each interval.
+
+    Parameters
+    ----------
+    points, masses : ndarray
+        From `fine_points`.
+    width : float
+        Length of the intervals.
+
+    Returns
+    -------
+    tuple of ndarray
+        At most three points in each interval (the Gauss rule of the law restricted to it), and their probabilities.
+        The ends 0 and 1 stay points of their own.
+    """
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    inner = (points > 0) & (points < 1)
+    found.append((points[~inner], masses[~inner]))
+    points, masses = points[inner], masses[inner]
+    if len(points):
+        cells = np.floor(points / width)
+        for part in np.split(np.arange(len(points)), np.flatnonzero(np.diff(cells)) + 1):
+            found.append(gauss_points(points[part], masses[part]))
+    at, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(at, kind="stable")
+    return at[order], weight[order]
+
+
+def gauss_points(points: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Gauss rule of three points for a measure of finitely many points, or the points if they are as few."""
+    total = masses.sum()
+    if len(points) <= 3 or total <= 0 or np.ptp(points) == 0:
+        return points, masses
+    center, scale = points.mean(), np.ptp(points) / 2
+    x, p = (points - center) / scale, masses / total
+    # the Jacobi matrix of the orthogonal polynomials, by the recurrence of Stieltjes
+    before, now = np.zeros_like(x), np.ones_like(x)
+    diagonal, beside, norm_before = [], [], 1.0
+    for step in range(3):
+        norm = float(p @ now**2)
+        diagonal.append(float(p @ (x * now**2)) / norm)
+        if step:
+            beside.append(math.sqrt(norm / norm_before))
+        ratio = norm / norm_before if step else 0.0
+        before, now, norm_before = now, (x - diagonal[-1]) * now - ratio * before, norm
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
+    return center + scale * nodes, total * vectors[0] ** 2

@@ -1,0 +1,90 @@
+"""The law of the parity gap under each rule for the common rate: which module computes it, and its quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dpfair_lib.central.gap_law import Mechanism, RateLaw, expected_gap, violation_probability
+from dpfair_lib.central.several_groups.per_group import (
+    noise_levels,
+    number_of_groups,
+    rate_laws,
+    selection_rates,
+    sizes,
+)
+from dpfair_lib.central.several_groups.several_gaps import Rule, gap_probability, mean_gap
+from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate, most_accurate
+
+QUANTILE = 1e-6  # precision of the quantile of a law that takes long
+
+
+class GapLaw(NamedTuple):
+    """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
+
+    rates: tuple[float, ...]
+    laws: tuple[RateLaw, ...]
+    rule: Rule | None
+
+    @classmethod
+    def of(cls, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism, rate: Any, gamma: Any) -> GapLaw:
+        """Check the arguments, and return the law; refuse a rule that has none."""
+        k = number_of_groups(rates, n, epsilon)
+        counts, epsilons, alphas = sizes(n, k), noise_levels(epsilon, k), selection_rates(rates, k)
+        laws = rate_laws(alphas, counts, epsilons, mechanism)
+        aim, band = checked_rate(rate), checked_gamma(gamma)
+        if aim == "midpoint" and band == 0 and k == 2:
+            return cls(alphas, laws, None)
+        if aim == "midpoint" and band > 0:
+            raise ValueError(
+                f"rate: found 'midpoint' and gamma={band:g}, which have no exact law here; expected 'median', "
+                "'most-accurate' or a number, or gamma=0"
+            )
+        middle = aim if isinstance(aim, float) else None
+        anchor = most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
+        return cls(alphas, laws, Rule(middle, anchor, band, halfway=aim == "midpoint" and k % 2 == 0))
+
+    def exceeds(self, gap: float) -> float:
+        """Return P(gap > a value)."""
+        if self.rule is not None:
+            return gap_probability(self.rates, self.laws, gap, self.rule)
+        (alpha, beta), (first, second) = self.rates, self.laws
+        return violation_probability((alpha, beta), (first, second), gap)
+
+    def mean(self) -> float:
+        """Return the expected gap."""
+        if self.rule is not None:
+            return mean_gap(self.rates, self.laws, self.rule)
+        (alpha, beta), (first, second) = self.rates, self.laws
+        return expected_gap((alpha, beta), (first, second))
+
+    def quantile(self, eta: float) -> float:
+        """Return the smallest value that the gap exceeds with probability at most η."""
+        if self.exceeds(0.0) <= eta:
+            return 0.0
+        if self.rule is not None:
+            return _quantile(self.exceeds, eta)
+        low, high = 0.0, 1.0
+        while high - low > 1e-12:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.exceeds(middle) <= eta else (middle, high)
+        # the law counts gaps within 1e-12 of the value as not exceeding it; stay on the safe side of that
+        return min(high + 2e-12, 1.0)
+
+
+def _quantile(exceeds: Callable[[float], float], eta: float) -> float:
+    """Return a value within `QUANTILE` of the smallest one that is exceeded with probability at most η."""
+    from scipy.optimize import brentq
+
+    known = {1.0: 0.0}
+
+    def excess(value: float) -> float:
+        known[value] = exceeds(value)
+        return known[value] - eta
+
+    found = brentq(excess, 0.0, 1.0, xtol=QUANTILE / 3)
+    # where the law jumps, the root may be on either side of the jump
+    while found < 1 and min(value for value, chance in known.items() if chance <= eta) > found + QUANTILE:
+        excess(min(found + QUANTILE / 2, 1.0))
+        found += QUANTILE / 2
+    return min(value for value, chance in known.items() if chance <= eta)
