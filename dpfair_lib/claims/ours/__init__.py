@@ -15,6 +15,7 @@ ORDER = (
     "opportunity-change",
     "group-unknown",
     "both-notions",
+    "noisy-rates",
     "least-gap",
     "least-gap-groups",
 )  # fmt: skip
