@@ -111,7 +111,9 @@ def _middle(informativeness: Callable[..., Any], search: Search) -> None:
         bounds = informativeness(base.tolist(), *gaps.tolist())
         for at, bound in enumerate(bounds):
             case = {"base": base.tolist(), "gaps": gaps.tolist(), "group": at}
-            search.equal(bound, min(_largest(base, *gaps, at), 1.0), case, tolerance=1e-7)
+            search.equal(
+                bound, min(_largest(base, float(gaps[0]), float(gaps[1]), at), 1.0), case, tolerance=1e-7
+            )
 
 
 def _largest(base: np.ndarray, parity: float, odds: float, at: int) -> float:

@@ -23,6 +23,7 @@ from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 
 QUARTERS = [Fraction(i, 4) for i in range(5)]
+AIMS: list[str | Fraction] = ["median", "most-accurate", Fraction(3, 8)]
 GAPS = [Fraction(0), Fraction(1, 6), Fraction(31, 97), Fraction(1, 2)]
 ETAS = (0.3, 0.01)
 
@@ -92,7 +93,7 @@ def _law(violation: Callable[..., Any], mean: Callable[..., float], search: Sear
     ):
         for odds, aim, width in itertools.product(
             (Fraction(3, 2), Fraction(4)),
-            ("median", "most-accurate", Fraction(3, 8)),
+            AIMS,
             (Fraction(0), Fraction(1, 5)),
         ):
             exceeds, average = _enumerated(rates, sizes, odds, aim, width)
@@ -118,9 +119,9 @@ def _enumerated(
         laws.append([sum(p * law[c] for p, law in zip(counts, noisy, strict=True)) for c in range(size + 1)])
     exceeds, mean = [Fraction(0)] * len(GAPS), Fraction(0)
     anchor = sizes.index(max(sizes))  # the noise is the same in all groups
-    for counts in itertools.product(*(range(size + 1) for size in sizes)):
-        chance = math.prod(law[c] for law, c in zip(laws, counts, strict=True))
-        seen = [Fraction(c, size) for c, size in zip(counts, sizes, strict=True)]
+    for drawn in itertools.product(*(range(size + 1) for size in sizes)):
+        chance = math.prod(law[c] for law, c in zip(laws, drawn, strict=True))
+        seen = [Fraction(c, size) for c, size in zip(drawn, sizes, strict=True)]
         centre = (
             sorted(seen)[(len(seen) - 1) // 2]
             if aim == "median"
@@ -171,20 +172,20 @@ def _bounds(
             average = mean(**given)
             search.observe(mean_bound(sizes, epsilons, **how) - average, given, tolerance=1e-6)
     for k, width in itertools.product((2, 3, 7), (0.0, 0.2)):
-        sizes, epsilons = [100 * (at + 1) for at in range(k)], [0.3 + 0.1 * at for at in range(k)]
+        counts, levels = [100 * (at + 1) for at in range(k)], [0.3 + 0.1 * at for at in range(k)]
         for eta in ETAS:
             errors = sorted(
                 math.log(2 * k / eta) / (n * e) + math.sqrt(math.log(4 * k / eta) / (2 * n))
-                for n, e in zip(sizes, epsilons, strict=True)
+                for n, e in zip(counts, levels, strict=True)
             )
-            case = {"n": sizes, "epsilon": epsilons, "η": eta, "γ": width}
+            case = {"n": counts, "epsilon": levels, "η": eta, "γ": width}
             search.equal(
-                bound(sizes, epsilons, eta, gamma=width), width + sum(errors[-2:]), case, tolerance=1e-12
+                bound(counts, levels, eta, gamma=width), width + sum(errors[-2:]), case, tolerance=1e-12
             )
-    for sizes, e, width in itertools.product(((50, 300), (7, 7)), (0.2, 3.0), (0.0, 0.1)):
-        published = width + sum(1 / (n * e) + math.sqrt(1 / (4 * n)) for n in sizes)
-        case = {"n": sizes, "epsilon": e, "γ": width}
-        search.equal(mean_bound(sizes, e, gamma=width), published, case, tolerance=1e-12)
+    for pair, e, width in itertools.product(((50, 300), (7, 7)), (0.2, 3.0), (0.0, 0.1)):
+        published = width + sum(1 / (n * e) + math.sqrt(1 / (4 * n)) for n in pair)
+        case = {"n": pair, "epsilon": e, "γ": width}
+        search.equal(mean_bound(pair, e, gamma=width), published, case, tolerance=1e-12)
     # ever more groups: the mean's bound grows like a logarithm
     few, many = (mean_bound((1000,) * k, 0.1, gamma=0.0) for k in (10, 1000))
     search.observe(4 * few - many, {"k": (10, 1000)})
