@@ -17,15 +17,24 @@ _LARGEST = int(np.finfo(float).max)
 
 def as_vector(values: Any, name: str) -> np.ndarray:
     """Return NumPy, pandas, torch or list input as a 1-D array; one column of a table counts as 1-D."""
-    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
-        values = values.detach().cpu().numpy()
-    array = np.asarray(values)
+    array = _as_array(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name}: found shape {array.shape}, expected a 1-D array")
     if array.size == 0:
         raise ValueError(f"{name}: found an empty array, expected at least one entry")
+    return array
+
+
+def _as_array(values: Any) -> np.ndarray:
+    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
+        values = values.detach().cpu().numpy()
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and isinstance(values, list | tuple):
+        # NumPy would write numbers and missing values among strings as strings
+        kept = np.array(values, dtype=object)
+        return array if all(isinstance(value, str | bytes) for value in kept.flat) else kept
     return array
 
 
@@ -84,7 +93,7 @@ def as_columns(values: Any, name: str) -> list[np.ndarray]:
     if isinstance(values, Sequence) and len(values) and isinstance(values[0], tuple | list):
         array = _of_rows(values, name)
     else:
-        array = values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+        array = _as_array(values)
         if array.ndim == 1 and array.size and isinstance(array[0], tuple) and len(array[0]) > 1:
             array = _of_rows(array.tolist(), name)
     return list(array.T) if array.ndim == 2 and array.size else [as_vector(array, name)]

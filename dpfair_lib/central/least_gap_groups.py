@@ -285,6 +285,8 @@ def opportunity_gap(n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, respo
         raise ValueError(f"response: found {response}, expected at most 0.5")
     chance = 1.0 if share == 1 else inside_unit(share, "share")
     positives, root = count * chance, math.sqrt(count)
+    if positives < 1e-100:  # its square is no number
+        return kappa * 0.5
     v = _half_steps(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / positives**2
     return kappa * min(0.5, math.sqrt(0.25 / positives + v) * root / (1 + root))
 

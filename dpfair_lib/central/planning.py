@@ -58,6 +58,8 @@ def records_needed(
     high = 2
     while not enough(high):
         high *= 2
+        if high > 2**62:
+            raise ValueError(f"gap: found {gap}, expected a gap that fewer than 2**62 rows can promise")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -285,7 +285,7 @@ class FairPostprocessor(RandomFlips):
         for parameter, labels in needed.items():
             if truth is None:
                 raise ValueError(f"y_true: found None, expected the true labels, which {parameter} needs")
-            if truth.min() == truth.max():
+            if parameter == "rate='accuracy'" and truth.min() == truth.max():
                 raise ValueError(f"y_true: found only the label {truth[0]}, expected both labels")
             for label in labels:
                 lacking = np.bincount(codes[truth == label], minlength=len(named)) == 0
@@ -307,7 +307,7 @@ class FairPostprocessor(RandomFlips):
         self.fair_rates_: dict[Any, Any] = dict(zip(named, map(float, rates), strict=True))
         self.band_: tuple[Any, Any] = (start, min(start + gamma, 1.0))
         self.target_rate_: Any = start + gamma / 2
-        self.cost_ = float(sum(curve.cost(rate) for curve, rate in zip(curves, rates, strict=True)))
+        self.cost_ = max(float(sum(curve.cost(rate) for curve, rate in zip(curves, rates, strict=True))), 0.0)
         self.rules_ = {
             name: group.levels.rule(curve.mixture(rate))
             for name, group, curve, rate in zip(named, groups, curves, rates, strict=True)
@@ -350,7 +350,7 @@ class FairPostprocessor(RandomFlips):
         self.fair_rates_ = dict(zip(named, rates, strict=True))
         self.band_ = (_around([fpr for fpr, _ in rates], gamma), _around([tpr for _, tpr in rates], gamma))
         self.target_rate_ = (sum(self.band_[0]) / 2, sum(self.band_[1]) / 2)
-        self.cost_ = float(solved.cost)
+        self.cost_ = max(float(solved.cost), 0.0)
         self.rules_ = {
             name: group.levels.rule(mixture)
             for name, group, mixture in zip(named, groups, solved.mixtures, strict=True)

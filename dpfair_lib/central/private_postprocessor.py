@@ -128,8 +128,9 @@ class PrivateFairPostprocessor(RandomFlips):
             Predicted labels 0 and 1. They are paired with the groups by position; a pandas index is ignored.
         y : None
             Ignored. A scikit-learn pipeline passes the labels under this name.
-        sensitive_features : array of shape (n,)
-            Group of each row. There are at least two groups; with ``group_sizes`` they are among its keys.
+        sensitive_features : array of shape (n,) or (n, c)
+            Group of each row; of several columns, the tuple of a row's values. There are at least two groups; with
+            ``group_sizes`` they are among its keys.
         scores, sample_weight : None
             Refused: a threshold that follows the scores tells a person's score, and a person of weight w moves a
             count by w.
@@ -152,11 +153,14 @@ class PrivateFairPostprocessor(RandomFlips):
         source = NoiseSource.of(self.noise, self.random_state)
         groups = self._groups(sensitive_features)
         epsilons = noise_levels(self.epsilon, len(groups))
-        statement = self._statement(epsilons, source)
+        declared = self.group_sizes is not None and [
+            as_count(self.group_sizes[group], "group_sizes", 1) for group in groups
+        ]
+        statement = self._statement(
+            epsilons, source
+        )  # charged when all public arguments are known to be right
         y_pred, codes = self._rows(y_pred, sensitive_features, groups)
-        divisors = np.bincount(codes, minlength=len(groups)).tolist()
-        if self.group_sizes is not None:
-            divisors = [as_count(self.group_sizes[group], "group_sizes", 1) for group in groups]
+        divisors = declared or np.bincount(codes, minlength=len(groups)).tolist()
 
         rates = []
         for code, (divisor, epsilon) in enumerate(zip(divisors, epsilons, strict=True)):

@@ -404,7 +404,7 @@ Y, A, T = [0, 1, 1, 0, 1, 0], ["a", "a", "b", "b", "c", "c"], [0, 1, 0, 1, 1, 0]
             {"y_true": T, "sample_weight": [1, 1, 1, 0, 1, 1]},
             "y_true: found no label 1 in group 'b'",
         ),
-        ({"notion": "equal_opportunity"}, {"y_true": [1] * 6}, "y_true: found only the label 1"),
+        ({"rate": "accuracy"}, {"y_true": [1] * 6}, "y_true: found only the label 1"),
     ],
 )  # fmt: skip
 def test_bad_input_is_named(settings, arguments, message):
@@ -464,3 +464,25 @@ def test_never_more_expected_errors_than_fairlearn_on_the_fitted_rows(notion):
         assert errors[0] == pytest.approx(fair.cost_, abs=1e-6)
         assert errors[0] <= errors[1] + 1e-6
         assert errors[0] > errors[1] - 0.02 * len(truth)  # as good, not of another problem
+
+
+def test_labels_of_one_kind_will_do_where_the_notion_needs_no_other():
+    y_pred, group = [1, 0, 1, 1], ["a", "a", "b", "b"]
+    chances = FairPostprocessor(notion="equal_opportunity").fit(
+        y_pred, y_true=[1] * 4, sensitive_features=group
+    )
+    assert chances.rates_ == {"a": 0.5, "b": 1.0}
+    assert chances.fair_rates_["a"] == pytest.approx(chances.fair_rates_["b"])
+    least = FairPostprocessor(objective="errors").fit(y_pred, y_true=[1] * 4, sensitive_features=group)
+    assert least.cost_ == 0
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_what_is_missing_in_a_list_of_strings_is_no_group(missing):
+    with pytest.raises(ValueError, match="missing value at position 2"):
+        FairPostprocessor().fit([1, 0, 1, 0], sensitive_features=["a", "a", missing, "b"])
+
+
+def test_numbers_and_strings_in_a_list_are_not_one_group():
+    with pytest.raises(ValueError, match="types"):
+        FairPostprocessor().fit([1, 0, 1, 0], sensitive_features=[1, "1", "b", "b"])

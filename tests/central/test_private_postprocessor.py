@@ -1,5 +1,6 @@
 import math
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -7,7 +8,7 @@ import pytest
 import torch
 from sklearn.base import clone
 
-from dpfair_lib import FairPostprocessor, PrivateFairPostprocessor, parity_violation_probability
+from dpfair_lib import Budget, FairPostprocessor, PrivateFairPostprocessor, parity_violation_probability
 from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.privacy import STUDY_NOTE, DiscreteLaplaceMechanism, LaplaceMechanism
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -236,3 +237,20 @@ def test_the_statement_says_which_sizes_are_public():
     assert str(counted).count("of the rows given to fit") == 1
     assert "group sizes" in str(given.privacy_statement_)
     assert "of the rows given to fit" not in str(given.privacy_statement_)
+
+
+def test_a_wrong_size_is_refused_before_anything_is_charged():
+    labels, group = [1, 0, 1], ["a", "b", "b"]
+    with Budget(1.0, 0.0, "add-remove") as budget:
+        for size, outcome in ((0, pytest.raises(ValueError, match="group_sizes")), (4, nullcontext())):
+            one = PrivateFairPostprocessor(0.9, relation="add-remove", group_sizes={"a": size, "b": 4})
+            with outcome:
+                one.fit(labels, sensitive_features=group)
+    assert [statement.epsilon for statement in budget.spent] == [0.9]
+
+
+def test_a_neighbour_s_labels_are_read_alike_whatever_else_a_list_holds():
+    one = PrivateFairPostprocessor(1.0, relation="add-remove", group_sizes={"1": 4, "b": 4})
+    for labels, group in (([1, 0, 1], [1, 1, "b"]), ([1, 0], [1, 1])):
+        with pytest.raises(ValueError, match="found group 1 at position 0"):
+            one.fit(labels, sensitive_features=group)

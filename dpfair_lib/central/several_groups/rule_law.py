@@ -35,14 +35,14 @@ class GapLaw(NamedTuple):
         aim, band = checked_rate(rate), checked_gamma(gamma)
         if aim == "midpoint" and band == 0 and k == 2:
             return cls(alphas, laws, None)
-        if aim == "midpoint" and band > 0:
+        if aim == "midpoint" and (band > 0 or k % 2 == 0):
             raise ValueError(
-                f"rate: found 'midpoint' and gamma={band:g}, which have no exact law here; expected 'median', "
-                "'most-accurate' or a number, or gamma=0"
+                f"rate: found 'midpoint' with {k} groups and gamma={band:g}, which has no exact law here; expected "
+                "'median', 'most-accurate' or a number, or two or an odd number of groups and gamma=0"
             )
         middle = aim if isinstance(aim, float) else None
         anchor = most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
-        return cls(alphas, laws, Rule(middle, anchor, band, halfway=aim == "midpoint" and k % 2 == 0))
+        return cls(alphas, laws, Rule(middle, anchor, band))
 
     def exceeds(self, gap: float) -> float:
         """Return P(gap > a value)."""

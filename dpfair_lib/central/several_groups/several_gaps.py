@@ -14,14 +14,13 @@ rate is the median, the products also count how many of the others lie below, as
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.central.gap_law import RateLaw, crossing, signed_gap
-from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, few_points, fine_points, gauss_points
+from dpfair_lib.central.gap_law import RateLaw
+from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, few_points, fine_points
 
 TIE = 1e-12  # rates that differ by less are equal
 FEW = 600_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
@@ -41,14 +40,11 @@ class Rule(NamedTuple):
         The group whose noisy rate decides; with None and no number, the median does.
     gamma : float
         Width of the band.
-    halfway : bool
-        Of an even number of groups: whether the band is halfway between the two middle ones, not at the lower one.
     """
 
     middle: float | None
     anchor: int | None
     gamma: float
-    halfway: bool = False
 
 
 class _Case(NamedTuple):
@@ -56,19 +52,19 @@ class _Case(NamedTuple):
 
     Attributes
     ----------
-    own : tuple of int
-        The groups that decide: none, one, or the lower and the upper of two.
-    points : ndarray of shape (values, 2)
-        The lower and the upper of their noisy rates; the band is around the middle.
+    own : int or None
+        The group that decides, if one does.
+    points : ndarray of shape (values, 1)
+        Its noisy rate, or the public number; the band is around it.
     masses : ndarray of shape (values,)
         Their probabilities.
     below : int or None
-        How many of the other groups lie below the lower; the rest lies above the upper. With None, anywhere.
+        How many of the other groups lie below it; the rest lies above it. With None, anywhere.
     resolved : bool
         Whether all points of all laws are used.
     """
 
-    own: tuple[int, ...]
+    own: int | None
     points: np.ndarray
     masses: np.ndarray
     below: int | None
@@ -83,8 +79,7 @@ def gap_probability(rates: Sequence[float], laws: Sequence[RateLaw], gap: float,
     for case, cuts in _cases(rates, laws, gap, rule):
         model = _Model(rates, laws, case, rule.gamma)
         within += _summed(functools.partial(model.within, gap=gap), cuts, laws, case)
-        # of two that decide, only those pairs are listed whose own gap is small enough
-        total = 1.0 if len(case.own) == 2 else total + float(model.weights().sum())
+        total += float(model.weights().sum())
     return float(min(max(total - within, 0.0), 1.0))
 
 
@@ -112,7 +107,7 @@ def _cases(
 ) -> Iterator[tuple[_Case, np.ndarray]]:
     """Yield who decides, with which values, and for each value the rates between which to add up."""
     spreads = np.array([_spread(rate, law) for rate, law in zip(rates, laws, strict=True)])
-    for case in _deciding(rates, laws, rule, spreads, gap):
+    for case in _deciding(rates, laws, rule, spreads):
         width = _cuts(rates, laws, _part(case, np.arange(1)), gap, rule.gamma, spreads).shape[1]
         for part in np.array_split(np.arange(len(case.points)), -(-len(case.points) * width // BLOCK)):
             if len(part):
@@ -130,77 +125,25 @@ def _spread(rate: float, law: RateLaw) -> float:
 
 
 def _deciding(
-    rates: Sequence[float], laws: Sequence[RateLaw], rule: Rule, spreads: np.ndarray, gap: float | None
+    rates: Sequence[float], laws: Sequence[RateLaw], rule: Rule, spreads: np.ndarray
 ) -> Iterator[_Case]:
     points = [fine_points(law) for law in laws]
     sizes, k = [len(at) for at, _ in points], len(laws)
     if rule.middle is not None:
-        yield _Case((), np.full((1, 2), rule.middle), np.ones(1), None, 4 * sum(sizes) <= FEW)
+        yield _Case(None, np.full((1, 1), rule.middle), np.ones(1), None, 4 * sum(sizes) <= FEW)
         return
-    values = sizes[rule.anchor] if rule.anchor is not None else sum(sizes) ** (2 if rule.halfway else 1)
+    values = sizes[rule.anchor] if rule.anchor is not None else sum(sizes)
     resolved = 4 * values * sum(sizes) <= FEW
-    if not resolved:
-        width = WIDTH * float(spreads.min()) * (2 if rule.halfway else 1)
-    if rule.halfway:
-        for one, two in itertools.permutations(range(k), 2):
-            if resolved:
-                pairs = _pairs(points[one], points[two], one < two)
-            else:
-                lower = few_points(*points[one], width)
-                ends = _small_own_gaps(rates[one], rates[two], lower[0], gap)
-                pairs = _few_pairs(lower, points[two], few_points(*points[two], width), ends, width)
-            yield from _likely(_Case((one, two), *pairs, k // 2 - 1, resolved), rates, laws, rule)
-        return
     below = (k - 1) // 2 if rule.anchor is None else None
     for group in range(k) if rule.anchor is None else (rule.anchor,):
-        at, masses = points[group] if resolved else few_points(*points[group], width)
-        yield from _likely(
-            _Case((group,), np.stack([at, at], axis=1), masses, below, resolved), rates, laws, rule
-        )
+        at, masses = points[group] if resolved else few_points(*points[group], WIDTH * float(spreads.min()))
+        yield from _likely(_Case(group, at[:, None], masses, below, resolved), rates, laws, rule)
 
 
 def _likely(case: _Case, rates: Sequence[float], laws: Sequence[RateLaw], rule: Rule) -> Iterator[_Case]:
     """Yield the case with those values that are likely enough to be seen, if there are any."""
     if len(case.masses) and (kept := _Model(rates, laws, case, rule.gamma).weights() > NEGLIGIBLE).any():
         yield _part(case, kept)
-
-
-Points = tuple[np.ndarray, np.ndarray]
-
-
-def _pairs(lower: Points, upper: Points, ties: bool) -> Points:
-    """Return all pairs of a lower and an upper noisy rate, and their chances; who is first in a tie counts as lower."""
-    found = lower[0][:, None] <= upper[0] if ties else lower[0][:, None] < upper[0]
-    one, two = np.nonzero(found)
-    return np.stack([lower[0][one], upper[0][two]], axis=1), lower[1][one] * upper[1][two]
-
-
-def _small_own_gaps(rate: float, other: float, lower: np.ndarray, gap: float | None) -> np.ndarray:
-    """Return between which upper noisy rates the two groups end within the gap of each other, for each lower one."""
-    if gap is None:
-        return np.stack([lower, np.full_like(lower, 2.0)], axis=1)
-    ends = [crossing(rate, other, lower, sign * gap) for sign in (-1, 1)]
-    # the difference grows with the upper rate: where it is too large or too small everywhere, nothing is left
-    ends = [np.where(signed_gap(rate, other, lower, lower) >= -gap, lower, ends[0]), ends[1]]
-    ends[1] = np.where(signed_gap(rate, other, lower, 1.0) <= gap, 2.0, ends[1])
-    return np.stack([np.maximum(ends[0], lower), ends[1]], axis=1)
-
-
-def _few_pairs(lower: Points, upper: Points, few: Points, ends: np.ndarray, width: float) -> Points:
-    """Return few pairs: whole intervals of the upper rate as they are, and anew those that an end cuts."""
-    cells, few_cells = np.floor(upper[0] / width), np.floor(few[0] / width)
-    pairs, chances = [np.zeros((0, 2))], [np.zeros(0)]
-    for at, mass, (first, last) in zip(*lower, ends, strict=True):
-        inside = (upper[0] > first) & (upper[0] <= last)
-        whole = (few_cells > np.floor(first / width)) & (few_cells < np.floor(last / width))
-        parts = [(few[0][whole], few[1][whole])]
-        for cell in {np.floor(first / width), np.floor(last / width)}:
-            part = inside & (cells == cell)
-            parts.append(gauss_points(upper[0][part], upper[1][part]))
-        points, masses = (np.concatenate(both) for both in zip(*parts, strict=True))
-        pairs.append(np.stack([np.full(len(points), at), points], axis=1))
-        chances.append(mass * masses)
-    return np.concatenate(pairs), np.concatenate(chances)
 
 
 def _cuts(
@@ -212,29 +155,20 @@ def _cuts(
         _moved(rate, fine_points(law)[0] if case.resolved else np.array([0.0, 1.0]), low, high)
         for rate, law in zip(rates, laws, strict=True)
     ], axis=1)  # fmt: skip
-    own = _own(rates, case, gamma)
-    kinks = np.concatenate([np.broadcast_to(np.array(rates), (len(low), len(rates))), *own], axis=1)
+    kinks = np.broadcast_to(np.array(rates), (len(low), len(rates)))
     cuts = [atoms - TIE, atoms + TIE, kinks - TIE, kinks + TIE]
     if not case.resolved:
-        step = STEP * (0.2, 1.0, 2.0)[len(case.own)]
+        step = STEP * (0.2 if case.own is None else 1.0)
         grid = _offsets(spreads, step, GROWTH * step / STEP)
         cuts += [end + grid for end in ((low, high) if gamma else (low,))]
     all_cuts = np.concatenate(cuts, axis=1)
     bottom, top = np.full_like(low, -2 * TIE), np.full_like(low, 1 + 2 * TIE)
     if gap is not None:
         all_cuts = np.concatenate([all_cuts, all_cuts - gap - 3 * TIE], axis=1)
-        if own:
-            least, most = own
-            top = least - 2 * TIE
-            bottom = np.minimum(most - gap - 2 * TIE, top)
+        if case.own is not None:
+            top = np.full_like(low, rates[case.own] - 2 * TIE)
+            bottom = np.minimum(rates[case.own] - gap - 2 * TIE, top)
     return np.sort(np.concatenate([np.clip(all_cuts, bottom, top), bottom, top], axis=1), axis=1)
-
-
-def _own(rates: Sequence[float], case: _Case, gamma: float) -> list[np.ndarray]:
-    """Return the smallest and the largest new rate of the groups that decide, for each value; nothing if none does."""
-    low, high = _band(case.points, gamma)
-    own = [_moved(rates[group], case.points[:, [at]], low, high) for at, group in enumerate(case.own)]
-    return [np.min(own, axis=0), np.max(own, axis=0)] if own else []
 
 
 def _offsets(spreads: np.ndarray, step: float, growth: float) -> np.ndarray:
@@ -246,8 +180,7 @@ def _offsets(spreads: np.ndarray, step: float, growth: float) -> np.ndarray:
 
 
 def _band(points: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
-    middle = points[:, :1] + (points[:, 1:] - points[:, :1]) / 2
-    low = np.clip(middle - gamma / 2, 0.0, 1 - gamma)
+    low = np.clip(points - gamma / 2, 0.0, 1 - gamma)
     return low, low + gamma
 
 
@@ -265,15 +198,13 @@ class _Model:
     def __init__(self, rates: Sequence[float], laws: Sequence[RateLaw], case: _Case, gamma: float) -> None:
         self.rates, self.laws, self.case = rates, laws, case
         self.low, self.high = _band(case.points, gamma)
-        self.own = _own(rates, case, gamma)
-        self.others = [group for group in range(len(laws)) if group not in case.own]
-        # who is as high as a group that decides lies above it if its place does
-        self.reached = {
-            group: [
-                _tail(self.laws[group], case.points[:, [at]], strict=group < case.own[-at], slack=1e-9) for at in (0, 1)
-            ]
-            for group in self.others
-        } if case.below is not None else {}  # fmt: skip
+        # the group that decides is in the band, and keeps its rate
+        self.own = None if case.own is None else rates[case.own]
+        self.others = [group for group in range(len(laws)) if group != case.own]
+        # who is as high as the group that decides lies above it if its place does
+        self.reached = {} if case.own is None or case.below is None else {
+            group: _tail(laws[group], case.points, strict=group < case.own, slack=1e-9) for group in self.others
+        }  # fmt: skip
 
     def weights(self) -> np.ndarray:
         """Return the probability of each value of the noisy rate that decides, and that it is the one to decide."""
@@ -290,13 +221,13 @@ class _Model:
         second = self._window(at_most, at_least, slice(1, None), slice(0, -1))
         second -= self._window(at_most, at_least, slice(1, None), slice(1, None))
         found = ((first + second) / 2).sum(axis=1)
-        if self.own:  # or it is that of a group that decides
-            least, most = self.own
+        if self.own is not None:  # or it is that of the group that decides
+            own = np.full_like(self.low, self.own)
             there = self._chance({
-                group: (self._up_to_rate(group, least + gap + 2 * TIE), self._above_rate(group, least - 2 * TIE))
+                group: (self._up_to_rate(group, own + gap + 2 * TIE), self._above_rate(group, own - 2 * TIE))
                 for group in self.others
             })  # fmt: skip
-            found = found + np.where(most - least <= gap + TIE, there, 0.0)[:, 0]
+            found = found + there[:, 0]
         return float(self.case.masses @ found)
 
     def mean(self, cuts: np.ndarray) -> float:
@@ -304,9 +235,8 @@ class _Model:
         nothing = np.zeros_like(cuts)
         low = self._chance({group: (nothing + 1, self._above_rate(group, cuts)) for group in self.others})
         high = self._chance({group: (self._up_to_rate(group, cuts), nothing) for group in self.others})
-        if self.own:
-            least, most = self.own
-            low, high = np.where(cuts < least, low, 0.0), np.where(cuts >= most, high, 0.0)
+        if self.own is not None:
+            low, high = np.where(cuts < self.own, low, 0.0), np.where(cuts >= self.own, high, 0.0)
         whole = self._chance(dict.fromkeys(self.others, (nothing[:, :1] + 1, nothing[:, :1])))
         between = whole - low - high
         return float(self.case.masses @ (np.diff(cuts) * (between[:, 1:] + between[:, :-1]) / 2).sum(axis=1))
@@ -343,9 +273,9 @@ class _Model:
             return found
         counts = [none + 1, *(none for _ in range(below))]
         for group, (top, bottom) in windows.items():
-            lower, upper = self.reached[group]
-            left = np.maximum(top - np.maximum(bottom, lower), 0.0)
-            right = np.maximum(np.minimum(top, upper) - bottom, 0.0)
+            reached = self.reached[group]
+            left = np.maximum(top - np.maximum(bottom, reached), 0.0)
+            right = np.maximum(np.minimum(top, reached) - bottom, 0.0)
             for count in range(below, 0, -1):
                 counts[count] = counts[count] * right + counts[count - 1] * left
             counts[0] = counts[0] * right

@@ -18,7 +18,6 @@ def law(k, rate, gamma=0.0, epsilon=1.0):
 def test_each_rule_has_its_law():
     assert law(2, "midpoint").rule is None
     assert law(3, "midpoint").rule == law(3, "median").rule == Rule(None, None, 0.0)
-    assert law(4, "midpoint").rule == Rule(None, None, 0.0, halfway=True)
     assert law(4, "median").rule == Rule(None, None, 0.0)
     assert law(2, "median", 0.1).rule == Rule(None, None, 0.1)
     assert law(3, "most-accurate").rule == Rule(None, 2, 0.0)
