@@ -258,7 +258,7 @@ CLAIM = Claim(
     "is the published one.",
     headline="However many groups move to noisy rates, only the two largest errors count.",
     kind="theorem",
-    chapter="several-groups",
+    chapter="private-several-groups",
     check=check,
     faults=FAULTS,
 )
