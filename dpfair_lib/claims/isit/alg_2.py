@@ -192,8 +192,8 @@ def _release(fair: Any, rates: list[float]) -> Any:
 
 
 class _OtherGroupsSize(PrivateFairPostprocessor):
-    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any) -> Any:
-        super().fit(y_pred, y, sensitive_features=sensitive_features)
+    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any, **how: Any) -> Any:
+        super().fit(y_pred, y, sensitive_features=sensitive_features, **how)
         n_0, n_1 = (list(sensitive_features).count(group) for group in self.groups_)
         first, second = self.noisy_rates_.values()
         return _release(self, [min(first * n_0 / n_1, 1.0), min(second * n_1 / n_0, 1.0)])
@@ -226,8 +226,8 @@ class _NoiseOfOneGroup(PrivateFairPostprocessor):
 
 
 class _NotClipped(PrivateFairPostprocessor):
-    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any) -> Any:
-        super().fit(y_pred, y, sensitive_features=sensitive_features)
+    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any, **how: Any) -> Any:
+        super().fit(y_pred, y, sensitive_features=sensitive_features, **how)
         # what clipping moved to an end is pushed out again; the flips stay
         self.noisy_rates_ = {
             group: rate if 0 < rate < 1 else 1.2 * rate - 0.1 for group, rate in self.noisy_rates_.items()
@@ -236,8 +236,8 @@ class _NotClipped(PrivateFairPostprocessor):
 
 
 class _RolesNotSwapped(PrivateFairPostprocessor):
-    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any) -> Any:
-        super().fit(y_pred, y, sensitive_features=sensitive_features)
+    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any, **how: Any) -> Any:
+        super().fit(y_pred, y, sensitive_features=sensitive_features, **how)
         first, second = self.noisy_rates_.values()
         if first < second:  # the printed thresholds for α̃ ≥ β̃, used as they stand, flip no one
             self.rules_ = dict.fromkeys(self.groups_, FlipRule(0, 0.0, 0.0))
