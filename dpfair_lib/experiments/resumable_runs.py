@@ -60,7 +60,7 @@ def run_and_record(
         If a file cannot be written; finished tasks are not lost.
     """
     name = experiment.name
-    made_of = {"parameters": experiment.parameters, "data": experiment.data} | {
+    made_of = {"parameters": experiment.parameters, "data": dict(experiment.data)} | {
         "versions": versions(), "code": code_of(experiment.function),
     }  # fmt: skip
     made_of = json.loads(json.dumps(made_of))
@@ -96,7 +96,9 @@ def _make(
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):
         pass
     rows = pd.DataFrame([row for at in sorted(done) for row in done[at]])
-    path = write_record(name, rows, parameters=parameters, data=experiment.data, folder=results, code=code)
+    path = write_record(
+        name, rows, parameters=parameters, data=dict(experiment.data), folder=results, code=code
+    )
     shutil.rmtree(parts, ignore_errors=True)
     say(f"{name}: wrote {path.name} after {time.monotonic() - started:.0f} s")
     return path

@@ -14,10 +14,10 @@ from dpfair_lib.experiments.ours.several_groups_data import (
     GROUPS,
     MOST_ROWS,
     SHARES,
+    Description,
     Part,
     Split,
     dataset_of,
-    describe,
     split_rows,
 )
 from dpfair_lib.experiments.ours.several_groups_measures import measures
@@ -124,7 +124,7 @@ def experiment(name: str, *, data: str) -> Experiment:
         {"data": data, "split": split, "seed": 0, "gradient": split < GRADIENT_TRIALS[data]}
         for split in range(TRIALS)
     ]
-    return Experiment(name, describe(data), parameters, run_on, tasks)
+    return Experiment(name, Description(data), parameters, run_on, tasks)
 
 
 EXPERIMENTS: Experiments = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -89,11 +90,31 @@ def all_races(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def describe(name: str) -> dict[str, Any]:
-    """Return name, checksum, number of rows and group sizes of a data set with its groups."""
-    dataset = dataset_of(name)
-    groups = dataset.sensitive_features.value_counts().sort_index().to_dict()
-    return {"name": name, "checksum": dataset.card.checksum, "rows": len(dataset.y), "groups": groups}
+class Description(Mapping[str, Any]):
+    """Name, checksum, number of rows and group sizes of a data set, which is read when they are asked for.
+
+    So an experiment can be listed where the data are not at hand.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @functools.cached_property
+    def _entries(self) -> dict[str, Any]:
+        dataset = dataset_of(self.name)
+        groups = dataset.sensitive_features.value_counts().sort_index().to_dict()
+        return {
+            "name": self.name, "checksum": dataset.card.checksum, "rows": len(dataset.y), "groups": groups
+        }  # fmt: skip
+
+    def __getitem__(self, key: str) -> Any:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def three_parts(groups: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
