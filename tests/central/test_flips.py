@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfair_lib.central.flips import fit_flip_rule
+from dpfair_lib.central.flips import fit_flip_rule, interpolate
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,8 @@ def test_a_group_with_nobody_to_flip_flips_nobody(label):
     rule = fit_flip_rule(np.full(3, label), np.arange(3.0), np.ones(3), Fraction(label))
     assert rule.label in (0, 1)
     assert (rule.flip_probability(np.full(3, label), np.array([-1.0, 0.5, 9.0])) == 0).all()
+
+
+def test_interpolation_is_linear_between_the_points():
+    x, y = np.array([0.0, 1.0, 3.0]), np.array([1.0, 3.0, 2.0])
+    assert interpolate(np.array([0.0, 0.5, 1.0, 2.0, 3.0]), x, y).tolist() == [1.0, 2.0, 3.0, 2.5, 2.0]
