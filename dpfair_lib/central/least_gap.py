@@ -262,7 +262,11 @@ def _private_shift(n: int, odds: float, delta: float) -> float:
 
 def _arguments(n: Any, epsilon: Any, delta: Any, response: Any) -> tuple[int, float, float, float]:
     level = nonnegative(epsilon, "epsilon")
-    kappa = number(response, "response", "a number in (0, 1]")
-    kappa = kappa if kappa == 1 else inside_unit(kappa, "response")
     odds = math.exp(level) if level < 700 else math.inf
-    return positive_integer(n, "n"), odds, below_one(delta, "delta"), kappa
+    return positive_integer(n, "n"), odds, below_one(delta, "delta"), checked_response(response)
+
+
+def checked_response(response: Any) -> float:
+    """Return κ as a float in (0, 1]."""
+    kappa = number(response, "response", "a number in (0, 1]")
+    return kappa if kappa == 1 else inside_unit(kappa, "response")

@@ -16,10 +16,9 @@ import numpy as np
 
 from dpfair_lib._arguments import below_one, inside_unit, nonnegative, positive_integer
 from dpfair_lib._validation import as_single_rate
-from dpfair_lib.central.least_gap import least_expected_gap
+from dpfair_lib.central.least_gap import checked_response, least_expected_gap
 from dpfair_lib.central.least_gap_sharp import (
     MOST_LEVEL,
-    _response,
     _variance,
     privacy_least_gap,
     sampling_least_gap,
@@ -54,7 +53,7 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
     ValueError
         If an argument is out of its range.
     """
-    counts, kappa, delta = _sizes(sizes), _response(response), below_one(delta, "delta")
+    counts, kappa, delta = _sizes(sizes), checked_response(response), below_one(delta, "delta")
     first, second = counts[:2]
 
     def one(n: int) -> float:
@@ -173,7 +172,7 @@ def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response
     ValueError
         If an argument is out of its range.
     """
-    counts, kappa, delta = _sizes(sizes), _response(response), below_one(delta, "delta")
+    counts, kappa, delta = _sizes(sizes), checked_response(response), below_one(delta, "delta")
     if kappa > 0.5:
         raise ValueError(f"response: found {response}, expected at most 0.5")
     level, k, least = min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), len(counts), counts[0]
@@ -280,7 +279,7 @@ def opportunity_gap(n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, respo
     ValueError
         If an argument is out of its range.
     """
-    count, kappa, delta = positive_integer(n, "n"), _response(response), below_one(delta, "delta")
+    count, kappa, delta = positive_integer(n, "n"), checked_response(response), below_one(delta, "delta")
     if kappa > 0.5:
         raise ValueError(f"response: found {response}, expected at most 0.5")
     chance = 1.0 if share == 1 else inside_unit(share, "share")

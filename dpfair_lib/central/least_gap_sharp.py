@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpfair_lib._arguments import below_one, inside_unit, nonnegative, number, positive_integer
-from dpfair_lib.central.least_gap import contraction
+from dpfair_lib._arguments import below_one, nonnegative, positive_integer
+from dpfair_lib.central.least_gap import checked_response, contraction
 
 MOST_LEVEL = 500.0  # beyond it e^ε is taken as infinite
 
@@ -37,7 +37,7 @@ def sampling_least_gap(n: Any, *, response: float = 0.5) -> float:
     """
     half = (positive_integer(n, "n") + 1) // 2 if n != 0 else 0
     log = math.lgamma(2 * half + 1) - 2 * math.lgamma(half + 1) - 2 * half * math.log(2)
-    return _response(response) * math.exp(log) / 4
+    return checked_response(response) * math.exp(log) / 4
 
 
 def privacy_least_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
@@ -64,7 +64,7 @@ def privacy_least_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float
     ValueError
         If an argument is out of its range.
     """
-    count, kappa, delta = positive_integer(n, "n"), _response(response), below_one(delta, "delta")
+    count, kappa, delta = positive_integer(n, "n"), checked_response(response), below_one(delta, "delta")
     level = min(nonnegative(epsilon, "epsilon"), MOST_LEVEL)
     eta = contraction(math.exp(level), delta)
     reach = eta * (1 + math.sqrt(count))
@@ -128,7 +128,7 @@ def shrunk_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5)
     ValueError
         If an argument is out of its range.
     """
-    count, kappa, delta = positive_integer(n, "n"), _response(response), below_one(delta, "delta")
+    count, kappa, delta = positive_integer(n, "n"), checked_response(response), below_one(delta, "delta")
     if kappa > 0.5:
         raise ValueError(f"response: found {response}, expected at most 0.5")
     v = _variance(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / count**2
@@ -142,8 +142,3 @@ def _variance(level: float, delta: float) -> float:
     """Return the variance of noise on a count that one record changes by 1."""
     geometric = 0.5 / math.sinh(level / 2) ** 2 if level > 1e-150 else math.inf
     return min(geometric, 1 / (12 * delta**2) if delta > 1e-150 else math.inf)
-
-
-def _response(response: Any) -> float:
-    kappa = number(response, "response", "a number in (0, 1]")
-    return kappa if kappa == 1 else inside_unit(kappa, "response")

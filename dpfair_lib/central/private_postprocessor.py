@@ -63,7 +63,7 @@ class PrivateFairPostprocessor(RandomFlips):
         of the two. "most-accurate" is the rate of the group that the public divisors and ε make the most accurate:
         nobody in this group is changed. A number is used as it is, whatever the rates are.
     gamma : float
-        Width of the band: no group moves that is within it. The noisy rates end up at most so far apart.
+        Width of the band, γ in [0, 1]. A group whose noisy rate is in the band is not changed.
     notion : {"demographic_parity"}
         What is made nearly equal: the selection rates. For error rates see `EqualizedOddsPostprocessor`.
 
@@ -80,9 +80,8 @@ class PrivateFairPostprocessor(RandomFlips):
     rules_ : dict
         Group → `FlipRule`, which says whose prediction is changed and with which probability.
     privacy_statement_ : PrivacyStatement
-        What the release of the noisy rates costs. The cost is the larger ε if one record can change one count only;
-        otherwise it is the sum
-        of the two largest ε, for any number of groups.
+        What the release of the noisy rates costs. The cost is the largest ε if one record can change one count only;
+        otherwise it is the sum of the two largest ε, for any number of groups.
 
     References
     ----------
@@ -156,9 +155,8 @@ class PrivateFairPostprocessor(RandomFlips):
         declared = self.group_sizes is not None and [
             as_count(self.group_sizes[group], "group_sizes", 1) for group in groups
         ]
-        statement = self._statement(
-            epsilons, source
-        )  # charged when all public arguments are known to be right
+        # charged when all public arguments are known to be right
+        statement = self._statement(epsilons, source)
         y_pred, codes = self._rows(y_pred, sensitive_features, groups)
         divisors = declared or np.bincount(codes, minlength=len(groups)).tolist()
 

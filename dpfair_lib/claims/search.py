@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.evidence import Case, Evidence, Number
-from dpfair_lib.claims.slacks import Worst, plain, screened, shown, signed
+from dpfair_lib.claims.slacks import Worst, picked, shown, signed
 
 __all__ = ["Evidence", "Search", "Violated"]
 
@@ -242,13 +242,7 @@ class Search:
             )
         for cases, where in ((kept, self.observe), (~kept, functools.partial(self.against, verify=verify))):
             if cases.any():
-                chosen = {
-                    name: value[cases]
-                    if isinstance(value, np.ndarray) and value.shape[:1] == kept.shape
-                    else value
-                    for name, value in case.items()
-                }
-                where(slack[cases], chosen, tolerance=tolerance)
+                where(slack[cases], picked(case, cases, kept.shape), tolerance=tolerance)
         failing = ~kept & ~(slack + tolerance >= 0)
         for at, mask in enumerate((kept, ~kept, failing)):
             self._condition[at] += int(mask.sum())
@@ -360,25 +354,9 @@ class Search:
     def _add(self, worst: Worst, slack: Any, case: Case, tolerance: float, verify: Any = None) -> None:
         if not 0 <= tolerance < math.inf:
             raise ValueError(f"tolerance: found {tolerance}, expected a finite number of at least 0")
-        slack = signed(slack)
-        self._put(worst, slack, case, tolerance, verify)
+        worst.see(signed(slack), tolerance, case, self._part, verify)
         if self.ends_at_a_violation and worst in (self._defended, self._sane) and worst.violated:
             raise Violated(self._part)
-
-    def _put(self, worst: Worst, slack: Any, case: Case, tolerance: float, verify: Any) -> None:
-        if not isinstance(slack, np.ndarray):
-            worst.add(1, screened(slack), tolerance, case, self._part, verify)
-            return
-        if slack.ndim != 1 or slack.size == 0:
-            raise ValueError(f"slack: found shape {slack.shape}, expected one number or a vector of them")
-        # NaN is a failure; it is not equal to itself, in arrays of objects too
-        numbers = np.where(slack == slack, slack, -np.inf)
-        at = int(np.argmin(numbers))
-        picked = {
-            name: value[at] if isinstance(value, np.ndarray) and value.shape[:1] == slack.shape else value
-            for name, value in case.items()
-        }
-        worst.add(slack.size, plain(numbers[at]), tolerance, picked, self._part, verify)
 
     def evidence(self) -> Evidence:
         """Return what was seen; a counterexample is verified once more.

@@ -37,6 +37,18 @@ class Worst:
             self.slack, self.margin, self.part, self.verify = slack, margin, part, verify
             self.case = copy.deepcopy(dict(case))
 
+    def see(self, slack: Any, tolerance: float, case: Case, part: str, verify: Any) -> None:
+        """Count one case, or a vector of cases of which the one that comes closest may be kept."""
+        if not isinstance(slack, np.ndarray):
+            self.add(1, screened(slack), tolerance, case, part, verify)
+            return
+        if slack.ndim != 1 or slack.size == 0:
+            raise ValueError(f"slack: found shape {slack.shape}, expected one number or a vector of them")
+        # NaN is a failure; it is not equal to itself, in arrays of objects too
+        numbers = np.where(slack == slack, slack, -np.inf)
+        at = int(np.argmin(numbers))
+        self.add(slack.size, plain(numbers[at]), tolerance, picked(case, at, slack.shape), part, verify)
+
     def include(self, other: Worst) -> None:
         """Count the cases of another, seen after these, and keep its case if that comes closer."""
         self.cases += other.cases
@@ -78,6 +90,14 @@ def signed(value: Any) -> Any:
     if not isinstance(value, int | float | Fraction):
         raise TypeError(f"found {value!r}, expected a number")
     return value
+
+
+def picked(case: Case, at: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return one case of a vector of them, or some: entries of the arrays of its length; all else is shared."""
+    return {
+        name: value[at] if isinstance(value, np.ndarray) and value.shape[:1] == shape else value
+        for name, value in case.items()
+    }
 
 
 def screened(slack: Number) -> Number:
