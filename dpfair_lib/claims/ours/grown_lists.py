@@ -21,6 +21,11 @@ from dpfair_lib.privacy.budgets.filters import make_filter
 STRENGTHS = (1, 2, 3, 4)  # in quarters of ε
 UNIT = 0.25
 MOST = 6
+MENUS: list[tuple[tuple[int, Fraction], ...]] = [  # strength and chance to fail of each release
+    ((1, Fraction(0)), (2, Fraction(0))),
+    ((1, Fraction(1, 20)), (3, Fraction(0))),
+    ((2, Fraction(1, 9)),),
+]
 SUMMED = 1e-12  # rounding of sums of products
 INTEGRATED = 1e-9
 
@@ -49,9 +54,7 @@ def _exact_recursion(worst: Callable[..., float], search: Search) -> None:
     """The recursion in fractions, where e^unit and all probabilities are rational."""
     search.part("the recursion, in fractions")
     ratio = Fraction(5, 4)
-    for menu, most, rungs in itertools.product(
-        (((1, 0), (2, 0)), ((1, Fraction(1, 20)), (3, 0)), ((2, Fraction(1, 9)),)), (1, 2, 4), (0, 1, 3)
-    ):
+    for menu, most, rungs in itertools.product(MENUS, (1, 2, 4), (0, 1, 3)):
         for cap in (2, 5):  # on the sum of the strengths
             exact = _worst_exactly(menu, ratio, rungs, cap, most)
             found = worst(
