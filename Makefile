@@ -13,7 +13,7 @@ export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record bench bench-solver bench-gpu mutants verify serve clean lock
+.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
 
 # What a target needs is asked for before anything is set up or run.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -27,7 +27,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 $(READY): requirements.txt requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"Python 3.11 is needed, found {v[0]}.{v[1]}; say make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"The book is built with Python 3.11, found {v[0]}.{v[1]}; say make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt --constraint requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
@@ -64,6 +64,15 @@ ledger: $(READY)  ## every check of the ledger with its faults
 
 pytest: $(READY)  ## the tests of the library and the tools
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-python:  ## the library's tests on each Python from 3.11 to 3.14 that is found (TESTS="files" for some)
+	$(PYTHON) tools/pythons.py -- $(TESTS)
+
+wheel: $(READY)  ## build the source distribution and the wheel, and try the wheel in a fresh environment
+	$(BIN)/python tools/wheel.py
+
+weights: $(READY)  ## measure what the core and each extra weigh on disk, into results/weights.json
+	$(BIN)/python tools/weights.py
 
 again: $(READY)  ## 80 recorded mutants: are they still killed?
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py --again 80
@@ -112,7 +121,7 @@ verify: $(READY)  ## run every chapter afresh and compare its numbers with the s
 serve: $(READY)  ## show the built book at http://localhost:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
-lock:  ## resolve requirements.txt afresh into requirements.lock
+lock:  ## resolve requirements.txt afresh into requirements.lock, or, with another PYTHON, into that version's lock
 	$(PYTHON) tools/lock.py
 
 clean:  ## remove what the build made (not the environment)

@@ -23,7 +23,7 @@ def _data(rows: int) -> tuple[np.ndarray, np.ndarray]:
 def contenders(rows: int) -> dict[str, Contender]:
     pred, groups = _data(rows)
     return {
-        "dpfair_lib": Contender(lambda: demographic_parity_difference(pred, sensitive_features=groups)),
+        "dpfair_lib": Contender(lambda: demographic_parity_difference(pred, pred, sensitive_features=groups)),
         "fairlearn": Contender(
             lambda: fairlearn.metrics.demographic_parity_difference(pred, pred, sensitive_features=groups)
         ),

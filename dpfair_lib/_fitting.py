@@ -1,18 +1,24 @@
-"""What all estimators' fits have in common: one that fails changes nothing."""
+"""What all estimators have in common: how rows are paired, what a failed fit leaves, and seeds beside secure noise."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from sklearn.base import BaseEstimator
+
+from dpfair_lib._validation import check_row_labels
+
+Result = TypeVar("Result")
 Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
 Fit = Callable[Concatenate[Estimator, Arguments], Estimator]
 
 
 def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
-    """Return a method ``fit`` that leaves the estimator as it was where it raises.
+    """Return a method ``fit`` that leaves the estimator as it was where it raises, and pairs rows as `same_rows` does.
 
     Otherwise attributes of the failed fit would mix with those of the fit before, and a statement with a model that
     it does not describe.
@@ -27,15 +33,92 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
     callable
         The same method otherwise.
     """
+    paired = same_rows(fit)
 
     @functools.wraps(fit)
     def fitted(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         before = dict(vars(self))
         try:
-            return fit(self, *args, **kwargs)
+            return paired(self, *args, **kwargs)
         except BaseException:  # an interrupt too
             vars(self).clear()
             vars(self).update(before)
             raise
 
     return fitted
+
+
+def same_rows(
+    method: Callable[Concatenate[Estimator, Arguments], Result],
+) -> Callable[Concatenate[Estimator, Arguments], Result]:
+    """Return a method that refuses pandas arguments of one length whose row labels differ.
+
+    Paired by position they would join one person's label with another's group. Whatever has no row labels is paired by
+    position.
+
+    Parameters
+    ----------
+    method : callable
+        Of an estimator, with one argument or more for which there is an entry per row.
+
+    Returns
+    -------
+    callable
+        The same method otherwise.
+    """
+    names = [*inspect.signature(method).parameters][1:]
+
+    @functools.wraps(method)
+    def paired(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        check_row_labels(**dict(zip(names, args, strict=False)), **kwargs)
+        return method(self, *args, **kwargs)
+
+    return paired
+
+
+class UnseededIfSecure(BaseEstimator):
+    """An estimator that keeps no seed which is set from outside while its noise is secure.
+
+    Secure noise takes no seed, and `fit` refuses one that was given to the constructor. Meta-estimators of
+    scikit-learn, such as `BaggingClassifier`, set one in every estimator that they clone, by `set_params`. It is not
+    kept, so that each fit draws secure noise of its own, and no fit can be repeated.
+    """
+
+    noise: Any
+    random_state: Any
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn; with ``noise="secure"``, ``random_state`` stays None.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        super().set_params(**params)
+        if "random_state" in params and self._draws_securely():
+            self.random_state = None
+        return self
+
+    def _draws_securely(self) -> bool:
+        from dpfair_lib.privacy.noise_source import is_secure
+        from dpfair_lib.privacy.sampling import KINDS
+
+        noise: Any = getattr(self, "noise", None)
+        known = isinstance(noise, str) and noise in KINDS
+        return known and is_secure(noise)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self._draws_securely()
+        return tags

@@ -131,8 +131,11 @@ def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray
     return found, codes
 
 
-def as_levels(values: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct labels of one column in sorted order, and each row's index into them."""
+def as_levels(values: Any, name: str, of: str = "group") -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels of one column in sorted order, and each row's index into them.
+
+    Messages say ``of`` what they are.
+    """
     array = as_vector(values, name)
     if array.dtype.kind in "biu":
         levels, codes = np.unique(array, return_inverse=True)
@@ -143,7 +146,7 @@ def as_levels(values: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     missing = pd.isna(array)
     if missing.any():
         at = int(np.argmax(missing))
-        raise ValueError(f"{name}: found a missing value at position {at}, expected a group for every row")
+        raise ValueError(f"{name}: found a missing value at position {at}, expected a {of} for every row")
     codes, found = pd.factorize(array)
     levels = np.asarray(found)
     try:
@@ -171,7 +174,7 @@ def check_lengths(**arrays: Any) -> None:
 
 def check_row_labels(**tables: Any) -> None:
     """Raise unless pandas inputs of one length have the same row labels; everything else is paired by position."""
-    labels = {name: table.index for name, table in tables.items() if hasattr(table, "iloc")}
+    labels = {name: table.index for name, table in tables.items() if hasattr(type(table), "iloc")}
     first = next(iter(labels), "")
     for name, index in labels.items():
         if len(index) == len(labels[first]) and not index.equals(labels[first]):

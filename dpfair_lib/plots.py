@@ -6,6 +6,8 @@ import html
 import json
 from typing import TYPE_CHECKING, Any
 
+from dpfair_lib._extras import extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -29,8 +31,9 @@ SMALL = 8.5
 
 def axes(width: float = 6.4, height: float = 4.0, columns: int = 1, rows: int = 1) -> tuple[Figure, Any]:
     """Return a figure in the book's style and its axes (an array of them for more than one panel)."""
-    import matplotlib.pyplot as plt
-    from cycler import cycler
+    with extra("figures"):
+        import matplotlib.pyplot as plt
+        from cycler import cycler
 
     _draw_in_lines()
     plt.rcParams.update(

@@ -61,6 +61,8 @@ def _positive(x, _):
 
 def bases():
     """Return for each public name a function of keyword arguments, and ordinary arguments."""
+    from sklearn.linear_model import LogisticRegression
+
     import dpfair_lib as dpf
     from dpfair_lib.compatibility.impossibility.criteria import beats_constants, fair_within
 
@@ -95,7 +97,10 @@ def bases():
     def prepared(kind, X, **given):
         return (lambda X, **changed: kind(**changed).fit_transform(X)), {"X": X, **given}
 
+    told = {"y_true": y, "y_pred": yes, **people}
+    judged = {**told, "method": "to_overall", "sample_weight": np.ones(n)}
     rows = {"X": X, "y": y}
+    changed = dpf.PostprocessedClassifier(LogisticRegression(), dpf.FairPostprocessor())
     perturbed = dpf.ObjectivePerturbation(feature_bound=5.0, epsilon=1.0, delta=1e-6, classes=[0, 1], **study)
     return {
         "margin_lipschitz": (dpf.margin_lipschitz, {"X": X, "norm": "frobenius", "binary": True}),
@@ -122,15 +127,22 @@ def bases():
             dpf.pure_dp_feasible, {"populations": [population], "zeta": Fraction(1, 2), "epsilon": 1.0, **family}
         ),
         "synthetic": (dpf.synthetic, {"name": "adult", "n": 50, "random_state": 0}),
-        "accuracy_parity_difference": (dpf.accuracy_parity_difference, {"y_true": y, "pred": yes, **people}),
+        "accuracy_parity_difference": (dpf.accuracy_parity_difference, judged),
         "data_unfairness": (dpf.data_unfairness, {"y": y, **people, "kind": "difference"}),
         "data_unfairness_from_rates": (dpf.data_unfairness_from_rates, {"p": shares, "p1": rates, "kind": "difference"}),
-        "demographic_parity_difference": (dpf.demographic_parity_difference, {"pred": yes, **people}),
-        "equal_opportunity_difference": (dpf.equal_opportunity_difference, {"y_true": y, "pred": yes, **people}),
+        "demographic_parity_difference": (dpf.demographic_parity_difference, judged),
+        "demographic_parity_ratio": (dpf.demographic_parity_ratio, judged),
+        "equal_opportunity_difference": (dpf.equal_opportunity_difference, judged),
+        "equal_opportunity_ratio": (dpf.equal_opportunity_ratio, judged),
+        "equalized_odds_difference": (dpf.equalized_odds_difference, {**judged, "agg": "mean"}),
+        "equalized_odds_ratio": (dpf.equalized_odds_ratio, {**judged, "agg": "mean"}),
+        "gap_interval_from_rows": (
+            dpf.gap_interval_from_rows, {**told, "notion": "equalized_odds", "level": 0.9, "method": "chernoff"}
+        ),
         "fairness_coefficients": (dpf.fairness_coefficients, {"y_true": y, **people, "notion": "equalized_odds"}),
         "group_fairness": (dpf.group_fairness, {"y_true": y, "y_pred": yes, **people, "notion": "accuracy_parity"}),
-        "mean_equalized_odds_difference": (dpf.mean_equalized_odds_difference, {"y_true": y, "pred": yes, **people}),
-        "selection_rates": (dpf.selection_rates, {"pred": yes, **people}),
+        "mean_equalized_odds_difference": (dpf.mean_equalized_odds_difference, judged),
+        "selection_rates": (dpf.selection_rates, {"y_pred": yes, **people}),
         "binary_optimum": (dpf.binary_optimum, {"p": shares, "p1": rates, "epsilon": 1.0}),
         "generalized_randomized_response": (dpf.generalized_randomized_response, {"k": 3, "epsilon": 1.0}),
         "optimal_randomizer": (
@@ -140,6 +152,9 @@ def bases():
         "subset_selection": (dpf.subset_selection, {"k": 4, "epsilon": 1.0, "size": 2}),
         "subset_selection, default size": (dpf.subset_selection, {"k": 4, "epsilon": 1.0}),
         "Randomizer": (lambda matrix: repr(dpf.Randomizer(matrix)), {"matrix": [[0.7, 0.3], [0.3, 0.7]]}),
+        "audit_channel": (lambda channel, epsilon: dpf.audit_channel(channel).delta(epsilon), {"channel": [[0.7, 0.3], [0.3, 0.7]], "epsilon": 0.5}),
+        "estimate_frequencies": (dpf.estimate_frequencies, {"reports": [0, 1, 1, 0], "channel": [[0.7, 0.3], [0.3, 0.7]], "level": 0.9}),
+        "estimate_rates": (dpf.estimate_rates, {"reports": [0, 1, 1, 0], "y": [0, 1, 0, 1], "channel": [[0.7, 0.3], [0.3, 0.7]], "level": 0.9}),
         "Randomizer.apply": (dpf.generalized_randomized_response(3, 1.0).apply, {"a": [0, 1, 2], "rng": None}),
         "SubsetSelection.apply": (dpf.subset_selection(4, 1.0).apply, {"a": [0, 1, 2], "rng": None}),
         "Randomizer.pushforward": (dpf.generalized_randomized_response(2, 1.0).pushforward, {"p": shares, "p1": rates}),
@@ -179,6 +194,13 @@ def bases():
             dpf.svm_linf_bound,
             {"n_groups": 2, "m": 10, "k": 5, "epsilon": 1.0, "beta": 0.1, "kind": "corrected", "flippable": 1.0, "share": 0.5},
         ),
+        "GroupColumn": estimator(
+            dpf.GroupColumn, {"X": np.column_stack([X, groups]), "y": y}, estimator=changed, group=2, keep=True
+        ),
+        "PostprocessedClassifier": estimator(
+            dpf.PostprocessedClassifier, {**rows, **people}, estimator=LogisticRegression(),
+            postprocessor=dpf.FairPostprocessor(), prefit=False, scores="predict_proba",
+        ),
         "FairPostprocessor": estimator(dpf.FairPostprocessor, {"y_pred": yes, **people}, rate="midpoint", gamma=0.1),
         **{
             f"FairPostprocessor, {notion}": estimator(
@@ -193,6 +215,10 @@ def bases():
         ),
         "PrivateFairPostprocessor, Laplace": estimator(
             dpf.PrivateFairPostprocessor, {"y_pred": yes, **people}, epsilon=1.0, mechanism="laplace"
+        ),
+        "PrivateFairPostprocessor, equal opportunity": estimator(
+            dpf.PrivateFairPostprocessor, {"y_pred": yes, "y_true": y, **people}, epsilon=1.0, gamma=0.1,
+            notion="equal_opportunity",
         ),
         "EqualizedOddsPostprocessor": estimator(
             dpf.EqualizedOddsPostprocessor, {"y_pred": yes, "y_true": y, **people}, gamma=0.1, epsilon=1.0, failure=0.05,

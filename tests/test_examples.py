@@ -1,7 +1,9 @@
 """Every public name shows how it is used, and what it shows is what happens."""
 
 import doctest
+import importlib
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +26,20 @@ def failures_of(examples):
     return "".join(reported)
 
 
-@pytest.mark.parametrize("name", sorted(dpfair_lib.__all__))
+def public_names():
+    """Return the names of all public functions and classes, of the library and of its parts."""
+    for room in sorted(path.parent.name for path in Path(dpfair_lib.__file__).parent.glob("*/__init__.py")):
+        part = importlib.import_module(f"dpfair_lib.{room}")
+        yield from (
+            f"{room}.{name}" for name in getattr(part, "__all__", ()) if callable(getattr(part, name))
+        )
+    yield from dpfair_lib.__all__
+
+
+@pytest.mark.parametrize("name", sorted(public_names()))
 def test_each_public_name_has_examples_that_run(name):
-    shown = examples_of(name, getattr(dpfair_lib, name))
+    room, _, last = name.rpartition(".")
+    shown = examples_of(name, getattr(importlib.import_module(f"dpfair_lib.{room}".rstrip(".")), last))
     assert name in {each.name for each in shown}, (
         f"{name}: found no line that begins with >>> in its docstring, expected a section 'Examples' that a "
         "newcomer can run"

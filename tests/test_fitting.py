@@ -1,7 +1,10 @@
 """A fit that fails leaves the estimator as it was: no statement stands beside a model of which it does not speak."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.ensemble import BaggingClassifier
+from sklearn.utils.estimator_checks import check_estimator
 
 import dpfair_lib as dpf
 
@@ -64,6 +67,11 @@ CASES = {
         dpf.PrivateFairPostprocessor(1.0, mechanism="geometric", **STUDY),
         ((FLAG,), {"sensitive_features": GROUP}), ((FLAG,), {"sensitive_features": OTHER}), {"epsilon": 1e-13},
     ),
+    "true positive rates": (
+        dpf.PrivateFairPostprocessor(1.0, mechanism="geometric", notion="equal_opportunity", **STUDY),
+        ((FLAG, GROUP), {"sensitive_features": FLAG}), ((FLAG, GROUP), {"sensitive_features": OTHER}),
+        {"epsilon": 1e-13},
+    ),
     "equalized odds": (
         dpf.EqualizedOddsPostprocessor(gamma=0.1, epsilon=1.0, **STUDY),
         ((FLAG, GROUP), {"sensitive_features": FLAG}), ((FLAG, GROUP), {"sensitive_features": OTHER}),
@@ -88,8 +96,10 @@ def _fitted(estimator):
 
 def test_every_private_estimator_is_refitted():
     fitted = {kind for name in dir(dpf) if hasattr(kind := getattr(dpf, name), "fit")}
-    # of these two nothing is private, and the machine's fit is that of logistic regression
-    rest = {dpf.FairPostprocessor, dpf.FairProjection, dpf.DPLinearSVM}
+    # of these nothing is private by itself, and the machine's fit is that of logistic regression
+    rest = {
+        dpf.FairPostprocessor, dpf.FairProjection, dpf.DPLinearSVM, dpf.GroupColumn, dpf.PostprocessedClassifier
+    }  # fmt: skip
     assert {type(case[0]) for case in CASES.values()} == fitted - rest
     assert dpf.DPLinearSVM.fit is dpf.DPLogisticRegression.fit
 
@@ -142,3 +152,104 @@ def test_a_refit_in_another_way_keeps_nothing_of_the_first():
     assert not hasattr(estimator, "noise_multiplier_")
     estimator.set_params(as_run=False, frequency_epsilon=1.0).fit(*first, **with_first)
     assert not hasattr(estimator, "noise_deviations_")
+
+
+BOUNDED = {"feature_bound": 1.0, "epsilon": 1.0, "delta": 1e-3}
+UNFITTED = (
+    dpf.OutputPerturbation(regularization=0.1, **BOUNDED),
+    dpf.ObjectivePerturbation(**BOUNDED),
+    dpf.PrivateFairClassifier(**BOUNDED),
+    dpf.PrivateFairPostprocessor(1.0),
+    dpf.EqualizedOddsPostprocessor(gamma=0.1, epsilon=1.0),
+    dpf.PrivateSelection([dpf.ObjectivePerturbation(**BOUNDED)], epsilon=1.0),
+    dpf.PrivateScaler({0: (-1, 1)}, epsilon=1.0),
+    dpf.PrivateImputer({0: (-1, 1)}, epsilon=1.0),
+    dpf.ExponentialFairLearner(RULES, epsilon=1.0, delta=0.1),
+    dpf.PrivateNoRegretFair(epsilon=1.0, delta=1e-3, subgroups=[{0: 1}], rounds=2, samples=2),
+)
+
+
+@pytest.mark.parametrize("estimator", UNFITTED, ids=lambda one: type(one).__name__)
+def test_a_seed_that_is_set_from_outside_is_kept_for_study_noise_only(estimator):
+    estimator.set_params(random_state=3)
+    assert estimator.random_state is None
+    estimator.set_params(noise="study", random_state=3)
+    assert estimator.random_state == 3
+    estimator.set_params(noise="secure", random_state=None)
+    assert estimator.get_params(deep=False)["noise"] == "secure"
+    with pytest.raises(ValueError, match="Invalid parameter 'seed'"):
+        estimator.set_params(seed=3)
+
+
+def test_a_seed_that_stands_beside_secure_noise_is_refused_all_the_same():
+    model = dpf.OutputPerturbation(regularization=0.1, **BOUNDED, **STUDY).set_params(noise="secure")
+    with pytest.raises(ValueError, match="random_state: found 0 beside noise='secure'"):
+        model.fit(X, FLAG)
+
+
+def test_bags_of_private_learners_draw_secure_noise_of_their_own():
+    bag = BaggingClassifier(
+        dpf.OutputPerturbation(regularization=0.1, **BOUNDED), n_estimators=2, bootstrap=False, random_state=0
+    )
+    first, second = (bag.fit(X, FLAG).estimators_ for _ in range(2))
+    weights = [tuple(one.coef_.ravel()) for one in (*first, *second)]
+    assert len(set(weights)) == 4  # the rows are the same
+    assert all(one.random_state is None and one.privacy_statement_.guarantee for one in first)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [*UNFITTED, dpf.FairPostprocessor(), dpf.EqualizedOddsPostprocessor(gamma=0.1),
+     dpf.FairProjection("demographic_parity", tolerance=0.1), dpf.PublicScaler({0: (0, 1)})],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_what_an_estimator_has_can_be_listed_before_it_is_fitted(estimator):
+    assert {"fit", "get_params"} <= set(dir(estimator))
+
+
+def test_scikit_learns_checks_pass_with_secure_noise():
+    model = dpf.OutputPerturbation(regularization=1.0, feature_bound=20.0, epsilon=1e9, delta=1e-3)
+    check_estimator(
+        model,
+        on_skip=None,
+        expected_failed_checks={
+            "check_set_params": "a seed that is set from outside is not kept",
+            "check_fit_idempotent": "each fit draws noise of its own",
+        },
+    )
+
+
+PAIRED = {
+    "output": (dpf.OutputPerturbation(regularization=0.1, **BOUNDED), {"X": pd.DataFrame(X), "y": pd.Series(FLAG)}),
+    "private and fair": (
+        dpf.PrivateFairClassifier(**BOUNDED),
+        {"X": pd.DataFrame(X), "y": FLAG, "sensitive_features": pd.Series(GROUP)},
+    ),
+    "fair": (dpf.FairPostprocessor(), {"y_pred": pd.Series(FLAG), "sensitive_features": pd.Series(GROUP)}),
+    "private rates": (
+        dpf.PrivateFairPostprocessor(1.0), {"y_pred": pd.Series(FLAG), "sensitive_features": pd.Series(GROUP)},
+    ),
+    "odds": (
+        dpf.EqualizedOddsPostprocessor(gamma=0.1),
+        {"y_pred": pd.Series(FLAG), "sensitive_features": pd.Series(GROUP), "y_true": np.roll(FLAG, 7)},
+    ),
+    "projection": (
+        dpf.FairProjection("demographic_parity", tolerance=0.1),
+        {"y_proba": pd.Series(0.3 + 0.4 * FLAG), "sensitive_features": pd.Series(GROUP)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_rows_with_other_labels_are_refused_in_fits_and_predictions(name):
+    estimator, rows = PAIRED[name]
+    last = [key for key, value in rows.items() if isinstance(value, pd.Series)][-1]
+    shuffled = {**rows, last: rows[last].sample(frac=1, random_state=0)}
+    with pytest.raises(ValueError, match=f"{last}: found other row labels than those of"):
+        estimator.fit(**shuffled)
+    estimator.fit(**rows)
+    if last == "sensitive_features":
+        given = {key: value for key, value in shuffled.items() if key not in {"y", "y_true"}}
+        for method in (estimator.predict, estimator.predict_proba):
+            with pytest.raises(ValueError, match="sensitive_features: found other row labels than those of"):
+                method(**given)

@@ -133,6 +133,9 @@ DECLARED = {
     "groups of rates": lambda known: dpf.PrivateFairPostprocessor(
         1.0, relation="replace-one", group_sizes=dict.fromkeys(known, 8), **STUDY
     ).fit(Y, sensitive_features=GROUP),
+    "groups of true positive rates": lambda known: dpf.PrivateFairPostprocessor(
+        1.0, relation="replace-one", group_sizes=known, notion="equal_opportunity", **STUDY
+    ).fit(Y, Y, sensitive_features=GROUP),
     "groups of odds": lambda known: dpf.EqualizedOddsPostprocessor(
         gamma=0.1, epsilon=1.0, groups=known, **STUDY
     ).fit(Y, Y, sensitive_features=GROUP),

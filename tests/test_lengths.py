@@ -4,6 +4,8 @@ import inspect
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from test_signatures import public
 
@@ -19,8 +21,9 @@ SCORES, GUESSED = X[:, 0], np.tile([0, 1, 1, 0, 1, 1, 0, 0], N // 8)
 LABELLED = {"X": X, "y": Y}
 ROWS = {**LABELLED, "sensitive_features": GROUP}
 MODEL = {"scores": SCORES, **ROWS}
-JUDGED = {"pred": GUESSED, "sensitive_features": GROUP}
+JUDGED = {"y_pred": GUESSED, "sensitive_features": GROUP}
 TOLD = {"y_true": Y, **JUDGED}
+WEIGHED = {**TOLD, "sample_weight": np.ones(N)}
 ADJUSTED = {"y_pred": GUESSED, "sensitive_features": GROUP}
 TAUGHT = {**ADJUSTED, "y": Y}
 CHANCES = {"y_proba": np.linspace(0.1, 0.9, N), "sensitive_features": GROUP}
@@ -35,6 +38,8 @@ PROJECTION = dpf.FairProjection("demographic_parity", tolerance=0.1)
 RULES = [lambda x, _: np.zeros(len(x)), lambda x, _: np.ones(len(x))]
 JOINED = dpf.PrivateFairClassifier(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)
 SEEN = {"X": X, "sensitive_features": GROUP}
+CHANGED = dpf.PostprocessedClassifier(LogisticRegression(), dpf.FairPostprocessor())
+JUDGED_BY_COLUMN = dpf.GroupColumn(clone(CHANGED), lambda X: (X[:, 1] > 0).astype(int))
 LEARNER = dpf.ExponentialFairLearner(RULES, epsilon=1.0, delta=0.1, **STUDY)
 CERTIFIED = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "rng": np.random.default_rng(0)}
 
@@ -75,6 +80,11 @@ CASES = {
     "EqualizedOddsPostprocessor.fit": (ODDS.fit, TAUGHT, {}),
     "EqualizedOddsPostprocessor.predict": (ODDS.fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
     "EqualizedOddsPostprocessor.predict_proba": (ODDS.predict_proba, ADJUSTED, {}),
+    "GroupColumn.fit": (JUDGED_BY_COLUMN.fit, LABELLED, {}),
+    "GroupColumn.score": (JUDGED_BY_COLUMN.fit(**LABELLED).score, {**LABELLED, "sample_weight": np.ones(N)}, {}),
+    "PostprocessedClassifier.fit": (CHANGED.fit, ROWS, {}),
+    "PostprocessedClassifier.predict": (CHANGED.fit(**ROWS).predict, SEEN, {"random_state": 0}),
+    "PostprocessedClassifier.predict_proba": (CHANGED.predict_proba, SEEN, {}),
     "FairPostprocessor.fit": (
         dpf.FairPostprocessor().fit, {**TAUGHT, "scores": SCORES, "sample_weight": np.ones(N)}, {},
     ),
@@ -83,6 +93,9 @@ CASES = {
     "PrivateFairClassifier.predict": (JOINED.fit(**ROWS).predict, SEEN, {"random_state": 0}),
     "PrivateFairClassifier.predict_proba": (JOINED.predict_proba, SEEN, {}),
     "PrivateFairPostprocessor.fit": (dpf.PrivateFairPostprocessor(1.0, **STUDY).fit, ADJUSTED, {}),
+    "PrivateFairPostprocessor.fit, equal opportunity": (
+        dpf.PrivateFairPostprocessor(1.0, notion="equal_opportunity", **STUDY).fit, TAUGHT, {},
+    ),
     "FairProjection.fit": (PROJECTION.fit, {**CHANCES, "y": Y}, {}),
     "FairProjection.predict": (PROJECTION.fit(**CHANCES, y=Y).predict, CHANCES, {}),
     "FairProjection.predict_proba": (PROJECTION.predict_proba, CHANCES, {}),
@@ -98,11 +111,17 @@ CASES = {
         {**ROWS, "X": GUESSED[:, None]}, {},
     ),
     "Population": (dpf.Population, CELLS, {}),
+    "estimate_rates": (dpf.estimate_rates, {"reports": GUESSED, "y": Y}, {"channel": np.eye(2)}),
     "Randomizer.pushforward": (dpf.Randomizer(np.full((3, 3), 1 / 3)).pushforward, SHARES, {}),
-    "accuracy_parity_difference": (dpf.accuracy_parity_difference, TOLD, {}),
-    "demographic_parity_difference": (dpf.demographic_parity_difference, JUDGED, {}),
-    "equal_opportunity_difference": (dpf.equal_opportunity_difference, TOLD, {}),
-    "mean_equalized_odds_difference": (dpf.mean_equalized_odds_difference, TOLD, {}),
+    "accuracy_parity_difference": (dpf.accuracy_parity_difference, WEIGHED, {}),
+    "demographic_parity_difference": (dpf.demographic_parity_difference, WEIGHED, {}),
+    "demographic_parity_ratio": (dpf.demographic_parity_ratio, WEIGHED, {}),
+    "equal_opportunity_difference": (dpf.equal_opportunity_difference, WEIGHED, {}),
+    "equal_opportunity_ratio": (dpf.equal_opportunity_ratio, WEIGHED, {}),
+    "equalized_odds_difference": (dpf.equalized_odds_difference, WEIGHED, {}),
+    "equalized_odds_ratio": (dpf.equalized_odds_ratio, WEIGHED, {}),
+    "gap_interval_from_rows": (dpf.gap_interval_from_rows, TOLD, {}),
+    "mean_equalized_odds_difference": (dpf.mean_equalized_odds_difference, WEIGHED, {}),
     "selection_rates": (dpf.selection_rates, JUDGED, {}),
     "data_unfairness": (dpf.data_unfairness, {"y": Y, "sensitive_features": GROUP}, {"kind": "ratio"}),
     "data_unfairness_from_rates": (dpf.data_unfairness_from_rates, SHARES, {"kind": "ratio"}),

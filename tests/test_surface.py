@@ -41,10 +41,47 @@ def test_importing_is_light():
     assert elapsed < 1.5  # half a second where nothing else runs; the list above is the real guard
 
 
-def test_no_public_name_imports_torch():
-    code = "import sys, dpfair_lib; [getattr(dpfair_lib, n) for n in dpfair_lib.__all__]; print('torch' in sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert loaded.strip() == "False"
+def loaded_with(names, modules):
+    """Return which of some modules are imported when the public names are first used."""
+    code = (
+        f"import sys, dpfair_lib; [getattr(dpfair_lib, name) for name in {list(names)}]; "
+        f"print(*[module for module in {list(modules)} if module in sys.modules])"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+
+
+def test_no_public_name_imports_a_heavy_package_of_an_extra():
+    heavy = (
+        "torch",
+        "opacus",
+        "opendp",
+        "highspy",
+        "dp_accounting",
+        "prv_accountant",
+        "matplotlib",
+        "lightgbm",
+    )
+    assert loaded_with(dpfair_lib.__all__, heavy) == []
+
+
+TABLES = {"Dataset", "load", "synthetic"}
+ESTIMATORS = {"PrivateScaler", "PrivateImputer", "PublicScaler", "PublicImputer", "PublicEncoder"} | {
+    name
+    for name in dpfair_lib.__all__
+    if re.search("Postprocessor|Classifier|Learner|Perturbation|Regression", name)
+}
+ESTIMATORS |= {"GroupColumn"}
+ESTIMATORS |= {"DPLinearSVM", "FairProjection", "PrivateNoRegretFair", "PrivatePipeline", "PrivateSelection"}
+
+
+def test_a_first_use_imports_no_more_than_its_kind_needs():
+    """scikit-learn's base class takes most of an estimator's first use, and pandas that of a data set's."""
+    others = sorted(set(dpfair_lib.__all__) - TABLES - ESTIMATORS)
+    assert len(others) > 30
+    assert loaded_with(others, ("sklearn", "scipy.stats", "scipy.optimize", "pandas", "joblib")) == []
+    assert loaded_with(sorted(TABLES), ("sklearn", "scipy.stats", "joblib")) == []
 
 
 def test_command_line_lists_its_commands():
@@ -93,7 +130,8 @@ def test_rooms_are_used_one_way():
 
 def test_figures_import_nothing_of_ours():
     text = (Path(dpfair_lib.__file__).parent / "plots.py").read_text(encoding="utf-8")
-    assert not re.search(r"^\s*(?:from|import)\s+(?:dpfair_lib|\.)", text, re.M)
+    found = set(re.findall(r"^\s*(?:from|import)\s+((?:dpfair_lib|\.)[\w.]*)", text, re.M))
+    assert found == {"dpfair_lib._extras"}  # which only says what to install
 
 
 def test_what_is_private_to_a_room_is_used_there_only():

@@ -21,6 +21,8 @@ NO_LESSON = {
     "findings",
     "ledger",
     "witnesses",
+    "ten-minutes",
+    "from-diffprivlib",
     "which-method",
     "threat-model",
     "private-learners",

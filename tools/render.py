@@ -1,6 +1,7 @@
 """Assemble the book's sources with the executed chapters and build the pages."""
 
 import argparse
+import os
 import posixpath
 import re
 import shutil
@@ -15,6 +16,7 @@ from figures import write_figures
 from folds import name_folds
 from headers import mark_numbers, merge_headers
 from numbering import number_results
+from reference import reference_pages
 from search_index import write_index
 from unbroken import keep_together
 
@@ -79,6 +81,10 @@ def wanted_files(root: Path, executed: Path, page: str | None = None) -> dict[st
                 files[name] = (caption_outputs(text) if name.endswith(".ipynb") else text).encode()
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(damaged(paths[name], f"cannot be read ({error})", executed)) from None
+    wanted = set(pages(root))
+    files |= {
+        name: text.encode() for name, text in reference_pages().items() if name.removesuffix(".md") in wanted
+    }
     for source in NAMES:  # beside each page of errata the same as text, which its authors can be sent
         if f"book/errata-{source}.md" in files:
             files[f"book/errata-{source}.txt"] = errata_text(source).encode()
@@ -150,10 +156,13 @@ def build(source: Path, into: Path, holds: int, *, strict: bool = True) -> int:
     It holds the build too, since it goes on if this process is killed.
     """
     program = Path(sys.executable).with_name("jupyter-book")
+    # the extension docstrings.py, and the library that it describes
+    seen = [str(Path(__file__).parent), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [str(program), "build", str(source), "--path-output", str(into.parent)]
     done = subprocess.run(
         [*command, *(["-W", "-n", "--keep-going"] if strict else []), "-q"], check=False,
         stdout=subprocess.PIPE, stderr=None if strict else subprocess.DEVNULL, text=True, pass_fds=[holds],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(seen)},
     )  # fmt: skip
     if done.returncode:
         print(done.stdout)

@@ -197,6 +197,18 @@ def excess_probability(rates: tuple[float, float], laws: tuple[RateLaw, RateLaw]
     )
 
 
+def change_probability(rates: tuple[float, float], laws: tuple[RateLaw, RateLaw], changes: float) -> float:
+    """Return P(summed changes > a value) for independent noisy rates with these laws, value ≥ 0.
+
+    The changes sum to |α − β − D|, with D the signed gap of the result.
+    """
+    (alpha, beta), (first, second) = rates, laws
+    before = alpha - beta
+    return _exceeds(alpha, beta, first, second, before + changes) + _exceeds(
+        beta, alpha, second, first, changes - before
+    )
+
+
 def expected_gap(rates: tuple[float, float], laws: tuple[RateLaw, RateLaw]) -> float:
     """Return E|rate₀ − rate₁| to nine digits: the integral of the violation probability over the gap."""
     (alpha, beta), (first, second) = rates, laws

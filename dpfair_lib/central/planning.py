@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib._arguments import inside_unit, positive
+from dpfair_lib._arguments import inside_unit, number, positive
 from dpfair_lib.central.gap_law import Mechanism
-from dpfair_lib.central.parity import parity_bound
-from dpfair_lib.central.several_groups.per_group import number_of_groups, sizes
+from dpfair_lib.central.parity import parity_bound, rate_errors
+from dpfair_lib.central.several_groups.per_group import noise_levels, number_of_groups, sizes
+from dpfair_lib.central.several_groups.targets import checked_gamma
 
 
 def records_needed(
@@ -85,7 +87,14 @@ def _divide(n: int, shares: tuple[float, ...]) -> tuple[int, ...]:
 
 
 class BudgetSplit(NamedTuple):
-    """Parts of a total ε: for the classifier, and for the noise on each group's rate."""
+    """Parts of a total ε: for the classifier, and for the noise on each group's rate.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import split_budget
+    >>> split_budget(1.0, (1000, 2000), gap=0.3, eta=0.05)._fields
+    ('classifier', 'groups')
+    """
 
     classifier: float
     groups: tuple[float, ...]
@@ -122,6 +131,15 @@ def split_budget(epsilon: float, n: Any, gap: float, eta: float, *, parallel: bo
     ValueError
         If an argument is out of its range, or the gap cannot be had: because sampling alone exceeds it, or
         because nothing would be left for the classifier.
+
+    Examples
+    --------
+    Two groups of a total ε = 1: as much for the counts as a gap of 0.3 needs, and the rest for the classifier.
+
+    >>> from dpfair_lib.central import split_budget
+    >>> parts = split_budget(1.0, (1000, 2000), gap=0.3, eta=0.05)
+    >>> round(parts.classifier, 3), [round(part, 3) for part in parts.groups]
+    (0.94, [0.035, 0.025])
     """
     total, counts = positive(epsilon, "epsilon"), sizes(n, number_of_groups(n))
     gap, eta = inside_unit(gap, "gap"), inside_unit(eta, "eta")
@@ -191,3 +209,97 @@ def adjustment_share(n: Any, epsilon: float, *, moved: int = 1, inflation: float
     noise = sum(2 / k**2 for k in counts)
     sampling = sum(1 / (4 * k) for k in counts)
     return min(moved * math.sqrt(noise / (sampling * room)) / total, 0.5)
+
+
+def groups_too_small(
+    n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace"
+) -> tuple[int, ...]:
+    """Return the places of the groups whose noisy rates say nothing: the guess ½ is as good.
+
+    Parameters
+    ----------
+    n, epsilon, eta, mechanism
+        As in `parity_bound`.
+
+    Returns
+    -------
+    tuple of int
+        Where `rate_errors` is ½ or more. It depends on public numbers only.
+
+    Raises
+    ------
+    ValueError
+        As `parity_bound`.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import groups_too_small
+    >>> groups_too_small((5000, 400, 12), 1.0, eta=0.05)
+    (2,)
+    """
+    errors = rate_errors(n, epsilon, eta, mechanism=mechanism)
+    return tuple(place for place, error in enumerate(errors) if error >= 0.5)
+
+
+def merged_parity_bound(
+    n: Any, epsilon: Any, eta: float, *, merge: Sequence[int], difference: float, mechanism: Mechanism = "laplace",
+    gamma: float = 0.0,
+) -> float:  # fmt: skip
+    """Return `parity_bound` if some groups are counted as one, for the gap between all groups, the merged ones too.
+
+    The merged group has more rows, so its noisy rate is better, but its members keep their difference. Compare the
+    number with `parity_bound` of the groups as they are.
+
+    Parameters
+    ----------
+    n, epsilon, eta, mechanism, gamma
+        As in `parity_bound`. The merged group has the smallest ε of its members.
+    merge : sequence of int
+        Places of the groups to merge: at least two, and not all.
+    difference : float
+        How far apart the selection rates of the merged groups are, at most, in [0, 1]. It has to be known otherwise:
+        no noisy rate tells it afterwards.
+
+    Returns
+    -------
+    float
+        γ plus the largest of ``difference``, the two largest errors of the unmerged groups, and the largest of these
+        plus that of the merged group, which has ``difference`` times 1 − (its smallest member's share) added to it.
+
+    Raises
+    ------
+    ValueError
+        As `parity_bound`; if the groups to merge are not at least two places, or are all, or the difference is not in
+        [0, 1].
+
+    Examples
+    --------
+    Two groups of 100 rows whose rates are at most 0.05 apart are better merged; if they may be 0.6 apart, they are not.
+
+    >>> from dpfair_lib.central import merged_parity_bound, parity_bound
+    >>> round(parity_bound((5000, 100, 100), 1.0, eta=0.05), 3)
+    0.427
+    >>> given = {"n": (5000, 100, 100), "epsilon": 1.0, "eta": 0.05, "merge": (1, 2)}
+    >>> [round(merged_parity_bound(**given, difference=apart), 3) for apart in (0.05, 0.2, 0.6)]
+    [0.183, 0.258, 0.6]
+    """
+    k = number_of_groups(n, epsilon)
+    counts, epsilons, gamma = sizes(n, k), noise_levels(epsilon, k), checked_gamma(gamma)
+    chosen = sorted(set(merge))
+    if not 2 <= len(chosen) < k or len(chosen) != len(merge) or not set(chosen) <= set(range(k)):
+        raise ValueError(
+            f"merge: found {merge!r}, expected at least two of the places 0 to {k - 1}, and not all"
+        )
+    apart = number(difference, "difference", "a number in [0, 1]")
+    if not 0 <= apart <= 1:
+        raise ValueError(f"difference: found {difference}, expected a number in [0, 1]")
+    others = [place for place in range(k) if place not in chosen]
+    rows = [counts[place] for place in chosen]
+    merged, *rest = rate_errors(
+        (sum(rows), *(counts[place] for place in others)),
+        (min(epsilons[place] for place in chosen), *(epsilons[place] for place in others)),
+        eta,
+        mechanism=mechanism,
+    )
+    far = merged + apart * (1 - min(rows) / sum(rows))
+    return gamma + max(apart, sum(sorted(rest)[-2:]) if len(rest) > 1 else 0.0, far + max(rest))

@@ -7,12 +7,12 @@ from numbers import Real
 from typing import Any, Self, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import one_of
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
+from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import as_binary, as_groups, as_numbers, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.postprocessing.bands import Band, cheapest_band
@@ -23,13 +23,14 @@ from dpfair_lib.postprocessing.odds import cheapest_odds
 SMALLEST_WEIGHT = 1e-12
 
 
-class RandomFlips(BaseEstimator):
+class RandomFlips(ScoredByChances, UnseededIfSecure):
     """What is fitted to flip predictions applies the flips; who is flipped is drawn at each call."""
 
     groups_: list[Any]
     rules_: dict[Any, Any]
     uses_scores_: bool
 
+    @same_rows
     def predict_proba(self, y_pred: Any, *, sensitive_features: Any, scores: Any = None) -> np.ndarray:
         """Return the exact probabilities of the two labels, over the random flips.
 
@@ -63,7 +64,7 @@ class RandomFlips(BaseEstimator):
         return np.column_stack([1 - positive, positive])
 
     def predict(
-        self, y_pred: Any, *, sensitive_features: Any, random_state: Any, scores: Any = None
+        self, y_pred: Any, *, sensitive_features: Any, random_state: Any = None, scores: Any = None
     ) -> np.ndarray:
         """Return labels after random flips, drawn independently for every row.
 
@@ -100,7 +101,8 @@ class FairPostprocessor(RandomFlips):
     `rates_` and every prediction depend on the data without noise.
 
     Nobody gets a lower chance of the label 1 than somebody of the same group who stands lower, first by the old label
-    and then by the score. Among the rules with this property none costs less.
+    and then by the score. Among the rules with this property none costs less. Neither the order of the rows nor the
+    names of the groups matter.
 
     Parameters
     ----------
@@ -108,7 +110,8 @@ class FairPostprocessor(RandomFlips):
         Which band of width γ to take. "midpoint" is in the middle of all bands that cost least: of two groups, halfway
         between the two rates. "accuracy" is that of them with the most correct labels on the rows given to `fit`. A
         number is the middle of the band, moved if the band would leave [0, 1]; of two groups and γ = 0 it has to lie
-        between their selection rates. For equalized odds only "midpoint", which is the rules of least cost.
+        between their selection rates. For equalized odds only "midpoint": the rules of least cost, and of these for
+        each group the thresholds whose selection rate varies least, so that little is left to chance.
     notion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
         Which rates.
     gamma : float

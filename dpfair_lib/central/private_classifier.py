@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import as_count, as_groups, check_lengths
 from dpfair_lib.central.planning import adjustment_share
-from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
+from dpfair_lib.central.private_postprocessor import Notion, PrivateFairPostprocessor
 from dpfair_lib.central.several_groups.per_group import noise_levels
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.learners.linear import LEFT_OUT, checked, two_labels
@@ -27,21 +28,25 @@ from dpfair_lib.privacy.noise_source import NoiseSource, is_secure, mark_noise, 
 from dpfair_lib.privacy.rounding import below
 from dpfair_lib.privacy.sampling import Noise
 
-COUNTS_MOVED = {"replace-within-group": 1, "replace-one": 2, "sensitive-attribute": 2}
-"""Relation → how many of the two noisy counts one record can move, for those that every private learner here knows."""
+COUNTS_MOVED = {
+    "demographic_parity": {"replace-within-group": 1, "replace-one": 2, "sensitive-attribute": 2},
+    "equal_opportunity": {"replace-within-group": 2, "replace-one": 2, "sensitive-attribute": 2},
+}
+"""Notion → relation → how many of the noisy counts one record can move, for those that every private learner knows."""
 GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio, odd
 
 
-class PrivateFairClassifier(BaseEstimator):
-    """Train a private classifier and give two groups nearly the same selection rate, under one total (ε, δ).
+class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
+    """Train a private classifier and give all groups nearly the same rate, under one total (ε, δ).
 
     A private learner is trained first. Then `PrivateFairPostprocessor` counts how many rows of each group it selects,
-    adds noise to the counts, and decides whose prediction to change. The privacy statement covers both releases.
+    or how many of those of the second label, adds noise to the counts, and decides whose prediction to change. The
+    privacy statement covers both releases.
 
     With ``rows="shared"`` both use all rows, and their ε add up. With ``rows="split"`` each row serves one of the two,
     and each of them has the whole ε. Sharing is the more accurate for a linear model of few features. But the rates
     are then those of the rows that the classifier was trained on, and may differ from the rates of new rows by more
-    than the sampling error; `parity_bound` speaks of split rows only.
+    than the sampling error; `parity_bound`, and `opportunity_bound` for the population, speak of split rows only.
 
     Parameters
     ----------
@@ -61,11 +66,17 @@ class PrivateFairClassifier(BaseEstimator):
         pattern that depends on their number alone.
     share : float, optional
         Share of ε (shared rows) or of the rows (split rows) for the adjustment, in (0, 1). None takes one half of split
-        rows, and for shared rows what `adjustment_share` of the group sizes says.
+        rows, and for shared rows the largest `adjustment_share` of two groups: of rates of one half, the noise then
+        lengthens the standard deviation of no two groups' difference by more than a tenth, unless that takes more than
+        half of ε. How many rows have the second label is private; for equal opportunity it is assumed
+        that half of each group has it. If a share π has it, take √(1/(2π)) times as much.
     classes : sequence of two labels, optional
         The two labels, chosen without looking at the data. By default those that occur in y, which are then public.
     group_sizes : mapping, optional
         Group → about how many of the rows are in it, chosen without looking at the data.
+    notion : {"demographic_parity", "equal_opportunity"}
+        What is made nearly equal: the selection rates, or the true positive rates, that is, the shares that are
+        selected of those of the second label.
     noise : {"secure", "study"}
         "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, Generator or RandomState, optional
@@ -76,7 +87,7 @@ class PrivateFairClassifier(BaseEstimator):
     classes_ : ndarray of shape (2,)
         The two labels, sorted. The second is the one that is selected.
     groups_ : list
-        The two group labels, sorted.
+        The group labels, sorted; of several sensitive columns, tuples.
     share_ : float
         The share used.
     learner_ : estimator
@@ -90,6 +101,7 @@ class PrivateFairClassifier(BaseEstimator):
     ----------
     Ghoukasian and Asoodeh (ISIT 2024), Algorithm 2, after a private learner. The comparison of sharing and splitting,
     the share and the bound on the bias of shared rows are proved in the chapter on a private and fair model (ours).
+    More than two groups and equal opportunity are ours too.
 
     Examples
     --------
@@ -108,7 +120,7 @@ class PrivateFairClassifier(BaseEstimator):
         self, *, epsilon: float, delta: float, feature_bound: float | None = None, learner: Any = None,
         relation: str = "replace-within-group", rows: Literal["shared", "split"] = "shared", share: float | None = None,
         classes: Any = None, group_sizes: Mapping[Any, int] | None = None, noise: Noise = "secure",
-        random_state: Any = None,
+        random_state: Any = None, notion: Notion = "demographic_parity",
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.delta = delta
@@ -121,6 +133,7 @@ class PrivateFairClassifier(BaseEstimator):
         self.group_sizes = group_sizes
         self.noise = noise
         self.random_state = random_state
+        self.notion = notion
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
@@ -132,8 +145,9 @@ class PrivateFairClassifier(BaseEstimator):
             Features, finite numbers. If the group is to be used, it has to be one of them.
         y : array of shape (n,)
             Labels: two different ones, or some of ``classes``.
-        sensitive_features : array of shape (n,)
-            Group of each row. There are exactly two groups; with ``group_sizes`` they are among its keys.
+        sensitive_features : array of shape (n,) or (n, c)
+            Group of each row; of several columns, the tuple of a row's values. There are at least two groups; with
+            ``group_sizes`` they are among its keys.
 
         Returns
         -------
@@ -145,7 +159,8 @@ class PrivateFairClassifier(BaseEstimator):
         ValueError
             If a parameter is out of its range or unknown; if both or none of ``learner`` and ``feature_bound`` are
             given; if the relation needs ``group_sizes``; if an argument is malformed; if there are not exactly two
-            labels and two groups; if one of the parts of split rows is empty; if the learner's statement is not of the
+            labels, or fewer than two groups; if one of the parts of split rows is empty, or without ``group_sizes`` the
+            part that adjusts lacks a group; if the learner's statement is not of the
             ε and δ given to it, under replace-one; if too little is left of an open `Budget`; as the learner and
             `PrivateFairPostprocessor`.
         """
@@ -157,16 +172,19 @@ class PrivateFairClassifier(BaseEstimator):
         check_lengths(X=features, sensitive_features=group)
         self.share_ = self._share(list(sizes.values()), epsilon)
         training, adjusting = self._parts(len(features))
+        self._check_adjusted(group[adjusting], sizes)
 
         for_counts = epsilon if self.rows == "split" else below(Fraction(epsilon) * Fraction(self.share_))
         for_learner = epsilon if self.rows == "split" else below(Fraction(epsilon) - Fraction(for_counts))
         learner, postprocessor = self._estimators(for_learner, for_counts, sizes, len(features), adjusting)
-        planned = self._planned(for_learner, postprocessor)
+        planned = self._planned(for_learner, postprocessor, len(sizes))
         with charged_as_one(self._together(relation, *planned)):
             self.learner_ = learner.fit(features[training], codes[training])
             with np.errstate(all="ignore"):  # a warning would tell of a row whose score overflows
                 y_pred = self.learner_.predict(features[adjusting])
-            self.postprocessor_ = postprocessor.fit(y_pred, sensitive_features=group[adjusting])
+            self.postprocessor_ = postprocessor.fit(
+                y_pred, codes[adjusting], sensitive_features=group[adjusting]
+            )
         self.groups_ = self.postprocessor_.groups_
         _check_as_planned(self.learner_.privacy_statement_, planned[0])
         self.privacy_statement_ = self._together(
@@ -174,6 +192,7 @@ class PrivateFairClassifier(BaseEstimator):
         )
         return self
 
+    @same_rows
     def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
         """Return the exact probabilities of the two classes, over the random changes.
 
@@ -181,7 +200,7 @@ class PrivateFairClassifier(BaseEstimator):
         ----------
         X : array of shape (n, d)
             Features, as in `fit`.
-        sensitive_features : array of shape (n,)
+        sensitive_features : array of shape (n,) or (n, c)
             Group of each row.
 
         Returns
@@ -198,10 +217,10 @@ class PrivateFairClassifier(BaseEstimator):
         (features,) = checked(self, X, reset=False)
         group = places(sensitive_features, self.groups_, "sensitive_features")
         check_lengths(X=features, sensitive_features=group)
-        named = np.array(self.groups_, dtype=object)[group]
+        named = _of_rows(self.groups_, group)
         return self.postprocessor_.predict_proba(self.learner_.predict(features), sensitive_features=named)
 
-    def predict(self, X: Any, *, sensitive_features: Any, random_state: Any) -> np.ndarray:
+    def predict(self, X: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
         """Return classes after random changes.
 
         Parameters
@@ -226,7 +245,8 @@ class PrivateFairClassifier(BaseEstimator):
         return np.asarray(self.classes_[drawn_labels(chances, random_state)])
 
     def _check(self) -> tuple[float, str]:
-        relation = one_of(self.relation, "relation", COUNTS_MOVED)
+        one_of(self.notion, "notion", get_args(Notion))
+        relation = one_of(self.relation, "relation", COUNTS_MOVED[self.notion])
         one_of(self.rows, "rows", ("shared", "split"))
         below_one(self.delta, "delta")
         if (self.learner is None) == (self.feature_bound is None):
@@ -244,24 +264,32 @@ class PrivateFairClassifier(BaseEstimator):
         if self.group_sizes is None:
             levels, codes = as_groups(sensitive_features)
             groups = levels.tolist()
-            if len(groups) != 2:
-                raise ValueError(f"sensitive_features: found {len(groups)} group(s) {groups}, expected 2")
-            return dict(zip(groups, np.bincount(codes).tolist(), strict=True)), levels[codes]
-        if not isinstance(self.group_sizes, Mapping) or len(self.group_sizes) != 2:
+            if len(groups) < 2:
+                raise ValueError(
+                    f"sensitive_features: found {len(groups)} group(s) {groups}, expected at least 2"
+                )
+            return dict(zip(groups, np.bincount(codes).tolist(), strict=True)), _of_rows(groups, codes)
+        if not isinstance(self.group_sizes, Mapping) or len(self.group_sizes) < 2:
             raise ValueError(
-                f"group_sizes: found {self.group_sizes!r}, expected a mapping of two groups to numbers"
+                f"group_sizes: found {self.group_sizes!r}, expected a mapping of at least two groups to numbers"
             )
         groups = declared_labels(list(self.group_sizes), "group_sizes", ordered=True)
         sizes = {one: as_count(self.group_sizes[one], "group_sizes", 1) for one in groups}
         codes = places(sensitive_features, groups, "sensitive_features")
-        return sizes, np.array(groups, dtype=object)[codes]
+        return sizes, _of_rows(groups, codes)
 
     def _share(self, sizes: list[int], epsilon: float) -> float:
         if self.share is not None:
             return inside_unit(self.share, "share")
         if self.rows == "split":
             return 0.5
-        return adjustment_share((sizes[0], sizes[1]), epsilon, moved=COUNTS_MOVED[self.relation])
+        # the pair of groups to which noise adds most, compared with sampling, has the smallest group in it
+        least, *others = sorted(sizes)
+        return max(adjustment_share((least, other), epsilon, moved=self._moved) for other in others)
+
+    @property
+    def _moved(self) -> int:
+        return COUNTS_MOVED[self.notion][self.relation]
 
     def _parts(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return which rows train and which adjust: by position alone."""
@@ -273,6 +301,16 @@ class PrivateFairClassifier(BaseEstimator):
                 f"share: found {self.share_} of {n} rows, which leaves one part empty; expected more rows"
             )
         return ~adjusting, adjusting
+
+    def _check_adjusted(self, named: np.ndarray, sizes: dict[Any, int]) -> None:
+        if self.group_sizes is not None:
+            return  # who is in which group is private
+        found = set(as_groups(named)[0].tolist())
+        if lacking := [group for group in sizes if group not in found]:
+            raise ValueError(
+                f"sensitive_features: found no row of group {lacking[0]!r} in the part that adjusts, expected one of "
+                "every group, or group_sizes"
+            )
 
     def _estimators(
         self, for_learner: float, for_counts: float, sizes: dict[Any, int], n: int, adjusting: np.ndarray
@@ -298,18 +336,17 @@ class PrivateFairClassifier(BaseEstimator):
         if self.group_sizes is not None:  # of the rows that are counted, in proportion
             part = Fraction(int(adjusting.sum()), n)
             divisors = {group: max(round(size * part), 1) for group, size in sizes.items()}
-        moved = COUNTS_MOVED[self.relation]
         return learner, PrivateFairPostprocessor(
-            for_counts / moved, relation=self.relation, mechanism="geometric", group_sizes=divisors,
-            random_state=seeds[1], **common,
+            for_counts / self._moved, relation=self.relation, mechanism="geometric", group_sizes=divisors,
+            random_state=seeds[1], notion=self.notion, **common,
         )  # fmt: skip
 
     def _planned(
-        self, for_learner: float, postprocessor: PrivateFairPostprocessor
+        self, for_learner: float, postprocessor: PrivateFairPostprocessor, groups: int
     ) -> tuple[PrivacyStatement, PrivacyStatement]:
         """Return both statements before anything is fitted, for budgets that are open."""
         trained = PrivacyStatement(for_learner, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
-        counted = postprocessor._cost(noise_levels(postprocessor.epsilon, 2))
+        counted = postprocessor._cost(noise_levels(postprocessor.epsilon, groups))
         return mark_noise(trained, self.noise), mark_noise(counted, self.noise)
 
     def _together(
@@ -331,6 +368,12 @@ def _check_as_planned(found: PrivacyStatement, planned: PrivacyStatement) -> Non
     terms = [(s.epsilon, s.delta, s.relation, s.unit, s.guarantee) for s in (found, planned)]
     if terms[0] != terms[1]:
         raise ValueError(f"learner: found the statement {found}, expected {planned}")
+
+
+def _of_rows(groups: list[Any], codes: np.ndarray) -> np.ndarray:
+    """Return each row's group; of several columns a table."""
+    # an array of the labels' own type would turn numbers beside strings into strings
+    return np.array(groups, dtype=object)[codes]
 
 
 def held_out(n: int, share: float) -> np.ndarray:

@@ -61,6 +61,13 @@ class Evidence:
         Results that the chapter shows, by their keys.
     says : mapping
         What each fact is, in words, by the same keys.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim, judge
+    >>> evidence = judge(claim("isit.prop-1")).evidence
+    >>> evidence.violation is None, sorted(evidence.facts)[:2]
+    (True, ['configurations', 'distinct'])
     """
 
     cases: int

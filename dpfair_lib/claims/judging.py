@@ -41,6 +41,13 @@ def judge(
     -------
     Outcome
         The evidence, and what became of each fault.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim, judge
+    >>> outcome = judge(claim("isit.prop-1"), faults=True)
+    >>> outcome.status, all(run.caught for run in outcome.faults.values())
+    ('holds', True)
     """
     search = Searched(faults, seed, effort)
     outcome = None if fresh else _stored(claim, search)
@@ -76,6 +83,13 @@ def judge_all(
     ------
     ValueError
         If `jobs` is below 1.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim, judge_all
+    >>> outcomes = judge_all([claim("isit.prop-1"), claim("ours.equal-together")])
+    >>> [(outcome.claim.id, outcome.status) for outcome in outcomes]
+    [('isit.prop-1', 'holds'), ('ours.equal-together', 'holds')]
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}, expected at least 1")

@@ -47,6 +47,12 @@ class Erratum:
     shown : str
         Of one that changes a result: at most ten lines of Python that need NumPy alone and show it. They end in an
         ``assert`` that the printed form fails.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim
+    >>> [erratum.where for erratum in claim("thesis.thm-15").errata][:1]
+    ['thesis Theorem 15, the class, § 5.6']
     """
 
     where: str
@@ -101,6 +107,12 @@ class Claim:
         are keyword arguments whose defaults are the library's own functions.
     faults : mapping
         Planted faults: a name, and the wrong functions to hand to the check instead of the library's.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim
+    >>> claim("isit.prop-1").where, claim("isit.prop-1").verdict
+    ('ISIT Prop. 1, § III; thesis Prop. 6, § 3.2; proof App. A', 'holds')
     """
 
     id: str
@@ -189,6 +201,12 @@ class Outcome:
     stored_under : str
         Empty for a run of this process. Otherwise the run was made and stored earlier, in the same build, and this is
         the digest of everything that it depends on.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim, judge
+    >>> judge(claim("isit.prop-1")).evidence.cases > 1000
+    True
     """
 
     claim: Claim

@@ -52,6 +52,12 @@ def claim(claim_id: str) -> Claim:
     ------
     ValueError
         If the ledger has no such entry.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import claim
+    >>> claim("thesis.thm-15").where, claim("thesis.thm-15").kind
+    ('thesis Thm 15, § 5.6; proof App. B', 'condition')
     """
     if claim_id not in CLAIMS:
         near = [known for known in CLAIMS if known.split(".")[0] == claim_id.split(".")[0]]

@@ -1,9 +1,8 @@
 """The search for counterexamples, and the evidence that it leaves.
 
-A check receives a `Search`, reports to it every case that it has judged, and returns
-`search.evidence()`. A case is judged by its *slack*: how far the claim is from failing there. Slack below
-zero (below minus the tolerance, where floats are used) is a violation; an equation has slack
-``-abs(left - right)``.
+A check receives a `Search`, reports to it every case that it has judged, and returns `search.evidence()`. A case is
+judged by its *slack*: how far the claim is from failing there. Below zero (with floats: minus the tolerance) it is
+violated; an equation has slack ``-abs(left - right)``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from dpfair_lib.claims.evidence import Case, Evidence, Number
 from dpfair_lib.claims.slacks import Worst, picked, shown, signed
 
 __all__ = ["Evidence", "Search", "Violated"]
-
 AS_PRINTED = "as printed"
 
 
@@ -40,6 +38,13 @@ class Search:
         Multiplies the random part of a search: 1 in the test suite, more by hand.
     ends_at_a_violation : bool
         Raise `Violated` at the first case that what we defend, or what the check relies on, fails.
+
+    Examples
+    --------
+    >>> from dpfair_lib.claims import Search
+    >>> (search := Search()).observe(2 * 2 - 2, {"x": 2})
+    >>> search.evidence().slack
+    2
     """
 
     def __init__(self, *, seed: int = 0, effort: int = 1, ends_at_a_violation: bool = False) -> None:

@@ -46,7 +46,7 @@ def _states() -> dict[Path, tuple[int, ...]]:
 
 
 def _everything(package: Path) -> list[Path]:
-    """List the files of the library, and the recorded results; what has a dot before its name is under way."""
+    """List the files of the library, and the recorded results, which a wheel has inside; no file that is under way."""
     files = [
         path for path in sorted(package.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
     ]

@@ -19,7 +19,23 @@ _UNDO = "replace the file by the publisher's"
 
 
 class DataError(ValueError):
-    """A file is there, but its content is not the data set's."""
+    """A file is there, but its content is not the data set's.
+
+    Examples
+    --------
+    A file of another content is refused.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpfair_lib.datasets import DataError, load_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "compas-scores-two-years.csv").write_text("another file")
+    ...     try:
+    ...         load_table("compas", root=folder, download=False)
+    ...     except DataError as error:
+    ...         print("expected" in str(error))
+    True
+    """
 
 
 def wrong(path: Path | str, *, expected: str, found: str, remedy: str = _UNDO) -> DataError:

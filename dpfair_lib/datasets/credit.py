@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpfair_lib._extras import extra
 from dpfair_lib.datasets.canonical_table import read_bytes, read_csv, wrong
 from dpfair_lib.datasets.spec import File, Kind, Spec
 
@@ -43,7 +44,8 @@ def read_workbook(path: Path) -> pd.DataFrame:
     DataError
         If the file is not a workbook, or its sheet has no header row with ``LIMIT_BAL``.
     """
-    import xlrd  # directly: pandas is giving up its xlrd engine
+    with extra("files"):
+        import xlrd  # directly: pandas is giving up its xlrd engine
 
     read_bytes(path)
     try:

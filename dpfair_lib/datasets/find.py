@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from platformdirs import user_cache_path
 
+from dpfair_lib._extras import extra
 from dpfair_lib._files import scratch_folder
 from dpfair_lib.datasets.canonical_table import DataError, read_bytes, read_layout, wrong
 from dpfair_lib.datasets.pins import Pins, verify
@@ -41,6 +41,9 @@ class Found:
 
 def default_cache() -> Path:
     """Return the folder for downloads, the user's cache (the same as `pooch.os_cache` names)."""
+    with extra("files"):
+        from platformdirs import user_cache_path
+
     return user_cache_path("dpfair_lib")
 
 
@@ -231,7 +234,8 @@ def fetch(
 def _download(file: File, target: Path) -> None:
     if file.url is None:
         raise OSError(f"the publisher offers no direct download of {file.name}")
-    import pooch
+    with extra("files"):
+        import pooch
 
     # requests' errors are OSErrors: refused, not found, broken off, timed out
     pooch.HTTPDownloader(timeout=_TIMEOUT)(file.url, str(target), None)

@@ -132,6 +132,16 @@ def load_table(name: str, *, root: str | Path | None = None, download: bool = Tr
         If the name is unknown, or if a file is there and its content is wrong.
     FileNotFoundError
         If the files are nowhere and cannot be downloaded.
+
+    Examples
+    --------
+    >>> from dpfair_lib.datasets import load_table
+    >>> try:
+    ...     columns = load_table("compas", download=False).columns
+    ... except FileNotFoundError as error:  # it says which file to put where
+    ...     columns = str(error).split()
+    >>> len(columns) > 5
+    True
     """
     spec = spec_of(name)
     return obtain(spec, pinned()[name], root=root, download=download)[0]

@@ -146,6 +146,13 @@ class DataCard:
         ``"root"``, ``"$DPFAIR_DATA"``, ``"cache"``, ``"download"`` or ``"synthetic"``.
     verified : bool
         Whether the table was held against a recorded checksum.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> card = dpf.synthetic("adult", n=100, random_state=0).card
+    >>> card.title, card.verified
+    ('Synthetic stand-in for Adult (also "Census Income")', False)
     """
 
     title: str

@@ -14,7 +14,16 @@ _PUBLISHED_SEED = 100  # of the published code: DataFrame.sample(frac=0.75, rand
 
 
 class Split(NamedTuple):
-    """Row positions of the three parts."""
+    """Row positions of the three parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfair_lib.datasets import split_isit
+    >>> parts = split_isit(100, rng=np.random.default_rng(0))
+    >>> len(parts.train), len(parts.post), len(parts.test)
+    (50, 25, 25)
+    """
 
     train: np.ndarray
     post: np.ndarray
@@ -47,6 +56,15 @@ def standardize(
     ------
     ValueError
         If a part lacks a column, or a training column has fewer than two rows, is not finite or is constant.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dpfair_lib.datasets import standardize
+    >>> train, test = pd.DataFrame({"age": [20, 30, 40]}), pd.DataFrame({"age": [50]})
+    >>> train, test = standardize(train, test, columns=["age"])
+    >>> train["age"].tolist(), test["age"].tolist()
+    ([-1.0, 0.0, 1.0], [2.0])
     """
     columns = [columns] if isinstance(columns, str) else list(columns)
     for at, part in enumerate((train, *others)):
@@ -83,6 +101,19 @@ def check_groups(split: Split, sensitive_features: Any) -> None:
     ------
     ValueError
         If a group is missing from a part: which group, from which part, and where its rows are.
+
+    Examples
+    --------
+    One person alone cannot be in every part.
+
+    >>> import numpy as np
+    >>> from dpfair_lib.datasets import check_groups, split_isit
+    >>> groups = np.array(["a"] * 99 + ["b"])
+    >>> try:
+    ...     check_groups(split_isit(100, rng=np.random.default_rng(0)), groups)
+    ... except ValueError as error:
+    ...     print(str(error).partition(",")[0])
+    sensitive_features: found no row of group b in the part 'post' (1 in train
     """
     levels, codes = as_groups(sensitive_features)
     counts = {name: np.bincount(codes[rows], minlength=len(levels)) for name, rows in split._asdict().items()}
@@ -121,6 +152,14 @@ def split_isit(n: int, *, rng: np.random.Generator, fixed_test: bool = True) -> 
     ------
     ValueError
         If there are fewer than four rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfair_lib.datasets import split_isit
+    >>> first, second = (split_isit(100, rng=np.random.default_rng(seed)) for seed in (0, 1))
+    >>> set(first.test) == set(second.test), set(first.train) == set(second.train)
+    (True, False)
     """
     if n < 4:
         raise ValueError(f"n: found {n}, expected at least four rows")

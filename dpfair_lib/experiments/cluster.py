@@ -8,6 +8,8 @@ from collections.abc import Callable, Generator, Mapping
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from dpfair_lib._extras import extra
+
 PATIENCE = 30.0  # seconds to wait for the scheduler, and then for a first worker
 LOST = 60.0  # seconds to wait for another worker where the last one is gone
 LOOK = 1.0  # seconds without a result before it checks whether a worker is left
@@ -28,15 +30,14 @@ def connect(scheduler: str) -> Any:
 
     Raises
     ------
+    ImportError
+        If the extra ``cluster`` is not installed.
     ConnectionError
         If the scheduler does not answer, has no worker, or a worker has several threads.
     """
-    try:
+    with extra("cluster"):
         from distributed import Client
-    except ImportError as error:
-        raise ConnectionError(
-            f"DPFAIR_DASK: found {scheduler!r}, but the package distributed cannot be imported ({error})"
-        ) from None
+
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -89,7 +90,8 @@ def as_finished(client: Any, calls: Mapping[str, Callable[[], Any]]) -> Generato
     RuntimeWarning
         As soon as it is noticed that no worker is left.
     """
-    from distributed import KilledWorker
+    with extra("cluster"):
+        from distributed import KilledWorker
 
     done: SimpleQueue[Any] = SimpleQueue()
     names = {}

@@ -41,6 +41,12 @@ def mean_interval(values: Any, *, level: float = 0.95, test_to_train: float = 0.
     References
     ----------
     Nadeau and Bengio (2003), Inference for the Generalization Error: the corrected resampled t-test.
+
+    Examples
+    --------
+    >>> from dpfair_lib.experiments import mean_interval
+    >>> [round(number, 3) for number in mean_interval([0.2, 0.3, 0.4])]
+    [0.3, 0.248]
     """
     from scipy.stats import t
 

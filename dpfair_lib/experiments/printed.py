@@ -61,6 +61,12 @@ def printed_tables() -> pd.DataFrame:
     References
     ----------
     ISIT, § IV and App. B; Tables II–V are Tables 3.1–3.4 of the thesis.
+
+    Examples
+    --------
+    >>> from dpfair_lib.experiments import printed_tables
+    >>> printed_tables().columns.tolist()
+    ['table', 'data', 'epsilon', 'accountant', 'sigma', 'method', 'strength', 'accuracy', 'gap']
     """
     tables = _file()["table"]
     head = ("data", "epsilon", "accountant", "sigma")

@@ -14,7 +14,8 @@ from dpfair_lib._files import write_whole
 from dpfair_lib.experiments.provenance import LIBRARY, commit, versions
 from dpfair_lib.experiments.provenance import code as whole_library
 
-RESULTS = LIBRARY.parent / "results"
+INSTALLED = LIBRARY / "results"  # where a wheel has them
+RESULTS = INSTALLED if INSTALLED.is_dir() else LIBRARY.parent / "results"
 FIELDS = (
     "experiment", "parameters", "data", "versions", "code", "commit", "columns", "checksum", "rows",
 )  # fmt: skip
@@ -50,6 +51,19 @@ def write_record(
     -------
     Path
         The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from dpfair_lib.experiments import read_record, write_record
+    >>> folder, rows = Path(tempfile.mkdtemp()), pd.DataFrame({"seed": [0, 1], "error": [0.2, 0.3]})
+    >>> _ = write_record("tried", rows, parameters={"n": 100}, data={}, folder=folder)
+    >>> read_record("tried", folder=folder)[0]
+       seed  error
+    0     0    0.2
+    1     1    0.3
     """
     record = {
         "experiment": name,
@@ -90,6 +104,13 @@ def read_record(name: str, *, folder: Path = RESULTS) -> tuple[pd.DataFrame, dic
         If there is no such record.
     ValueError
         If the file is not a whole record, was altered since it was written, or is another experiment's.
+
+    Examples
+    --------
+    >>> from dpfair_lib.experiments import read_record
+    >>> rows, provenance = read_record("isit-tables-adult")
+    >>> "accuracy" in rows, provenance["experiment"]
+    (True, 'isit-tables-adult')
     """
     path = folder / f"{name}.json"
     again = f'`make record ONLY="{name}"` makes it from the data'

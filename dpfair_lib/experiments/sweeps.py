@@ -63,6 +63,14 @@ def run_tasks(
         worker is lost.
     RuntimeError
         If a task fails, or if a worker's library is another one; the message names the task.
+
+    Examples
+    --------
+    >>> from dpfair_lib.experiments import run_tasks
+    >>> def square(x):
+    ...     return [{"x": x, "square": x * x}]
+    >>> list(run_tasks(square, [{"x": 2}]))
+    [[{'x': 2, 'square': 4}]]
     """
     tasks = list(tasks)
     scheduler, workers = _scheduler(), min(_workers(), len(tasks))

@@ -93,6 +93,14 @@ def expected_parity_difference(pred: Any, *, sensitive_features: Any, identifier
     ------
     ValueError
         As `selection_rates`; if rows of one group with equal identifiers have different chances.
+
+    Examples
+    --------
+    Two people in each group, all selected with probability one half: the rates agree, one draw need not.
+
+    >>> from dpfair_lib.fairness import expected_parity_difference
+    >>> print(round(float(expected_parity_difference([0.5] * 4, sensitive_features=["a", "a", "b", "b"])), 3))
+    0.375
     """
     pred = as_probabilities(pred, "pred")
     levels, codes = as_groups(sensitive_features)

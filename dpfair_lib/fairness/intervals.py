@@ -11,7 +11,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib.fairness.rows import Rows, correct, rates_by_group, read_rows
+
 Method = Literal["clopper-pearson", "chernoff"]
+Notion = Literal[
+    "demographic_parity", "equal_opportunity", "equalized_odds", "mean_equalized_odds", "accuracy_parity"
+]
 
 
 def rate_interval(
@@ -42,12 +48,18 @@ def rate_interval(
     ValueError
         If a count is below 1, positives are not between 0 and the count or, for ``"clopper-pearson"``, not
         whole; if the level is not in (0, 1).
+
+    Examples
+    --------
+    >>> from dpfair_lib.fairness import rate_interval
+    >>> low, high = rate_interval([30, 10], [50, 50])
+    >>> print(low.round(3), high.round(3))
+    [0.452 0.1  ] [0.736 0.337]
     """
     from scipy.stats import beta
 
     k, n = _counts(positives, counts)
-    if not 0 < level < 1:
-        raise ValueError(f"level: found {level}, expected a number in (0, 1)")
+    level = inside_unit(level, "level")
     if method not in get_args(Method):
         raise ValueError(f'method: found {method!r}, expected "clopper-pearson" or "chernoff"')
     tail = (1 - level) / 2
@@ -85,8 +97,16 @@ def gap_interval(
     ------
     ValueError
         As `rate_interval`.
+
+    Examples
+    --------
+    >>> from dpfair_lib.fairness import gap_interval
+    >>> low, high = gap_interval([30, 10], [50, 50])
+    >>> print(round(float(low), 2), round(float(high), 2))
+    0.08 0.66
     """
     k, n = _counts(positives, counts)
+    level = inside_unit(level, "level")
     ends = rate_interval(k, n, level=level ** (1 / k.shape[-1]), method=method)
     low, high = _differences(*ends)
     return low.max(axis=(-1, -2)), high.max(axis=(-1, -2))
@@ -113,13 +133,117 @@ def mean_odds_interval(
     ------
     ValueError
         As `rate_interval`; if the last axis but one is not of length 2.
+
+    Examples
+    --------
+    Two groups: positives among 100 people of label 0 each, then among 100 of label 1.
+
+    >>> from dpfair_lib.fairness import mean_odds_interval
+    >>> low, high = mean_odds_interval([[20, 10], [80, 60]], [[100, 100], [100, 100]])
+    >>> print(round(float(low), 2), round(float(high), 2))
+    0.0 0.35
     """
     k, n = _counts(positives, counts)
     if k.ndim < 2 or k.shape[-2] != 2:
         raise ValueError(f"positives: found shape {k.shape}, expected (..., 2, groups), labels 0 and 1")
+    level = inside_unit(level, "level")
     ends = rate_interval(k, n, level=level ** (1 / (2 * k.shape[-1])), method=method)
     low, high = (side.mean(axis=-3) for side in _differences(*ends))
     return low.max(axis=(-1, -2)), high.max(axis=(-1, -2))
+
+
+def gap_interval_from_rows(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    notion: Notion = "demographic_parity",
+    level: float = 0.95,
+    method: Method = "clopper-pearson",
+    pos_label: Any = None,
+) -> tuple[float, float]:
+    """Return an interval for a fairness metric of the population from which the rows were drawn.
+
+    It counts the rows of each group, and then is `dpfair_lib.fairness.gap_interval` or its kin. It covers the metric of
+    the population with probability at least ``level``, at every number of rows, if these are independent draws and the
+    classifier was not fitted on them.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,) or None
+        Labels 0 and 1, or any two with ``pos_label``. Demographic parity does not use them.
+    y_pred : array of shape (n,)
+        Predicted labels, or with ``method="chernoff"`` also the probabilities of a randomised classifier.
+    sensitive_features : array of shape (n,) or (n, c)
+        Group of each row; of several columns, the tuple of its values.
+    notion : str
+        Which metric: ``"demographic_parity"``, ``"equal_opportunity"``, ``"equalized_odds"``,
+        ``"mean_equalized_odds"`` or ``"accuracy_parity"``, the difference between groups of that name.
+    level : float
+        Confidence, in (0, 1).
+    method : {"clopper-pearson", "chernoff"}
+        As in `dpfair_lib.fairness.rate_interval`.
+    pos_label : label, optional
+        The label that counts as positive, where the labels are two others than 0 and 1, such as words.
+
+    Returns
+    -------
+    low, high : float
+        Ends of the interval, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        As the metric; if the notion, the level or the method is none of these; if ``"clopper-pearson"`` is asked for
+        probabilities.
+
+    Examples
+    --------
+    Of 50 people in each group, 30 and 10 are selected. The gap is 0.4 in these rows; with 95% confidence the
+    population's is between 0.08 and 0.66.
+
+    >>> import dpfair_lib as dpf
+    >>> y_pred, group = [1] * 30 + [0] * 20 + [1] * 10 + [0] * 40, ["a"] * 50 + ["b"] * 50
+    >>> low, high = dpf.gap_interval_from_rows(None, y_pred, sensitive_features=group)
+    >>> print(round(low, 2), round(high, 2))
+    0.08 0.66
+    """
+    one_of(notion, "notion", get_args(Notion))
+    rows = read_rows(
+        y_true, y_pred, sensitive_features, None, pos_label, labels_count=notion != "demographic_parity"
+    )
+    counted = rows.y_pred
+    cells: list[int | None] = [None]
+    if notion == "accuracy_parity":
+        counted = correct(rows)
+    elif notion != "demographic_parity":
+        cells = [1] if notion == "equal_opportunity" else [0, 1]
+    for label in cells:
+        rates_by_group(rows, counted, label)  # refuses an empty cell
+    sizes = [_in_groups(rows, np.ones(len(counted)), label) for label in cells]
+    positives = [_in_groups(rows, counted.astype(float), label) for label in cells]
+    found: tuple[Any, Any]
+    if notion == "mean_equalized_odds":
+        found = mean_odds_interval(positives, sizes, level=level, method=method)
+    elif notion == "equalized_odds":
+        found = _worst_odds_interval(positives, sizes, level, method)
+    else:
+        found = gap_interval(positives[0], sizes[0], level=level, method=method)
+    return float(found[0]), float(found[1])
+
+
+def _worst_odds_interval(positives: Any, sizes: Any, level: float, method: Method) -> tuple[float, float]:
+    """Return an interval for the larger of both labels' gaps: each label's of the square root of the level."""
+    level = inside_unit(level, "level")
+    # rows of different labels are independent, so the levels of the two intervals multiply
+    low, high = gap_interval(positives, sizes, level=level**0.5, method=method)
+    return low.max(), high.max()
+
+
+def _in_groups(rows: Rows, values: np.ndarray, label: int | None) -> np.ndarray:
+    """Return the sum of values in each group, or among those of one label in it."""
+    counted = values if label is None else np.where(rows.y_true == label, values, 0.0)
+    return np.bincount(rows.codes, weights=counted, minlength=len(rows.groups))
 
 
 def _counts(positives: Any, counts: Any) -> tuple[np.ndarray, np.ndarray]:

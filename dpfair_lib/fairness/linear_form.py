@@ -32,6 +32,14 @@ class LinearForm:
     References
     ----------
     MPBT, equation (1) and Appendix A.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> y_true, group = [0, 1, 0, 1], ["a", "a", "b", "b"]
+    >>> form = dpf.fairness_coefficients(y_true, sensitive_features=group, notion="equal_opportunity")
+    >>> form.constant.tolist(), form.matrix.shape
+    ([0.0, 0.0, 0.0, 0.0], (4, 4))
     """
 
     groups: tuple[Any, ...]

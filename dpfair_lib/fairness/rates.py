@@ -6,27 +6,32 @@ rate is its expectation over the classifier's draws, computed exactly without dr
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib._validation import as_binary, as_groups, as_probabilities, check_lengths
+from dpfair_lib.fairness.rows import correct, rates_by_group, read_rows
 
 if TYPE_CHECKING:
     from dpfair_lib.populations.population import Classifier, Population
 
 
-def selection_rates(pred: Any, *, sensitive_features: Any) -> dict[Any, Any]:
+def selection_rates(
+    y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, pos_label: Any = None
+) -> dict[Any, Any]:
     """Return each group's rate of positive predictions, P(Ŷ = 1 | A = a).
 
     Parameters
     ----------
-    pred : array of shape (n,)
+    y_pred : array of shape (n,)
         Predicted labels 0 and 1, or the probabilities with which a randomised classifier predicts 1. The rates of
         `Fraction` entries are exact.
     sensitive_features : array of shape (n,) or (n, c)
         Group of each row. Any type that can be sorted. Of several columns, a group is the tuple of a row's values.
+    sample_weight : array of shape (n,), optional
+        Weight of each row, at least 0. By default all are equal.
+    pos_label : label, optional
+        The label that counts as positive, where the labels are two others than 0 and 1, such as words.
 
     Returns
     -------
@@ -36,7 +41,8 @@ def selection_rates(pred: Any, *, sensitive_features: Any) -> dict[Any, Any]:
     Raises
     ------
     ValueError
-        If an argument has a missing value or the wrong shape, or if a prediction is outside [0, 1].
+        If an argument has a missing value, the wrong shape or other row labels than the others; if a prediction is
+        outside [0, 1]; if a group's weights are all 0.
 
     Examples
     --------
@@ -48,13 +54,19 @@ def selection_rates(pred: Any, *, sensitive_features: Any) -> dict[Any, Any]:
     >>> dpf.selection_rates([1, 0, half, half], sensitive_features=["a", "a", "b", "b"])
     {'a': Fraction(1, 2), 'b': Fraction(1, 2)}
     """
-    pred = as_probabilities(pred, "pred")
-    levels, codes = as_groups(sensitive_features)
-    check_lengths(pred=pred, sensitive_features=codes)
-    return {level: _mean(pred[codes == code]) for code, level in enumerate(levels.tolist())}
+    rows = read_rows(None, y_pred, sensitive_features, sample_weight, pos_label, labels_count=False)
+    return dict(zip(rows.groups, rates_by_group(rows, rows.y_pred)[0], strict=True))
 
 
-def label_rates(y_true: Any, pred: Any, *, sensitive_features: Any, label: int) -> dict[Any, Any]:
+def label_rates(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    label: int,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> dict[Any, Any]:
     """Return each group's rate of positive predictions among those of one label, P(Ŷ = 1 | A = a, Y = label).
 
     For the label 1 these are the true positive rates, for 0 the false positive rates.
@@ -62,11 +74,11 @@ def label_rates(y_true: Any, pred: Any, *, sensitive_features: Any, label: int) 
     Parameters
     ----------
     y_true : array of shape (n,)
-        Labels 0 and 1.
-    pred, sensitive_features : array of shape (n,)
+        Labels 0 and 1, or any two with ``pos_label``.
+    y_pred, sensitive_features, sample_weight, pos_label
         As in `selection_rates`.
     label : int
-        0 or 1.
+        0 or 1; 1 is the positive one.
 
     Returns
     -------
@@ -78,30 +90,31 @@ def label_rates(y_true: Any, pred: Any, *, sensitive_features: Any, label: int) 
     ValueError
         As `selection_rates`; if ``label`` or an entry of ``y_true`` is not 0 or 1; if a group, or the whole,
         has nobody of that label, because its rate is then not defined. (fairlearn counts it as 0.)
+
+    Examples
+    --------
+    True positive rates:
+
+    >>> from dpfair_lib.fairness import label_rates
+    >>> y_true, y_pred, group = [1, 1, 0, 1, 1], [1, 0, 1, 1, 1], ["a", "a", "a", "b", "b"]
+    >>> found = label_rates(y_true, y_pred, sensitive_features=group, label=1)
+    >>> print({one: float(rate) for one, rate in found.items()})
+    {'a': 0.5, 'b': 1.0}
     """
     if label not in (0, 1):
         raise ValueError(f"label: found {label!r}, expected 0 or 1")
-    y_true, pred = as_binary(y_true, "y_true"), as_probabilities(pred, "pred")
-    levels, codes = as_groups(sensitive_features)
-    check_lengths(y_true=y_true, pred=pred, sensitive_features=codes)
-    of_label = y_true == label
-    if not of_label.any():
-        raise ValueError(f"y_true: found no label {label}, expected at least one in every group")
-    rates = {}
-    for code, level in enumerate(levels.tolist()):
-        cell = of_label & (codes == code)
-        if not cell.any():
-            raise ValueError(f"y_true: found no label {label} in group {level!r}, expected at least one")
-        rates[level] = _mean(pred[cell])
-    return rates
+    rows = read_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label)
+    return dict(zip(rows.groups, rates_by_group(rows, rows.y_pred, label)[0], strict=True))
 
 
-def accuracies(y_true: Any, pred: Any, *, sensitive_features: Any) -> dict[Any, Any]:
+def accuracies(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, pos_label: Any = None
+) -> dict[Any, Any]:
     """Return each group's rate of correct predictions, P(Ŷ = Y | A = a).
 
     Parameters
     ----------
-    y_true, pred, sensitive_features : array of shape (n,)
+    y_true, y_pred, sensitive_features, sample_weight, pos_label
         As in `label_rates`.
 
     Returns
@@ -113,10 +126,16 @@ def accuracies(y_true: Any, pred: Any, *, sensitive_features: Any) -> dict[Any, 
     ------
     ValueError
         As `selection_rates`; if an entry of ``y_true`` is not 0 or 1.
+
+    Examples
+    --------
+    >>> from dpfair_lib.fairness import accuracies
+    >>> found = accuracies([1, 0, 1, 1], [1, 1, 1, 1], sensitive_features=["a", "a", "b", "b"])
+    >>> print({group: float(rate) for group, rate in found.items()})
+    {'a': 0.5, 'b': 1.0}
     """
-    y_true, pred = as_binary(y_true, "y_true"), as_probabilities(pred, "pred")
-    check_lengths(y_true=y_true, pred=pred)
-    return selection_rates(np.where(y_true == 1, pred, 1 - pred), sensitive_features=sensitive_features)
+    rows = read_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label)
+    return dict(zip(rows.groups, rates_by_group(rows, correct(rows))[0], strict=True))
 
 
 class GroupRates(NamedTuple):
@@ -166,6 +185,15 @@ def population_rates(population: Population, h: Classifier) -> GroupRates:
     ------
     ValueError
         If a group has no mass on one of the labels, or as `Population.classifier`.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.fairness import population_rates
+    >>> population = dpf.Population([Fraction(1, 4)] * 4, x=[0, 1, 0, 1], a=[0, 0, 1, 1], y=[0, 1, 0, 1])
+    >>> population_rates(population, [[0, 0], [1, 0]]).true_positive
+    array([Fraction(1, 1), Fraction(0, 1)], dtype=object)
     """
     mass = population.table.sum(axis=0)  # (groups, 2)
     for group, row in zip(population.groups.tolist(), mass, strict=True):
@@ -177,8 +205,3 @@ def population_rates(population: Population, h: Classifier) -> GroupRates:
     rates = (population.table * population.classifier(h)[:, :, None]).sum(axis=0) / mass
     share = mass.sum(axis=1)
     return GroupRates(share, mass[:, 1] / share, rates[:, 1], rates[:, 0])
-
-
-def _mean(values: np.ndarray) -> Any:
-    """Return the mean; of `Fraction` and integers mixed it is a `Fraction`."""
-    return values.sum() / (Fraction(values.size) if values.dtype == object else values.size)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib.learners.batches import poisson_batches
 from dpfair_lib.learners.losses import HALF_WIDTH
 from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, sources
@@ -64,7 +65,8 @@ def records(X: np.ndarray, y: np.ndarray, steps: Steps, device: Any, dtype: Prec
     Records
         Norms are those of the rows as rounded to the precision.
     """
-    import torch
+    with extra("learners"):
+        import torch
 
     kind = getattr(torch, dtype)
     n, d = X.shape
@@ -93,7 +95,8 @@ def clipped_gradient_sums(batch: Records, weights: Any, mask: Any = None) -> Any
     Tensor of shape (replicates, width)
         Each gradient g enters as C g / max(C, ‖g‖ + 10⁻⁶).
     """
-    import torch
+    with extra("learners"):
+        import torch
 
     from dpfair_lib.learners.gathered_steps import clipped_factors
 
@@ -146,7 +149,8 @@ def train(
 
 def _one_by_one(data: Records, steps: Steps, parts: list[Sources]) -> list[Any]:
     """Train each replicate alone, side by side on as many threads as torch may use."""
-    import torch
+    with extra("learners"):
+        import torch
 
     from dpfair_lib.learners.gathered_steps import compiled_steps
 
@@ -164,7 +168,8 @@ def _one_by_one(data: Records, steps: Steps, parts: list[Sources]) -> list[Any]:
 
 def _descend(data: Records, steps: Steps, parts: list[Sources], *, masked: bool) -> Any:
     """Train a block of replicates on one row of batches, or on masks of their own."""
-    import torch
+    with extra("learners"):
+        import torch
 
     n, width = data.rows.shape
     length = steps.learning_rate / steps.divisor(n)  # of a step
@@ -184,7 +189,8 @@ def _gathered_descent(
     data: Records, steps: Steps, parts: list[Sources], weights: Any, noises: Iterator[Any], length: float
 ) -> Any:
     """Take the steps, some at a time, on batches whose rows are gathered."""
-    import torch
+    with extra("learners"):
+        import torch
 
     from dpfair_lib.learners.gathered_steps import compiled_steps
 
@@ -205,7 +211,8 @@ def _whole_sums(data: Records, steps: Steps, _: list[Sources], weights: Any) -> 
 
 def _masked_sums(data: Records, steps: Steps, parts: list[Sources], weights: Any) -> Iterator[Any]:
     """Yield sums over all rows, slice by slice; masks are drawn for a whole block, however many it trains."""
-    import torch
+    with extra("learners"):
+        import torch
 
     source = generator(parts[0].batches, weights.device)
     height = ENTRIES // TOGETHER
@@ -224,7 +231,8 @@ def _masked_sums(data: Records, steps: Steps, parts: list[Sources], weights: Any
 
 def _noise(parts: list[Sources], width: int, count: int, scale: float, weights: Any) -> Iterator[Any]:
     """Yield the noise of a block of replicates, for some steps at a time."""
-    import torch
+    with extra("learners"):
+        import torch
 
     pieces = [min(NOISE_STEPS, count - first) for first in range(0, count, NOISE_STEPS)]
     if weights.device.type == "cpu":

@@ -12,7 +12,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import torch
+from dpfair_lib._extras import extra
+
+with extra("learners"):
+    import torch
 
 
 def clipped_factors(

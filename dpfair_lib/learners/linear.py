@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpfair_lib._fitting import UnseededIfSecure
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib.learners.losses import Loss
 from dpfair_lib.privacy import PrivacyStatement
@@ -24,7 +25,7 @@ LEFT_OUT = "not counted: other fits on these rows, such as those of a scaler or 
 """What a learner's statement says of whoever fits more than once: it knows of its own fit only."""
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(ClassifierMixin, UnseededIfSecure):
     """One linear model of two classes, or an array of them that is trained in one call.
 
     A subclass sets ``classes_``, ``coef_`` of shape (…, 1, d) and ``intercept_`` of shape (…, 1); the leading axes

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
+from dpfair_lib._extras import extra
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.learners import exact_steps, fused_backend, opacus_backend
 from dpfair_lib.learners.linear import HEAVIEST, LEFT_OUT, WIDEST, LinearClassifier, checked, two_labels
@@ -286,7 +287,8 @@ class DPLogisticRegression(LinearClassifier):
         return replace(steps, noise_multiplier=multiplier)
 
     def _device(self) -> Any:
-        import torch
+        with extra("learners"):
+            import torch
 
         if self.device == "auto":
             return torch.device("cuda" if torch.cuda.is_available() else "cpu")

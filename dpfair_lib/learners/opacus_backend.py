@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib.learners.losses import HALF_WIDTH
 from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, sources
 
@@ -30,7 +31,8 @@ def train(
     ----------
     Yousefpour et al. (2021).
     """
-    import torch
+    with extra("learners"):
+        import torch
 
     kind = getattr(torch, dtype)
     features = torch.tensor(X, dtype=kind, device=device)
@@ -41,7 +43,8 @@ def train(
 
 def _loss(scores: Any, labels: Any, steps: Steps) -> Any:
     """Return the sum of the losses, as torch computes it."""
-    import torch
+    with extra("learners"):
+        import torch
 
     if steps.loss == "logistic":
         return torch.nn.functional.binary_cross_entropy_with_logits(scores, labels, reduction="sum")
@@ -54,9 +57,10 @@ def _loss(scores: Any, labels: Any, steps: Steps) -> Any:
 
 
 def _train_one(features: Any, labels: Any, steps: Steps, source: Sources) -> np.ndarray:
-    import torch
-    from opacus import GradSampleModule
-    from opacus.optimizers import DPOptimizer
+    with extra("learners"):
+        import torch
+        from opacus import GradSampleModule
+        from opacus.optimizers import DPOptimizer
 
     device, (n, d) = features.device, features.shape
     linear = torch.nn.Linear(d, 1, bias=steps.fit_intercept, dtype=features.dtype, device=device)

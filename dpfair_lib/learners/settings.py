@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from dpfair_lib._arguments import nonnegative, number, positive, positive_integer
+from dpfair_lib._extras import extra
 from dpfair_lib.learners.losses import Loss
 
 Precision = Literal["float32", "float64"]
@@ -130,7 +131,8 @@ def sources(seeds: list[np.random.SeedSequence], *, shared_batches: bool) -> lis
 
 def generator(seed: np.random.SeedSequence, device: Any) -> Any:
     """Return a torch generator on a device."""
-    import torch
+    with extra("learners"):
+        import torch
 
     source = torch.Generator(device=device)
     source.manual_seed(int(seed.generate_state(1, np.uint64)[0] >> 1))

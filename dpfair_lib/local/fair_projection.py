@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import nonnegative, one_of
+from dpfair_lib._fitting import same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
@@ -72,7 +73,7 @@ class FairProjection(BaseEstimator):
     >>> y_fair = fair.predict_proba(y_proba, sensitive_features=group)[:, 1]
     >>> y_fair.round(2)
     array([0.76, 0.58, 0.19, 0.74, 0.55, 0.24])
-    >>> bool(dpf.demographic_parity_difference(y_fair, sensitive_features=group) < 1e-9)
+    >>> bool(dpf.demographic_parity_difference(None, y_fair, sensitive_features=group) < 1e-9)
     True
     """
 
@@ -81,6 +82,7 @@ class FairProjection(BaseEstimator):
         self.divergence = divergence
         self.tolerance = tolerance
 
+    @whole_or_not_at_all
     def fit(self, y_proba: Any, y: Any = None, *, sensitive_features: Any) -> Self:
         """Compute the projection of the given probabilities.
 
@@ -122,6 +124,7 @@ class FairProjection(BaseEstimator):
         self.n_steps_ = solved.steps
         return self
 
+    @same_rows
     def predict_proba(self, y_proba: Any, *, sensitive_features: Any) -> np.ndarray:
         """Return the projected probabilities of rows, those given to `fit` or others.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib._files import sync, whole_file
 from dpfair_lib.local import files_csv, files_parquet
 from dpfair_lib.local.frames import LabelError, as_labels, randomize_frame
@@ -34,11 +35,49 @@ Progress = Callable[[int, int], None]
 
 
 class SecondReportWarning(UserWarning):
-    """The same column is randomised a second time."""
+    """The same column is randomised a second time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import warnings
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import randomize_file
+    >>> channel = dpf.generalized_randomized_response(2, 1.0)
+    >>> with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     source = Path(folder) / "people.csv"
+    ...     pd.DataFrame({"group": ["a", "b"]}).to_csv(source, index=False)
+    ...     for name in ("first.csv", "second.csv"):
+    ...         _ = randomize_file(source, Path(folder) / name, "group", channel, labels=["a", "b"])
+    >>> [warning.category.__name__ for warning in said]
+    ['SecondReportWarning']
+    """
 
 
 class CutOffWarning(UserWarning):
-    """An earlier run was interrupted and left an unfinished file, which was removed."""
+    """An earlier run was interrupted and left an unfinished file, which was removed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import warnings
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import randomize_file
+    >>> channel = dpf.generalized_randomized_response(2, 1.0)
+    >>> with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     source, target = Path(folder) / "people.csv", Path(folder) / "reports.csv"
+    ...     pd.DataFrame({"group": ["a", "b"]}).to_csv(source, index=False)
+    ...     _ = (Path(folder) / ".reports.csv.partial").write_text("half a file")
+    ...     _ = randomize_file(source, target, "group", channel, labels=["a", "b"])
+    >>> [warning.category.__name__ for warning in said]
+    ['CutOffWarning']
+    """
 
 
 def randomize_file(
@@ -121,6 +160,21 @@ def randomize_file(
     number of categories that pandas may have stored for the column; whatever else they reveal is public. Encodings,
     pages and indexes of a Parquet file are made again. A copy of the source is not recognised: copy the list of reports
     with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import randomize_file
+    >>> channel = dpf.generalized_randomized_response(2, 1.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, target = Path(folder) / "people.csv", Path(folder) / "reports.csv"
+    ...     pd.DataFrame({"age": [30, 40], "group": ["a", "b"]}).to_csv(source, index=False)
+    ...     statement = randomize_file(source, target, "group", channel, labels=["a", "b"])
+    ...     print(round(statement.epsilon, 9), sorted(path.name for path in Path(folder).iterdir()))
+    1.0 ['people.csv', 'people.csv.reports.json', 'reports.csv', 'reports.csv.privacy.json']
     """
     source, target = Path(source), Path(target)
     kind = _kind(source, target, overwrite)
@@ -190,7 +244,8 @@ def _kind(source: Path, target: Path, overwrite: bool) -> str:
 @contextlib.contextmanager
 def _reading(source: Path, kind: str) -> Iterator[None]:
     """Give an error about the content of the source the name of the source, and say what is wrong with it."""
-    from pyarrow import ArrowException
+    with extra("files"):
+        from pyarrow import ArrowException
 
     try:
         yield

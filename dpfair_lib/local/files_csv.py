@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._extras import extra
+
 BLOCK, LONGEST_ROW = 1 << 20, 1 << 26  # bytes; a block stays in the processor's cache
 COMMA, QUOTE, NEWLINE, RETURN = b',"\n\r'
 EDGE = np.array([NEWLINE], dtype=np.uint8)
@@ -161,8 +163,9 @@ def _replaced(
     data: bytes, rows: Rows, place: int, column: str, replace: Replace, quoted: bool, out: Any
 ) -> None:
     """Write the block with new fields in the one column."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    with extra("files"):
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
     n = len(rows.start)
     bounds = np.empty(2 * n + 2, dtype=np.int32)
@@ -185,8 +188,9 @@ def _replaced(
 
 def _values(fields: Any, column: str) -> Any:
     """Return the fields as strings, without quotes; an empty one is a missing value."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    with extra("files"):
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
     try:
         text = fields.cast(pa.string())
@@ -204,8 +208,9 @@ def _fields(reports: Any, quoted: bool) -> Any:
 
     Never as the replaced value was quoted: where only some are quoted, that would reveal which it was.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    with extra("files"):
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
     text = pc.binary_join(reports, BETWEEN) if pa.types.is_list(reports.type) else reports
     marked = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")

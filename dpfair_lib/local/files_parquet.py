@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from dpfair_lib._extras import extra
 from dpfair_lib.local.frames import uncounted
 
 ROWS, BYTES = 1 << 19, 1 << 25
@@ -19,7 +20,8 @@ Progress = Callable[[int, int], None]
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
     """Return the metadata of a Parquet file, its own keys and values."""
-    import pyarrow.parquet as pq
+    with extra("files"):
+        import pyarrow.parquet as pq
 
     return dict(pq.read_metadata(path).metadata or {})
 
@@ -55,8 +57,9 @@ def rewrite(
     ValueError
         If the column is not there, once. Whatever ``replace`` raises.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with extra("files"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     about = pq.read_metadata(source)
     schema = pq.read_schema(source)
@@ -102,7 +105,8 @@ def _open_chunks(source: Path) -> None:
     Asked for such a description directly, pyarrow 26 ends the process. Opening the chunk to read it meets the same
     damage first, and raises.
     """
-    import pyarrow.parquet as pq
+    with extra("files"):
+        import pyarrow.parquet as pq
 
     with pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16) as file:
         for group in range(file.num_row_groups):
@@ -115,7 +119,8 @@ def _pieces(file: Any, about: Any, column: str) -> Iterator[Any]:
     A piece becomes a row group of the target. So its number of rows must not depend on the column that is replaced, and
     how many bytes a column takes depends on its values.
     """
-    import pyarrow as pa
+    with extra("files"):
+        import pyarrow as pa
 
     for group in range(about.num_row_groups):
         size = about.row_group(group)
@@ -137,7 +142,8 @@ def _ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 def _texts(schema: Any, column: str) -> list[str]:
     """Return the columns to write as dictionaries: text, and the reports."""
-    import pyarrow as pa
+    with extra("files"):
+        import pyarrow as pa
 
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
     texts = [field.name for field in schema if any(holds(field.type) for holds in kinds)]
@@ -151,7 +157,8 @@ def _set_path(column: str) -> str:
 
 def _coded(about: Any, schema: Any) -> list[str]:
     """Return the columns of plain strings that the first row group holds as dictionaries."""
-    import pyarrow as pa
+    with extra("files"):
+        import pyarrow as pa
 
     if not about.num_row_groups:
         return []

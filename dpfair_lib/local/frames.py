@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib._labels import declared_labels
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.subsets import SubsetSelection
@@ -36,6 +37,18 @@ class LabelError(ValueError):
         The value, or None.
     labels : sequence
         The labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import LabelError, randomize_frame
+    >>> people = pd.DataFrame({"group": ["a", "z"]})
+    >>> try:
+    ...     randomize_frame(people, "group", dpf.generalized_randomized_response(2, 1.0), labels=["a", "b"])
+    ... except LabelError as error:
+    ...     print(error)
+    group: found 'z' in row 2, expected one of 'a', 'b'
     """
 
     def __init__(self, column: str, row: int, found: Any, labels: Sequence[Any]) -> None:
@@ -107,8 +120,25 @@ def randomize_frame(
     ValueError
         If the column does not exist, exists twice or has another type; if column, labels and randomiser do not fit; if
         the reports are neither labels nor sets of labels; if rng does not fit the noise.
+
+    Examples
+    --------
+    Study noise makes the example repeatable, and protects nobody. The default is secure noise.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import randomize_frame
+    >>> people = pd.DataFrame({"age": [30, 40, 50], "group": ["a", "b", "a"]})
+    >>> channel = dpf.generalized_randomized_response(3, 1.0)
+    >>> rng = np.random.default_rng(0)
+    >>> randomize_frame(people, "group", channel, labels=["a", "b", "c"], noise="study", rng=rng)
+       age group
+    0   30     a
+    1   40     b
+    2   50     a
     """
-    source = NoiseSource(noise, rng).generator
+    source = NoiseSource(noise, rng, sampled=False).generator
     listed = as_labels(labels, randomizer)
     if not isinstance(randomizer, SubsetSelection) and randomizer.matrix.shape[1] != randomizer.k:
         raise ValueError(
@@ -176,7 +206,8 @@ def _with_column(frame: Any, column: str, new: Any) -> Any:
 
 def labels_as(labels: list[Any], kind: pa.DataType, column: str) -> pa.Array:
     """Return the labels as an array of the column's type; a dictionary's type is that of its entries."""
-    import pyarrow as pa
+    with extra("files"):
+        import pyarrow as pa
 
     entries = kind.value_type if pa.types.is_dictionary(kind) else kind
     known = pa.types.is_string(entries) or pa.types.is_large_string(entries) or pa.types.is_boolean(entries)
@@ -199,8 +230,9 @@ def labels_as(labels: list[Any], kind: pa.DataType, column: str) -> pa.Array:
 
 
 def _arrow(frame: Any, column: str, randomizer: Randomizer, labels: list[Any], source: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    with extra("files"):
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
     if frame.schema.names.count(column) != 1:
         raise ValueError(f"column: found no single {column!r}, expected one of {frame.schema.names}")
@@ -240,8 +272,9 @@ def uncounted(metadata: Mapping[bytes, bytes] | None, column: str) -> dict[bytes
 
 def _codes(old: pa.Array, known: pa.Array) -> np.ndarray:
     """Return the place of each value among the labels; −1 where it is none, or missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    with extra("files"):
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(old.type):
         return pc.fill_null(pc.index_in(old, value_set=known), -1).to_numpy(zero_copy_only=False)

@@ -106,15 +106,8 @@ class Randomizer:
 
         It is computed from the entries as they are; floating-point entries are exact numbers too.
         """
-        ratio = self._largest_ratio()
+        ratio, _, _ = worst_report(self.matrix)
         return log_above(ratio) if ratio > 1 else 0.0
-
-    def _largest_ratio(self) -> Any:
-        high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
-        pairs = set(zip(high[high > 0].tolist(), low[high > 0].tolist(), strict=True))
-        if any(b == 0 for _, b in pairs):
-            return math.inf
-        return max(Fraction(a) / Fraction(b) for a, b in pairs)
 
     def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the distribution of (Z, Y), given that of (A, Y): the reports together with unchanged labels.
@@ -282,6 +275,44 @@ def _word_bits(k: int) -> int:
     return 62 - max(k - 1, 0).bit_length()
 
 
+def worst_report(matrix: np.ndarray) -> tuple[Any, tuple[int, int] | None, int | None]:
+    """Return the largest ratio of two entries of one column, the two rows, and the column: the first of the worst.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k, m)
+        A channel. Floats are exact numbers too.
+
+    Returns
+    -------
+    ratio : Fraction or float
+        Exact; infinity as a float; 1 for a channel of equal rows, which has no worst report.
+    pair : (int, int) or None
+        The row of the larger entry, and that of the smaller.
+    report : int or None
+        The column.
+    """
+    high, low = matrix.max(axis=0), matrix.min(axis=0)
+    columns = np.flatnonzero((high > low) & (low == 0))
+    ratio: Any = math.inf
+    if len(columns):
+        # of several reports that rule a value out, the likeliest
+        report = int(columns[high[columns].argmax()])
+    else:
+        columns = np.flatnonzero(high > low)
+        if not len(columns):
+            return Fraction(1), None, None
+        with np.errstate(over="ignore"):  # a ratio beyond every float is infinite as a float
+            near = (high[columns] / low[columns]).astype(float) if matrix.dtype != object else None
+        if near is not None:  # only what is largest up to rounding is compared exactly
+            columns = columns[near >= near.max() * (1 - 2.0**-50)]
+        ratios = [Fraction(high[j]) / Fraction(low[j]) for j in columns]
+        ratio = max(ratios)
+        report = int(columns[ratios.index(ratio)])
+    column = matrix[:, report]
+    return ratio, (int(column.argmax()), int(column.argmin())), report
+
+
 def as_channel(matrix: Any) -> np.ndarray:
     """Return a read-only array of shape (k, m) whose rows are distributions; `Fraction` entries stay exact."""
     array = np.asarray(matrix)
@@ -298,9 +329,10 @@ def as_channel(matrix: Any) -> np.ndarray:
     totals = array.sum(axis=1)
     wrong = totals != 1 if array.dtype == object else abs(totals - 1) > 1e-9
     if wrong.any():
-        at = int(np.argmax(wrong))
+        at, within = int(np.argmax(wrong)), "" if array.dtype == object else " within 1e-9"
         raise ValueError(
-            f"matrix: found a sum of {totals[at]} in row {at}, expected 1: a row is one input's reports"
+            f"matrix: found a sum of {totals[at]} in row {at}, expected 1{within}: a row is one "
+            "input's reports"
         )
     array.flags.writeable = False
     return array

@@ -48,6 +48,19 @@ class FairnessCertificate:
         The mean of |F_k(h)|, and bounds on the mean of |F_k(h′)|.
     aggregate_deviation : float
         The mean of the deviations. It bounds the change of the mean of |F_k|.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpfair_lib as dpf
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> y, group = (X[:, 0] + rng.normal(size=400) > 0).astype(int), rng.integers(0, 2, 400)
+    >>> found = dpf.fairness_certificate(
+    ...     X @ [1.0, 0.0], y, X=X, sensitive_features=group, radius=0.01, notion="accuracy_parity"
+    ... )
+    >>> bool((found.lower <= found.fairness).all() and (found.fairness <= found.upper).all())
+    True
     """
 
     notion: str

@@ -98,9 +98,9 @@ def private_certificate(
     >>> print(certificate.privacy_statement)
     ε = 1 (pure), replace-within-group, per record; public: the number of rows of each label in each group, ...
     """
+    half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
-    half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
     relative = _total_margins(margins(scores, y), X)
     check_linear(plain_array(scores), plain_array(X))
     labels, label = as_levels(y, "y")

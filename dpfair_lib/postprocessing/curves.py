@@ -84,7 +84,7 @@ def cheapest_rules(counted: np.ndarray, if_one: np.ndarray, if_zero: np.ndarray)
     rates = reached / reached[-1]
     costs = if_zero.sum() + np.concatenate([none, np.cumsum((if_one - if_zero)[::-1])])
     kept = _cheapest_of_each(rates, costs)
-    corners = kept[_hull(rates[kept], costs[kept])]
+    corners = kept[hull(rates[kept], costs[kept])]
     # thresholds between two corners are kept too: mixing neighbours leaves less to chance
     slack = 0 if rates.dtype == object else ON_THE_HULL * float(abs(costs).max())
     place = np.clip(np.searchsorted(rates[corners], rates[kept], side="right") - 1, 0, len(corners) - 2)
@@ -109,7 +109,7 @@ def _sorted(rates: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return np.array(sorted(range(len(rates)), key=lambda i: (rates[i], costs[i], i)))
 
 
-def _hull(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def hull(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the corners of the lower convex hull of points with strictly ascending x, both ends included."""
     if x.dtype != object:
         from scipy.optimize import isotonic_regression

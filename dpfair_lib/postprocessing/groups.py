@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib.postprocessing.curves import Curve, cheapest_rules
-from dpfair_lib.postprocessing.odds import Thresholds
 from dpfair_lib.postprocessing.rules import Levels
+from dpfair_lib.postprocessing.thresholds import Thresholds
 
 Notion = Literal["demographic_parity", "equal_opportunity", "equalized_odds"]
 Objective = Literal["change_rates", "changes", "errors"]

@@ -1,60 +1,30 @@
 """The cheapest threshold rules whose true and false positive rates differ by at most γ between any two groups.
 
 Two rates per group have to lie in a band each, so there is no closed form. A linear program mixes each group's
-thresholds. Of the many thresholds it starts with a few and adds those that its multipliers ask for; at the end, the
-multipliers prove by weak duality that no other threshold helps.
+thresholds. It needs only the corners of the group's rates, which are few. At the end, its multipliers prove by weak
+duality that no other threshold helps; one that does would be added.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-START = 24  # thresholds of each group in the first program
+from dpfair_lib._extras import extra
+from dpfair_lib.postprocessing.thresholds import NEGLIGIBLE, Mixture, Thresholds
+
 ROUNDS = 200
 OPTIMAL = 1e-9  # difference of the value and the bound, relative to the largest cost
 SCALE = 1e3  # of the costs in the program, whose solver's tolerances are absolute
+EQUAL = 1e-8  # costs of thresholds that differ by less on that scale are equal but for rounding
 TOLERANCE = 1e-10  # the smallest that the solver knows
-
-
-class Thresholds(NamedTuple):
-    """What each threshold of one group gives: arrays of shape (levels + 1,), from nobody selected to everybody.
-
-    Attributes
-    ----------
-    false_positive, true_positive : ndarray
-        Rates, ascending from 0 to 1.
-    costs : ndarray
-        Numbers of errors or of changes.
-    """
-
-    false_positive: np.ndarray
-    true_positive: np.ndarray
-    costs: np.ndarray
-
-    @classmethod
-    def of(cls, zeros: np.ndarray, ones: np.ndarray, if_one: np.ndarray, if_zero: np.ndarray) -> Thresholds:
-        """Sum what stands at each level, from the highest score down.
-
-        Parameters
-        ----------
-        zeros, ones : ndarray of shape (levels,)
-            Weight of the people of true label 0 and 1 at each level, score ascending; neither may be all 0.
-        if_one, if_zero : ndarray of shape (levels,)
-            What it costs to give the label 1, or 0, to everybody at the level.
-        """
-        reached = [np.concatenate([[0.0], np.cumsum(kind[::-1])]) for kind in (zeros, ones)]
-        false_positive, true_positive = (rate / rate[-1] for rate in reached)
-        costs = if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])])
-        return cls(false_positive, true_positive, costs)
-
-    def rates(self, mixture: Sequence[tuple[int, float]]) -> tuple[float, float]:
-        """Return the false and the true positive rate of a mixture: numbers of selected levels, and probabilities."""
-        at, chances = [count for count, _ in mixture], [chance for _, chance in mixture]
-        return float(self.false_positive[at] @ chances), float(self.true_positive[at] @ chances)
+OPTIONS: dict[str, Any] = {
+    "output_flag": False, "threads": 1, "presolve": "off", "primal_feasibility_tolerance": TOLERANCE,
+    "dual_feasibility_tolerance": TOLERANCE, "small_matrix_value": 1e-12,
+}  # fmt: skip
 
 
 class OddsRules(NamedTuple):
@@ -72,11 +42,15 @@ class OddsRules(NamedTuple):
 
     cost: float
     bound: float
-    mixtures: list[list[tuple[int, float]]]
+    mixtures: list[Mixture]
 
 
 def cheapest_odds(groups: Sequence[Thresholds], gamma: float) -> OddsRules:
     """Return the cheapest rules whose true and false positive rates each lie within γ of each other.
+
+    The rules depend on what the groups' thresholds give, not on the order of the groups, and groups that do not differ
+    get the same rule. Of all mixtures with a group's rates and cost it gets the one whose selection rate varies least
+    over the draw of the threshold. So the thresholds lie close together, and little is left to chance.
 
     Parameters
     ----------
@@ -97,78 +71,91 @@ def cheapest_odds(groups: Sequence[Thresholds], gamma: float) -> OddsRules:
     """
     largest = sum(float(g.costs.max()) for g in groups)
     scale = SCALE / largest if largest > 0 else 1.0
-    groups = [g._replace(costs=g.costs * scale) for g in groups]
-    columns = [np.unique(np.linspace(0, len(g.costs) - 1, START).round().astype(int)) for g in groups]
-    asked = [int(np.argmin(g.costs)) for g in groups]
+    keys = [tuple(part.tobytes() for part in g) for g in groups]
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    times = np.bincount([places[key] for key in keys])
+    each = dict(zip(keys, groups, strict=True))
+    distinct = [each[key]._replace(costs=each[key].costs * (scale * times[places[key]])) for key in places]
+    mixtures, bound = _program(distinct, gamma)
+    mixtures = [mixtures[places[key]] for key in keys]
+    cost = sum(g.cost(mixture) for g, mixture in zip(groups, mixtures, strict=True))
+    return OddsRules(cost, min(bound / scale, cost), mixtures)
+
+
+def _program(groups: Sequence[Thresholds], gamma: float) -> tuple[list[Mixture], float]:
+    """Return the mixtures and the bound; the sum of the largest costs is `SCALE`."""
+    columns = [g.corners() for g in groups]
     bound = -np.inf
     for _ in range(ROUNDS):
-        columns = [np.union1d(at, [one]) for at, one in zip(columns, asked, strict=True)]
         shares, value, prices, least = _solve(groups, columns, gamma)
         reduced = [
             g.costs - x * g.false_positive - y * g.true_positive
             for g, (x, y) in zip(groups, prices, strict=True)
         ]
         bound = max(bound, sum(float(r.min()) for r in reduced) + least)
-        if value - bound <= OPTIMAL * SCALE:
-            mixtures = [
-                [(int(i), float(p)) for i, p in zip(at, share, strict=True) if p > 0]
-                for at, share in zip(columns, shares, strict=True)
-            ]
-            cost = sum(
-                float(g.costs[at] @ share) for g, at, share in zip(groups, columns, shares, strict=True)
-            )
-            return OddsRules(cost / scale, min(bound, cost) / scale, mixtures)
+        if value - bound <= OPTIMAL * SCALE / 2:
+            return [
+                g.steadiest(mixture, np.flatnonzero(r <= r.min() + EQUAL))
+                for g, mixture, r in zip(groups, shares, reduced, strict=True)
+            ], bound
         asked = [int(np.argmin(r)) for r in reduced]
         if all(one in at for one, at in zip(asked, columns, strict=True)):
             break
+        columns = [np.union1d(at, [one]) for at, one in zip(columns, asked, strict=True)]
     raise RuntimeError(f"the program's value {value} and bound {bound} still differ, relative to {SCALE:g}")
 
 
 def _solve(
     groups: Sequence[Thresholds], columns: list[np.ndarray], gamma: float
-) -> tuple[list[np.ndarray], float, list[tuple[float, float]], float]:
-    """Solve the program on some thresholds; return shares, value, each group's prices of its rates, and the rest.
+) -> tuple[list[Mixture], float, np.ndarray, float]:
+    """Solve the program on some thresholds; return mixtures, value, each group's prices of its rates, and the rest.
 
-    The variables are the shares of the thresholds and the lower ends u, v of the two bands. The prices of a group's two
-    rates are the multipliers of their upper limits minus those of their lower ones; multipliers are at most 0. The rest
-    of the Lagrangian is γ times the multipliers of the upper limits, and what u and v in [0, 1] make of their prices.
+    The variables are the shares of the thresholds and the lower ends u, v of the two bands: rate − end lies in [0, γ].
+    A price is positive where the lower limit binds, negative where the upper one does. The rest of the Lagrangian is γ
+    times the negative prices, and what u and v in [0, 1] make of the sum of theirs.
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
+    with extra("solver"):
+        import highspy
 
-    counts = [len(at) for at in columns]
+    k, counts = len(groups), [len(at) for at in columns]
     ends = np.cumsum([0, *counts])
-    size, k = int(ends[-1]), len(groups)
+    size = int(ends[-1])
     group = np.repeat(np.arange(k), counts)
-    at = np.arange(size)
-    rates = [
-        np.concatenate([getattr(g, name)[c] for g, c in zip(groups, columns, strict=True)])
-        for name in ("false_positive", "true_positive")
-    ]
-    rows, cols, values, limits = [], [], [], []
-    for i, rate in enumerate(rates):
-        for sign in (1, -1):  # rate − end ≤ γ, end − rate ≤ 0
-            offset = (2 * i + (sign < 0)) * k
-            rows += [group + offset, np.arange(k) + offset]
-            cols += [at, np.full(k, size + i)]
-            values += [sign * rate, np.full(k, -float(sign))]
-            limits.append(np.full(k, gamma if sign > 0 else 0.0))
-    upper = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=(4 * k, size + 2)
+    false_positive, true_positive, costs = (
+        np.concatenate([part[at] for part, at in zip(parts, columns, strict=True)])
+        for parts in zip(*((g.false_positive, g.true_positive, g.costs) for g in groups), strict=True)
     )
-    one = csr_array((np.ones(size), (group, at)), shape=(k, size + 2))
-    costs = np.concatenate([g.costs[c] for g, c in zip(groups, columns, strict=True)])
-    solved = linprog(
-        np.concatenate([costs, [0.0, 0.0]]), upper, np.concatenate(limits), one, np.ones(k),
-        bounds=[(0, None)] * size + [(0, 1)] * 2, method="highs-ds",
-        options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
-    )  # fmt: skip
-    if solved.status != 0:
-        raise RuntimeError(f"the linear program was not solved: {solved.message}")
-    marginal = np.minimum(solved.ineqlin.marginals, 0).reshape(2, 2, k)  # rate, limit, group: at most 0
-    price = marginal[:, 0] - marginal[:, 1]
-    # what u and v, in [0, 1], can make of the sum of their prices
-    least = gamma * float(marginal[:, 0].sum()) + sum(min(float(s), 0.0) for s in price.sum(axis=1))
-    shares = [np.clip(solved.x[a:b], 0, None) for a, b in itertools.pairwise(ends)]
-    shares = [share / share.sum() for share in shares]
-    return shares, float(solved.fun), [(float(x), float(y)) for x, y in price.T], least
+    # columns: the thresholds, then u and v; rows: the shares of a group add up to 1, then its two rates
+    rows = np.stack([group, group + k, group + 2 * k], axis=1)
+    values = np.stack([np.ones(size), false_positive, true_positive], axis=1)
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = size + 2, 3 * k
+    program.col_cost_ = np.append(costs, [0.0, 0.0])
+    program.col_lower_ = np.zeros(size + 2)
+    program.col_upper_ = np.append(np.full(size, highspy.kHighsInf), [1.0, 1.0])
+    program.row_lower_ = np.repeat([1.0, 0.0], [k, 2 * k])
+    program.row_upper_ = np.repeat([1.0, gamma], [k, 2 * k])
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = np.append(np.arange(0, 3 * size + 1, 3), 3 * size + k * np.arange(1, 3))
+    program.a_matrix_.index_ = np.append(rows, np.arange(k, 3 * k))
+    program.a_matrix_.value_ = np.append(values, np.full(2 * k, -1.0))
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    for option, value in OPTIONS.items():
+        highs.setOptionValue(option, value)
+    highs.passModel(program)
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise RuntimeError(
+            f"the linear program was not solved: {highs.modelStatusToString(highs.getModelStatus())}"
+        )
+    solution = highs.getSolution()
+    found = np.clip(np.array(solution.col_value)[:size], 0, None)
+    prices = np.array(solution.row_dual)[k:].reshape(2, k)
+    least = gamma * float(np.minimum(prices, 0).sum()) + float(np.minimum(prices.sum(axis=1), 0).sum())
+    mixtures = []
+    for at, share in zip(columns, (found[a:b] for a, b in itertools.pairwise(ends)), strict=True):
+        used = share > NEGLIGIBLE
+        mixtures.append(
+            [(int(i), float(p)) for i, p in zip(at[used], share[used] / share[used].sum(), strict=True)]
+        )
+    return mixtures, highs.getObjectiveValue(), prices.T, least

@@ -17,12 +17,13 @@ from numbers import Real
 from typing import Any, Protocol, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._arguments import number
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib.privacy import PrivacyStatement
+from dpfair_lib.privacy.noise_source import check_installed
 
 NARROWEST = 1e-300
 """The least range between two bounds."""
@@ -58,7 +59,7 @@ class Scaled:
         return [(np.clip(as_floats(values), self.low, self.high) - self.center) / self.width]
 
 
-class Preparation(TransformerMixin, BaseEstimator, ABC):
+class Preparation(TransformerMixin, UnseededIfSecure, ABC):
     """A transformer that maps the cells of declared columns, one by one, and leaves other columns as they are.
 
     Attributes
@@ -101,6 +102,7 @@ class Preparation(TransformerMixin, BaseEstimator, ABC):
             If a parameter is out of its range, if X is no table, or if it lacks a declared column. No cell's value
             causes an error.
         """
+        check_installed(self)
         found = columns_of(X)
         cells, self.privacy_statement_ = self._learn(found)
         self.cells_ = in_order(cells, found)

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib.privacy import PrivacyStatement, compose
+from dpfair_lib.privacy.noise_source import check_installed
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -193,6 +194,7 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
                     f"steps: found {name!r}, a {type(step).__name__}, before another step, expected a transformer with "
                     "row_wise = True: one that mixes rows would let one record change many rows of the next step"
                 )
+            check_installed(step)  # here, so that no step before it looks at a row
             if isinstance(step, PrivatePipeline):
                 step._check()
 

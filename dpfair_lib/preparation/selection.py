@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import positive
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._validation import as_count, as_vector, check_lengths
 from dpfair_lib.preparation.cells import columns_of
 from dpfair_lib.preparation.choices import choose_largest
@@ -33,7 +33,7 @@ def _best_has(method: str) -> Callable[[Method], Method]:
     return cast("Callable[[Method], Method]", available_if(has))
 
 
-class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
     """Fit several private classifiers, and choose one by its correct answers on held-out rows, privately.
 
     All fits are counted, also those whose model is not chosen. Every ``holdout_every``-th row is held out; the other

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive, positive_integer
+from dpfair_lib._extras import extra
 from dpfair_lib.privacy.calibration import calibrated
 from dpfair_lib.privacy.gaussian import gaussian_epsilon, gaussian_sigma
 from dpfair_lib.privacy.mechanisms import Mechanism
@@ -32,12 +33,18 @@ ACCOUNTANTS: dict[str, str] = {
 _LEAST_DELTA = 1e-10
 MOST_STEPS = 10**7
 SPARSE_STEPS = 10_000  # with more, one step's masses are made dense before they are composed
-
 GDP_NOTE = "the central limit approximation can report less privacy loss than there is"
 
 
 class EpsilonInterval(NamedTuple):
-    """An interval that contains the exact ε, with an estimate inside it."""
+    """An interval that contains the exact ε, with an estimate inside it.
+
+    Examples
+    --------
+    >>> from dpfair_lib.privacy import pld_interval
+    >>> round(pld_interval(1.0, 0.01, 100, 1e-5).upper, 2)
+    0.72
+    """
 
     lower: float
     estimate: float
@@ -143,22 +150,12 @@ def _check_steps(steps: int, accountant: str) -> None:
 
 
 def _epsilon(
-    sigma: float,
-    rate: float,
-    steps: int,
-    delta: float,
-    accountant: str,
-    relation: str,
-    coarseness: float = 1.0,
-) -> float:
+    sigma: float, rate: float, steps: int, delta: float, accountant: str, relation: str, coarseness: float = 1.0
+) -> float:  # fmt: skip
     if accountant == "pld":
         try:
             return _pld(sigma, rate, steps, delta, relation, coarseness)
-        except (
-            ArithmeticError,
-            ValueError,
-            MemoryError,
-        ) as problem:  # what the package raises at such numbers
+        except (ArithmeticError, ValueError, MemoryError) as problem:  # raised at such numbers
             raise ValueError(
                 f"accountant: found that 'pld' fails at noise multiplier {sigma}, sample rate {rate}, {steps} steps "
                 f"and delta {delta} ({problem}); expected other numbers, or accountant='rdp'"
@@ -170,8 +167,9 @@ def _epsilon(
 
 @functools.lru_cache(maxsize=4096)  # trials of one experiment ask for the same numbers again and again
 def _pld(sigma: float, rate: float, steps: int, delta: float, relation: str, coarseness: float) -> float:
-    from dp_accounting.pld import privacy_loss_distribution
-    from dp_accounting.privacy_accountant import NeighboringRelation
+    with extra("accounting"):
+        from dp_accounting.pld import privacy_loss_distribution
+        from dp_accounting.privacy_accountant import NeighboringRelation
 
     neighbours = {
         "add-remove": NeighboringRelation.ADD_OR_REMOVE_ONE, "replace-one": NeighboringRelation.REPLACE_ONE
@@ -198,7 +196,8 @@ def _dense(distribution: Any) -> Any:
     The package decides whether to compose sparse masses as such by size**steps: with millions of steps that number
     takes longer than everything else. What it then does is the same.
     """
-    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+    with extra("accounting"):
+        from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     up, down = distribution._pmf_remove, distribution._pmf_add
     return PrivacyLossDistribution(up.to_dense_pmf(), None if down is up else down.to_dense_pmf())
@@ -218,8 +217,9 @@ def grid_width(sigma: float, rate: float, steps: int, delta: float) -> float:
 
 
 def _rdp(sigma: float, rate: float, steps: int, delta: float) -> float:
-    from dp_accounting import dp_event
-    from dp_accounting.rdp import RdpAccountant
+    with extra("accounting"):
+        from dp_accounting import dp_event
+        from dp_accounting.rdp import RdpAccountant
 
     accountant, log = RdpAccountant(), logging.getLogger("absl")
     log.addFilter(_not_about_left_out_orders)
@@ -257,7 +257,6 @@ def prv_interval(
     Returns
     -------
     EpsilonInterval
-        (lower, estimate, upper).
 
     Raises
     ------
@@ -267,6 +266,12 @@ def prv_interval(
     References
     ----------
     Gopi, Lee and Wutschitz (2021), Theorem 5.5.
+
+    Examples
+    --------
+    >>> from dpfair_lib.privacy import prv_interval
+    >>> round(prv_interval(1.0, 0.01, 100, 1e-5).upper, 2)
+    0.73
     """
     sigma, rate, count, delta = checked_training(noise_multiplier, sample_rate, steps, delta)
     error = positive(epsilon_error, "epsilon_error")
@@ -282,7 +287,8 @@ def prv_interval(
 
 
 def _certified(sigma: float, rate: float, steps: int, delta: float, error: float) -> EpsilonInterval:
-    from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+    with extra("accounting"):
+        from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
 
     one_step = PoissonSubsampledGaussianMechanism(noise_multiplier=sigma, sampling_probability=rate)
     accountant = PRVAccountant(
@@ -353,8 +359,7 @@ def dp_sgd_statement(
     noise_multiplier, sample_rate, steps, delta, accountant, relation
         As in `dp_sgd_epsilon`.
     sampling : str
-        How the batches were really drawn; "poisson" is what the accountants account for, and all else is
-        refused.
+        How the batches were really drawn; "poisson" is what the accountants account for, and all else is refused.
     public : tuple of str
         What is assumed to be known, such as the number of records.
 
@@ -367,6 +372,12 @@ def dp_sgd_statement(
     ------
     ValueError
         As `dp_sgd_epsilon`; if the sampling is not Poisson.
+
+    Examples
+    --------
+    >>> from dpfair_lib.privacy import dp_sgd_statement
+    >>> round(dp_sgd_statement(1.0, 0.01, 100, 1e-5, "pld").epsilon, 2)
+    0.72
     """
     if sampling != "poisson":
         raise ValueError(

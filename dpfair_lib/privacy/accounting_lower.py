@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from dpfair_lib._arguments import one_of, positive
+from dpfair_lib._extras import extra
 from dpfair_lib.privacy.accounting import (
     DpSgdRelation,
     EpsilonInterval,
@@ -51,6 +52,13 @@ def pld_interval(
     References
     ----------
     Koskela, Jälkö and Honkela (2020) for losses on a grid; Doroshenko et al. (2022) for the interpolation.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> found = privacy.pld_interval(1.0, 0.01, 100, 1e-5)
+    >>> round(found.lower, 2), round(found.upper, 2)
+    (0.72, 0.72)
     """
     sigma, rate, count, delta = checked_training(noise_multiplier, sample_rate, steps, delta)
     check_accountant("pld", relation, delta)
@@ -95,6 +103,12 @@ def dp_sgd_epsilon_lower_bound(
     References
     ----------
     Doroshenko et al. (2022) for the grid, there with upper bounds; Zhu, Dong and Wang (2022) for the mixtures.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(privacy.dp_sgd_epsilon_lower_bound(1.0, 0.01, 100, 1e-5), 2)
+    0.72
     """
     sigma, rate, count, delta = checked_training(noise_multiplier, sample_rate, steps, delta)
     one_of(relation, "relation", ("add-remove", "replace-one"))
@@ -151,7 +165,8 @@ def _log_between(edges: np.ndarray) -> np.ndarray:
 def _composed(
     chances: np.ndarray, cells: np.ndarray, width: float, offset: float, steps: int, delta: float
 ) -> float:
-    from dp_accounting.pld import pld_pmf
+    with extra("accounting"):
+        from dp_accounting.pld import pld_pmf
 
     loss_of_cell: dict[int, float] = {}
     for cell, chance in zip(cells.tolist(), chances.tolist(), strict=True):

@@ -40,6 +40,16 @@ def averaging_attack(answers: Any) -> np.ndarray:
     ------
     ValueError
         If the answers are not a table of finite numbers.
+
+    Examples
+    --------
+    One count, answered 10,000 times with fresh noise:
+
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import averaging_attack
+    >>> answers = 37 + np.random.default_rng(0).laplace(0, 10, size=(10_000, 1))
+    >>> averaging_attack(answers)
+    array([37])
     """
     table = np.asarray(answers)
     if table.ndim != 2 or table.size == 0:
@@ -77,6 +87,15 @@ def last_bits_attack(outputs: Any, candidates: Any) -> np.ndarray:
     References
     ----------
     Mironov (2012), for the Laplace distribution; that the lattices alone suffice is folklore.
+
+    Examples
+    --------
+    Noise that was added to 0 has more bits than noise that was added to a large number.
+
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import last_bits_attack
+    >>> last_bits_attack(0 + np.random.default_rng(0).laplace(0, 1.0, 4), [0, 2**20])
+    array([0, 0, 0, 0])
     """
     noisy = as_numbers(outputs, "outputs").astype(float)
     steps = np.array([_lattice_step(noisy, value) for value in _different(candidates)])
@@ -115,6 +134,16 @@ def laplace_bits_attack(outputs: Any, candidates: Any, scale: float) -> np.ndarr
     References
     ----------
     Mironov (2012).
+
+    Examples
+    --------
+    Noise of the usual floating-point sampler tells which of two counts it hides. −1 stands for undecided.
+
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import laplace_bits_attack
+    >>> rng = np.random.default_rng(0)
+    >>> laplace_bits_attack(7 + rng.laplace(0, 1.0, 6), [7, 8], scale=1.0)
+    array([-1,  0,  0,  0, -1, -1])
     """
     noisy, b = as_numbers(outputs, "outputs").astype(float), positive(scale, "scale")
     values = _different(candidates)

@@ -18,7 +18,15 @@ MOST_RUNS = 1 << 27  # whose outputs are stored, gigabytes of them
 
 @dataclass(frozen=True)
 class Event:
-    """A set of outputs: those at most a threshold, those at least a threshold, or a list of values."""
+    """A set of outputs: those at most a threshold, those at least a threshold, or a list of values.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> event = privacy.Event("at least", (2,))
+    >>> str(event), event.contains([1, 2, 3])
+    ('output at least 2', array([False,  True,  True]))
+    """
 
     kind: Literal["at most", "at least", "one of"]
     values: tuple[Any, ...]
@@ -150,6 +158,21 @@ def audit_approximate(
     ------
     ValueError
         As `audit`; if δ is out of its range.
+
+    Examples
+    --------
+    A mechanism that publishes the data with probability 0.3, and else nothing, is (0, 0.3)-private:
+
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import audit_approximate
+    >>> def rarely(data, size, rng):
+    ...     return np.where(rng.random(size) < 0.3, data, -1)
+    >>> found = [
+    ...     audit_approximate(rarely, [(0, 1)], 10_000, 0.05, np.random.default_rng(0), delta).epsilon_lower
+    ...     for delta in (0.0, 0.3)
+    ... ]
+    >>> [round(epsilon, 1) for epsilon in found]
+    [5.8, 0.0]
     """
     return _audit(mechanism, pairs, n, alpha, rng, below_one(delta, "delta"))
 

@@ -45,6 +45,12 @@ def basic_composition(epsilon: float, delta: float, releases: int) -> tuple[floa
     References
     ----------
     Dwork and Roth (2014), Corollary 3.15 and Theorem 3.16.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> privacy.basic_composition(0.5, 0.0, releases=4)
+    (2.0, 0.0)
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
     return product_above(k, epsilon), product_above(k, delta)
@@ -73,6 +79,14 @@ def advanced_composition(epsilon: float, delta: float, releases: int, slack: flo
     References
     ----------
     Dwork, Rothblum and Vadhan (2010); Dwork and Roth (2014), Theorem 3.20.
+
+    Examples
+    --------
+    For few releases the sum is smaller; for many this bound is.
+
+    >>> from dpfair_lib import privacy
+    >>> [tuple(round(x, 6) for x in privacy.advanced_composition(0.1, 0.0, k, slack=1e-6)) for k in (4, 400)]
+    [(1.093373, 1e-06), (14.71988, 1e-06)]
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
     slack = inside_unit(slack, "slack")
@@ -116,6 +130,12 @@ def divided_epsilon(
     ----------
     CGKM, Theorem 6 ("in particular"), after Dwork and Roth (2014), Corollary 3.21; Bun and Steinke (2016),
     Propositions 1.3 and 1.4 and Lemma 1.7, solved for ε₀.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> [round(privacy.divided_epsilon(1.0, 1e-6, 100, kind), 4) for kind in ("printed", "concentrated")]
+    [0.0095, 0.0187]
     """
     epsilon, k = positive(epsilon, "epsilon"), positive_integer(releases, "releases")
     log_delta = -math.log(inside_unit(delta, "delta"))
@@ -157,6 +177,12 @@ def optimal_composition_delta(epsilon: float, delta: float, releases: int, at: f
     References
     ----------
     Kairouz, Oh and Viswanath (2015), Theorem 3.3, at every ε instead of a lattice of them.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(privacy.optimal_composition_delta(0.5, 0.0, releases=4, at=1.0), 4)
+    0.0949
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
     at = nonnegative(at, "at")
@@ -227,6 +253,15 @@ def optimal_composition_delta_from_odds(
     References
     ----------
     As `optimal_composition_delta`.
+
+    Examples
+    --------
+    Two releases with e^ε = 2, judged at e^at = 2:
+
+    >>> from fractions import Fraction
+    >>> from dpfair_lib.privacy import optimal_composition_delta_from_odds
+    >>> optimal_composition_delta_from_odds(Fraction(2), Fraction(0), 2, Fraction(2))
+    Fraction(2, 9)
     """
     for name, value, inside in (("odds", odds, odds > 1), ("at_odds", at_odds, at_odds >= 1)):
         if not inside or value == math.inf:
@@ -263,6 +298,12 @@ def optimal_composition_epsilon(epsilon: float, delta: float, releases: int, tot
     References
     ----------
     The inverse of Kairouz, Oh and Viswanath (2015), Theorem 3.3.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(privacy.optimal_composition_epsilon(0.1, 0.0, releases=400, total_delta=1e-6), 3)
+    10.919
     """
     epsilon, delta, k = _homogeneous(epsilon, delta, releases)
     target = inside_unit(total_delta, "total_delta")

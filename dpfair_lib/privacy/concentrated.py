@@ -32,6 +32,12 @@ def zcdp_from_pure(epsilon: float) -> float:
     References
     ----------
     Bun and Steinke (2016), Proposition 1.4.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> privacy.zcdp_from_pure(0.5)
+    0.125
     """
     return above(Fraction(positive(epsilon, "epsilon")) ** 2 / 2)
 
@@ -61,6 +67,12 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     References
     ----------
     Canonne, Kamath and Steinke (2020), Proposition 12 and Corollary 13.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> f"{privacy.zcdp_delta(0.1, 2.5):.1e}"
+    '1.6e-08'
     """
     rho, epsilon = positive(rho, "rho"), nonnegative(epsilon, "epsilon")
     return min(1.0, exp_above(_zcdp_log_delta(rho, epsilon)))
@@ -116,6 +128,12 @@ def zcdp_epsilon(rho: float, delta: float, kind: Literal["printed", "tight"]) ->
     References
     ----------
     Bun and Steinke (2016), Proposition 1.3; Canonne, Kamath and Steinke (2020), Proposition 12.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> [round(privacy.zcdp_epsilon(0.1, 1e-6, kind), 3) for kind in ("printed", "tight")]
+    [2.451, 2.142]
     """
     rho, target = positive(rho, "rho"), log_below(inside_unit(delta, "delta"))
     printed = raised(rho + 2 * math.sqrt(rho) * math.sqrt(-target))  # one root of the product could underflow
@@ -152,6 +170,12 @@ def composed_zcdp(*rhos: Any) -> float:
     References
     ----------
     Bun and Steinke (2016), Lemma 1.7.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> privacy.composed_zcdp(0.125, 0.125, 0.25)
+    0.5
     """
     if not rhos:
         raise ValueError("rhos: found none, expected at least one")

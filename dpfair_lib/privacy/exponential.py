@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import elementwise, inside_unit, nonnegative, positive, positive_integer
+from dpfair_lib._extras import extra
 from dpfair_lib._validation import as_numbers, check_lengths
-from dpfair_lib.privacy.sampling import Noise, checked_generator
+from dpfair_lib.privacy.sampling import Noise, checked_sampler
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,15 @@ class ExponentialMechanism:
     References
     ----------
     McSherry and Talwar (2007); Dwork and Roth (2014), Theorem 3.10.
+
+    Examples
+    --------
+    Three candidates, the last of which has the most votes.
+
+    >>> from dpfair_lib import privacy
+    >>> mechanism = privacy.ExponentialMechanism(epsilon=1.0, sensitivity=1.0)
+    >>> mechanism.probabilities([2, 3, 8]).round(3)
+    array([0.044, 0.073, 0.883])
     """
 
     epsilon: float
@@ -257,7 +267,8 @@ def exponential_choice(
     ----------
     McSherry and Talwar (2007).
     """
-    values, generator = as_numbers(scores, "scores").astype(float), checked_generator(noise, rng)
+    generator = checked_sampler(noise, rng)
+    values = as_numbers(scores, "scores").astype(float)
     if generator is not None:
         return int(np.argmax(values + generator.gumbel(size=len(values))))
     return int(_secure_choice()(values.tolist()))
@@ -265,7 +276,8 @@ def exponential_choice(
 
 @functools.lru_cache(maxsize=1)
 def _secure_choice() -> Any:
-    import opendp.prelude as dp
+    with extra("secure"):
+        import opendp.prelude as dp
 
     dp.enable_features("contrib")
     scores = dp.vector_domain(dp.atom_domain(T="f64", nan=False))

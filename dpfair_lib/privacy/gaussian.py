@@ -72,6 +72,12 @@ def gaussian_log_delta(epsilon: Any, sigma: float, sensitivity: float) -> Any:
     ------
     ValueError
         As `gaussian_delta`.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(float(privacy.gaussian_log_delta(60.0, sigma=1.0, sensitivity=1.0)), 1)
+    -1779.2
     """
     sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
     return elementwise(lambda e: _log_delta(e, sigma, sensitivity), epsilon, "epsilon")
@@ -207,6 +213,14 @@ def classical_sigma_formula(epsilon: float, delta: float, sensitivity: float) ->
     References
     ----------
     Dwork and Roth (2014), Theorem A.1, which states it for ε in (0, 1).
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.privacy import classical_sigma_formula
+    >>> printed = classical_sigma_formula(0.5, 1e-6, 1.0)
+    >>> round(printed, 2), round(dpf.gaussian_sigma(0.5, 1e-6, 1.0, "analytic"), 2)
+    (10.6, 8.06)
     """
     epsilon, delta = positive(epsilon, "epsilon"), inside_unit(delta, "delta")
     return positive(sensitivity, "sensitivity") * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
@@ -235,6 +249,12 @@ def gaussian_epsilon(delta: float, sigma: float, sensitivity: float) -> float:
     References
     ----------
     The inverse of Balle and Wang (2018), Theorem 8.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(privacy.gaussian_epsilon(1e-6, sigma=5.0, sensitivity=1.0), 3)
+    0.834
     """
     delta, sigma = inside_unit(delta, "delta"), positive(sigma, "sigma")
     sensitivity = positive(sensitivity, "sensitivity")
@@ -281,6 +301,13 @@ class GaussianMechanism:
     References
     ----------
     Balle and Wang (2018).
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> mechanism = privacy.GaussianMechanism(sigma=4.0, sensitivity=1.0)
+    >>> round(mechanism.epsilon(1e-6), 3), mechanism.rho
+    (1.061, 0.03125)
     """
 
     sigma: float

@@ -42,6 +42,12 @@ def laplace_composition_delta(
     References
     ----------
     Koskela, Jälkö and Honkela (2020) for privacy losses on a lattice; the law of the loss is ours.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> [round(bound, 4) for bound in privacy.laplace_composition_delta(0.5, 4, at=1.0)]
+    [0.0886, 0.0887]
     """
     step, total = positive(epsilon, "epsilon"), nonnegative(at, "at")
     n, cells = positive_integer(releases, "releases"), positive_integer(cells, "cells")

@@ -35,6 +35,12 @@ def laplace_vector_loss(output: Any, first: Any, second: Any, scale: Any) -> Any
     References
     ----------
     Dwork, McSherry, Nissim and Smith (2006), Proposition 1; CGKM, Theorem 4.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> float(privacy.laplace_vector_loss([0, 0], first=[0, 0], second=[1, 0], scale=2.0))
+    0.5
     """
     if not scale > 0:
         raise ValueError(f"scale: found {scale}, expected a positive number")
@@ -67,6 +73,12 @@ def largest_error_tail(t: float, scale: float, coordinates: int) -> float:
     References
     ----------
     CGKM, Theorem 5, where a union bound stands for it.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(privacy.largest_error_tail(5.0, scale=1.0, coordinates=10), 4)
+    0.0654
     """
     t, b, k = nonnegative(t, "t"), positive(scale, "scale"), positive_integer(coordinates, "coordinates")
     inside = -math.expm1(-t / b)
@@ -100,6 +112,12 @@ def largest_error_bound(
     References
     ----------
     CGKM, Theorem 5.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> [round(privacy.largest_error_bound(0.05, 1.0, 10, kind), 4) for kind in ("printed", "exact")]
+    [5.2983, 5.2753]
     """
     beta, b = inside_unit(failure, "failure"), positive(scale, "scale")
     k = positive_integer(coordinates, "coordinates")

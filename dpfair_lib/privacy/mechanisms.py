@@ -28,6 +28,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dpfair_lib._arguments import below_one, inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib._extras import extra
 from dpfair_lib.privacy.gaussian import gaussian_epsilon
 from dpfair_lib.privacy.rounding import above, convolution_error, exp_above, raised, sum_above
 
@@ -60,6 +61,15 @@ class Mechanism:
     ------
     ValueError
         If an argument is out of its range.
+
+    Examples
+    --------
+    Twenty Gaussian releases of σ = 10 for a sensitivity of 1:
+
+    >>> from dpfair_lib import privacy
+    >>> release = privacy.Mechanism("gaussian", ratio=1 / 10, steps=20)
+    >>> round(privacy.total_epsilon([release], delta=1e-6), 2)
+    1.99
     """
 
     kind: Literal["gaussian", "laplace", "poisson-gaussian", "stated"]
@@ -107,6 +117,15 @@ def total_epsilon(mechanisms: Iterable[Mechanism], delta: float) -> float:
     ----------
     Sommer, Meiser and Mohammadi (2019); Zhu, Dong and Wang (2022), Theorem 10, for products of dominating pairs;
     Doroshenko et al. (2022) for the grid.
+
+    Examples
+    --------
+    Two Gaussian releases and one Laplace release:
+
+    >>> from dpfair_lib.privacy import Mechanism, total_epsilon
+    >>> releases = [Mechanism("gaussian", 0.1, steps=2), Mechanism("laplace", 0.5)]
+    >>> round(total_epsilon(releases, delta=1e-6), 2)
+    1.05
     """
     delta, releases = inside_unit(delta, "delta"), tuple(mechanisms)
     if not releases:
@@ -163,8 +182,9 @@ def _widest(mechanism: Mechanism) -> float:
 
 
 def _distribution(mechanism: Mechanism, interval: float) -> Any:
-    from dp_accounting.pld import common, privacy_loss_distribution
-    from dp_accounting.privacy_accountant import NeighboringRelation
+    with extra("accounting"):
+        from dp_accounting.pld import common, privacy_loss_distribution
+        from dp_accounting.privacy_accountant import NeighboringRelation
 
     if mechanism.kind == "stated":
         return privacy_loss_distribution.from_privacy_parameters(

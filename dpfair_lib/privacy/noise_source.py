@@ -21,6 +21,7 @@ from dpfair_lib.privacy.sampling import (
     add_gaussian_noise,
     add_laplace_noise,
     checked_generator,
+    checked_sampler,
 )
 from dpfair_lib.privacy.statements import PrivacyStatement, without_guarantee
 
@@ -39,22 +40,29 @@ class NoiseSource:
         Needed for study noise; refused for secure noise.
     seed : numpy.random.SeedSequence, optional
         What a replicate's generator was made of.
+    sampled : bool
+        Whether secure noise comes from OpenDP. Reports are drawn from the operating system's words, and a fit without
+        noise draws nothing: both do without OpenDP.
 
     Raises
     ------
     ValueError
         If the kind of noise is unknown, or the generator does not go with it.
+    ImportError
+        If OpenDP is needed and missing. There is no other secure sampler to fall back to.
     """
 
     noise: Noise
     generator: np.random.Generator | None = None
     seed: np.random.SeedSequence | None = None
+    sampled: bool = True
 
     def __post_init__(self) -> None:
-        checked_generator(self.noise, self.generator)
+        checked = checked_sampler if self.sampled else checked_generator
+        checked(self.noise, self.generator)
 
     @classmethod
-    def of(cls, noise: Noise, random_state: Any, *, no_secure: str = "") -> Self:
+    def of(cls, noise: Noise, random_state: Any, *, no_secure: str = "", sampled: bool = True) -> Self:
         """Return the source of an estimator.
 
         Parameters
@@ -65,14 +73,18 @@ class NoiseSource:
             The estimator's parameter; a Generator is used as it is.
         no_secure : str
             Why secure noise is not to be had, if it is not; goes on after "found 'secure'".
+        sampled : bool
+            Whether noise is drawn at all; otherwise nothing has to be installed for it.
 
         Raises
         ------
         ValueError
             If the kind of noise is unknown or not to be had, a seed comes with secure noise, or there is no such seed.
+        ImportError
+            If OpenDP is needed and missing.
         """
         if _checked(noise, random_state, no_secure) == "secure":
-            return cls(noise)
+            return cls(noise, sampled=sampled)
         return cls(noise, _study_generator(random_state))
 
     @classmethod
@@ -116,8 +128,8 @@ class NoiseSource:
 
     @classmethod
     def given(cls, rng: np.random.Generator | None) -> Self:
-        """Return the source of study noise if a generator is given, and of secure noise if None is."""
-        return cls("secure") if rng is None else cls("study", rng)
+        """Return the source of reports: study noise if a generator is given, and the system's words if None is."""
+        return cls("secure", sampled=False) if rng is None else cls("study", rng)
 
     def add_laplace(self, values: Any, scale: float) -> np.ndarray:
         """Add Laplace noise, see `add_laplace_noise`."""
@@ -147,6 +159,12 @@ def is_secure(noise: Noise) -> bool:
     return one_of(noise, "noise", KINDS) == "secure"
 
 
+def check_installed(estimator: Any) -> None:
+    """Raise ImportError if an estimator's noise is secure and OpenDP is missing; one without noise needs nothing."""
+    if getattr(estimator, "noise", None) == "secure":
+        checked_sampler("secure", None)
+
+
 def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
     """Return the statement of a release as it stands for secure noise, and without guarantee for study noise.
 
@@ -166,6 +184,14 @@ def mark_noise(statement: PrivacyStatement, noise: Noise) -> PrivacyStatement:
     ------
     ValueError
         If the kind of noise is unknown.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.privacy import mark_noise
+    >>> statement = dpf.PrivacyStatement(1.0, 0.0, "add-remove")
+    >>> mark_noise(statement, "secure").guarantee, mark_noise(statement, "study").guarantee
+    (True, False)
     """
     return (
         statement if one_of(noise, "noise", KINDS) == "secure" else without_guarantee(statement, STUDY_NOTE)

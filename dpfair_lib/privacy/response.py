@@ -35,6 +35,12 @@ def pure_profile(epsilon: float, at: Any) -> Any:
     References
     ----------
     Kairouz, Oh and Viswanath (2015), Theorem 3.3 with one release.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> round(float(privacy.pure_profile(1.0, 0.0)), 4), float(privacy.pure_profile(1.0, 1.0))
+    (0.4621, 0.0)
     """
     return RandomizedResponse(epsilon, 2).delta(at)
 
@@ -58,6 +64,18 @@ class RandomizedResponse:
     References
     ----------
     Warner (1965) for k = 2; Kairouz, Oh and Viswanath (2014) for all k. The profile is ours, in `delta`.
+
+    Examples
+    --------
+    >>> from dpfair_lib import privacy
+    >>> import math
+    >>> response = privacy.RandomizedResponse(epsilon=math.log(3), k=3)
+    >>> round(response.truth_probability, 3)
+    0.6
+    >>> response.matrix().round(3)
+    array([[0.6, 0.2, 0.2],
+           [0.2, 0.6, 0.2],
+           [0.2, 0.2, 0.6]])
     """
 
     epsilon: float

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
+from dpfair_lib._extras import extra
 from dpfair_lib._validation import as_numbers
 
 Noise = Literal["secure", "study"]
@@ -49,9 +50,18 @@ def add_laplace_noise(
     ----------
     Canonne, Kamath and Steinke (2020) for the secure sampler; its noise lives on the lattice of the smallest
     floats, and its ε = Δ/b is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import add_laplace_noise
+    >>> add_laplace_noise([10.0, 20.0], scale=2.0).shape
+    (2,)
+    >>> add_laplace_noise([10.0, 20.0], scale=2.0, noise="study", rng=np.random.default_rng(0)).round(2)
+    array([10.64, 18.77])
     """
+    generator = checked_sampler(noise, rng)
     array, scale = as_numbers(values, "values").astype(float), positive(scale, "scale")
-    generator = checked_generator(noise, rng)
     if generator is not None:
         return array + generator.laplace(scale=scale, size=len(array))
     return np.array(_secure("laplace", "f64", scale)(array.tolist()))
@@ -85,9 +95,18 @@ def add_gaussian_noise(
     References
     ----------
     Canonne, Kamath and Steinke (2020), Theorem 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import add_gaussian_noise
+    >>> add_gaussian_noise([10.0, 20.0], sigma=2.0).shape
+    (2,)
+    >>> add_gaussian_noise([10.0, 20.0], sigma=2.0, noise="study", rng=np.random.default_rng(0)).round(2)
+    array([10.25, 19.74])
     """
+    generator = checked_sampler(noise, rng)
     array, sigma = as_numbers(values, "values").astype(float), positive(sigma, "sigma")
-    generator = checked_generator(noise, rng)
     if generator is not None:
         return array + generator.normal(scale=sigma, size=len(array))
     return np.array(_secure("gaussian", "f64", sigma)(array.tolist()))
@@ -125,14 +144,23 @@ def add_discrete_laplace_noise(
     References
     ----------
     Ghosh, Roughgarden and Sundararajan (2012); Canonne, Kamath and Steinke (2020) for the secure sampler.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfair_lib.privacy import add_discrete_laplace_noise
+    >>> add_discrete_laplace_noise([10, 20], scale=2.0).shape
+    (2,)
+    >>> add_discrete_laplace_noise([10, 20], scale=2.0, noise="study", rng=np.random.default_rng(0))
+    array([12, 20])
     """
+    generator = checked_sampler(noise, rng)
     array, scale = as_numbers(counts, "counts"), positive(scale, "scale")
     wrong = (abs(array) >= 2**53) | (array % 1 != 0)
     if wrong.any():
         at = int(np.argmax(wrong))
         raise ValueError(f"counts: found {array[at]} at position {at}, expected integers below 2**53")
     whole = array.astype(np.int64)
-    generator = checked_generator(noise, rng)
     if generator is None:
         return np.array(_secure("laplace", "i64", scale)(whole.tolist()), dtype=np.int64)
     if scale > 1e12:
@@ -172,6 +200,7 @@ def add_discrete_gaussian_noise(counts: np.ndarray, scale: float) -> np.ndarray:
     ----------
     Canonne, Kamath and Steinke (2020), Algorithm 3.
     """
+    checked_sampler("secure", None)
     scale = positive(scale, "scale")
     if counts.dtype != np.int64:
         raise ValueError(f"counts: found numbers of type {counts.dtype}, expected int64")
@@ -192,9 +221,19 @@ def checked_generator(noise: Noise, rng: Any) -> np.random.Generator | None:
     return rng
 
 
+def checked_sampler(noise: Noise, rng: Any) -> np.random.Generator | None:
+    """Return what `checked_generator` does; raise ImportError, before any data are looked at, if OpenDP is missing."""
+    generator = checked_generator(noise, rng)
+    if generator is None:
+        with extra("secure"):
+            import opendp.prelude  # noqa: F401 - so that nothing is computed that could not be released
+    return generator
+
+
 @functools.lru_cache(maxsize=64)
 def _secure(kind: Literal["laplace", "gaussian"], number: Literal["f64", "i64"], scale: float) -> Any:
-    import opendp.prelude as dp
+    with extra("secure"):
+        import opendp.prelude as dp
 
     dp.enable_features("contrib")
     atom = dp.atom_domain(T=number, nan=False) if number == "f64" else dp.atom_domain(T=number)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import decimal
+import json
 import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -131,6 +132,50 @@ class PrivacyStatement:
         """Whether ε = δ = 0: nothing here depends on a record, whatever the relation."""
         return self.epsilon == self.delta == 0
 
+    def to_json(self) -> str:
+        """Return the statement as JSON text, for a file beside what was released; `from_json` reads it.
+
+        Returns
+        -------
+        str
+            An object with a key for each parameter, always all of them and in their order, and ``text``, the printed
+            line. An infinite ε is the text "inf", since JSON has no such number. It holds nothing but the statement.
+
+        Examples
+        --------
+        >>> import dpfair_lib as dpf
+        >>> statement = dpf.PrivacyStatement(0.5, 1e-6, "replace-one")
+        >>> statement.to_json()[:47]
+        '{"epsilon": 0.5, "delta": 1e-06, "relation": "r'
+        >>> dpf.PrivacyStatement.from_json(statement.to_json()) == statement
+        True
+        """
+        return json.dumps(_plain(self), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> PrivacyStatement:
+        """Return the statement that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON text. Keys that are missing have their defaults.
+
+        Returns
+        -------
+        PrivacyStatement
+            An equal statement.
+
+        Raises
+        ------
+        ValueError
+            If the text is not JSON, has other keys, or holds numbers that no statement has.
+        """
+        try:
+            return _from_plain(json.loads(text))
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"text: found no statement ({error}), expected what to_json wrote") from None
+
     def __str__(self) -> str:
         numbers = f"ε = {_rounded_up(self.epsilon)}"
         numbers += f", δ = {_rounded_up(self.delta)}" if self.delta else " (pure)"
@@ -140,6 +185,31 @@ class PrivacyStatement:
         terms += [f"public: {', '.join(self.public)}"] if self.public else []
         terms += [self.note] if self.note else []
         return ("" if self.guarantee else "NO GUARANTEE: ") + "; ".join(terms)
+
+
+def _plain(statement: PrivacyStatement) -> dict[str, Any]:
+    """Return the fields as JSON holds them."""
+    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
+    return {
+        **values,
+        "epsilon": "inf" if statement.epsilon == math.inf else statement.epsilon,
+        "parts": [_plain(part) for part in statement.parts],
+        "mechanism": [asdict(one) for one in statement.mechanism],
+        "text": str(statement),
+    }
+
+
+def _from_plain(values: dict[str, Any]) -> PrivacyStatement:
+    given = {name: value for name, value in values.items() if name != "text"}
+    unknown = given.keys() - {field.name for field in fields(PrivacyStatement)}
+    if unknown:
+        raise ValueError(f"text: found the keys {sorted(unknown)}, expected those that to_json writes")
+    given["parts"] = tuple(_from_plain(part) for part in given.get("parts", ()))
+    given["mechanism"] = tuple(Mechanism(**one) for one in given.get("mechanism", ()))
+    for name in ("epsilon", "delta"):
+        if given.get(name) == "inf":
+            given[name] = math.inf
+    return PrivacyStatement(**given)
 
 
 def _float_above(given: Any, near: float) -> float:
@@ -241,6 +311,16 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
     References
     ----------
     Dwork and Roth (2014), Theorem 2.2 for groups; here with both sides of the exchange written out.
+
+    Examples
+    --------
+    Whoever replaces a record removes one and adds another.
+
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.privacy import convert
+    >>> statement = convert(dpf.PrivacyStatement(0.5, 0.0, "add-remove"), "replace-one")
+    >>> statement.epsilon, statement.relation
+    (1.0, 'replace-one')
     """
     one_of(to, "to", RELATIONS)
     if statement.relation == to:
@@ -293,6 +373,13 @@ def without_guarantee(statement: PrivacyStatement, reason: str) -> PrivacyStatem
     ------
     ValueError
         If the reason is empty.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.privacy import without_guarantee
+    >>> print(without_guarantee(dpf.PrivacyStatement(1.0, 0.0, "add-remove"), "the seed was published"))
+    NO GUARANTEE: ε = 1 (pure), add-remove, per record; the seed was published
     """
     if not reason:
         raise ValueError("reason: found none, expected why there is no guarantee")

@@ -1,12 +1,5 @@
 """Fair support vector machines: perturbed support vectors, and private post-processing for equalized odds."""
 
-from dpfair_lib.svm.equalized_odds import EqualizedOddsPostprocessor
-from dpfair_lib.svm.linf_bounds import generic_linf_bound, svm_linf_bound
-from dpfair_lib.svm.perturbation import SupportVectorPerturbation
+import lazy_loader
 
-__all__ = [
-    "EqualizedOddsPostprocessor",
-    "SupportVectorPerturbation",
-    "generic_linf_bound",
-    "svm_linf_bound",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

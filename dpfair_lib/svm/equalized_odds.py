@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import inside_unit, one_of, positive
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, mechanisms
@@ -39,7 +39,7 @@ _PUBLIC = {
 """Relation → what is known to everyone."""
 
 
-class EqualizedOddsPostprocessor(BaseEstimator):
+class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
     """Give groups similar true and false positive rates, by random changes that cause as few errors as possible.
 
     The rows are counted by predicted label, group and true label. With ε, noise is added to the counts. A linear
@@ -142,7 +142,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         Parameters
         ----------
         y_pred : array of shape (n,) or (n, 1)
-            Predicted labels 0 and 1. Arguments are paired by position; a pandas index is ignored.
+            Predicted labels 0 and 1. Arguments with a pandas index have to have the same one.
         y : array of shape (n,), optional
             The same as ``y_true``. A scikit-learn pipeline passes the labels under this name.
         sensitive_features : array of shape (n,)
@@ -165,7 +165,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         """
         gamma, source = (
             float(as_single_rate(self.gamma, "gamma")),
-            NoiseSource.of(self.noise, self.random_state),
+            NoiseSource.of(self.noise, self.random_state, sampled=self._noisy),
         )
         statement = self._statement(source)
         self._check_switch()
@@ -177,7 +177,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         if self._noisy:
             counts = self._released(exact, source)
             radius = noise_radius(
-                self._epsilon, groups=len(groups), failure=self.failure, relation=self.relation,
+                self._epsilon_as_given(), groups=len(groups), failure=self.failure, relation=self.relation,
                 mechanism=self.mechanism,
             )  # fmt: skip
         else:
@@ -196,6 +196,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         self.privacy_statement_ = statement
         return self
 
+    @same_rows
     def predict_proba(self, y_pred: Any, *, sensitive_features: Any) -> np.ndarray:
         """Return the exact probabilities of the two labels, over the draw of the new label.
 
@@ -223,7 +224,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         positive = self.solution_.rule[y_pred, codes]
         return np.column_stack([1 - positive, positive])
 
-    def predict(self, y_pred: Any, *, sensitive_features: Any, random_state: Any) -> np.ndarray:
+    def predict(self, y_pred: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
         """Draw the new labels, independently for every row.
 
         Parameters
@@ -251,8 +252,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
     def _noisy(self) -> bool:
         return self.epsilon is not None and self.epsilon != math.inf
 
-    @property
-    def _epsilon(self) -> float:
+    def _epsilon_as_given(self) -> float:
         return positive(self.epsilon, "epsilon")
 
     def _check_switch(self) -> None:
@@ -269,9 +269,13 @@ class EqualizedOddsPostprocessor(BaseEstimator):
             charge(nothing)
             return nothing
         note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
-        laplace = (mechanisms.Mechanism("laplace", self._epsilon),) if self.mechanism == "laplace" else ()
+        laplace = (
+            (mechanisms.Mechanism("laplace", self._epsilon_as_given()),)
+            if self.mechanism == "laplace"
+            else ()
+        )
         statement = PrivacyStatement(
-            self._epsilon, 0.0, relation, public=public, note=note, mechanism=laplace
+            self._epsilon_as_given(), 0.0, relation, public=public, note=note, mechanism=laplace
         )
         return source.mark(statement)
 
@@ -309,7 +313,7 @@ class EqualizedOddsPostprocessor(BaseEstimator):
         return tuple((a, at) for a in range(len(groups)) if a != at)
 
     def _released(self, counts: np.ndarray, source: NoiseSource) -> np.ndarray:
-        scale = noise_scale(COUNT_SENSITIVITY[self.relation], self._epsilon)
+        scale = noise_scale(COUNT_SENSITIVITY[self.relation], self._epsilon_as_given())
         add = source.add_laplace if self.mechanism == "laplace" else source.add_discrete_laplace
         return add(counts.reshape(-1), scale).reshape(counts.shape)
 

@@ -7,6 +7,8 @@ import pytest
 from dpfair_lib.central import (
     adjustment_share,
     expected_parity_gap,
+    groups_too_small,
+    merged_parity_bound,
     parity_bound,
     planning,
     rate_errors,
@@ -149,3 +151,47 @@ def test_the_share_by_hand_and_at_its_ends():
         adjustment_share((3, 3), 1.0, moved=3)
     with pytest.raises(ValueError, match="inflation: found 0"):
         adjustment_share((3, 3), 1.0, inflation=0)
+
+
+def test_groups_are_too_small_where_the_guess_one_half_is_as_good():
+    n = (5000, 400, 12, 25)
+    errors = rate_errors(n, 1.0, 0.05)
+    assert groups_too_small(n, 1.0, 0.05) == (2, 3)
+    assert [error >= 0.5 for error in errors] == [False, False, True, True]
+    assert groups_too_small(n, math.inf, 0.9999, mechanism="geometric") == ()
+
+
+def test_merging_costs_what_the_members_differ_by():
+    n, given = (5000, 100, 300), {"merge": (1, 2), "mechanism": "geometric"}
+    alike = merged_parity_bound(n, 1.0, 0.05, difference=0.0, **given)
+    assert alike == pytest.approx(parity_bound((5000, 400), 1.0, 0.05, mechanism="geometric"), abs=1e-15)
+    apart = merged_parity_bound(n, 1.0, 0.05, difference=0.1, gamma=0.2, **given)
+    assert apart == pytest.approx(alike + 0.2 + 0.1 * 300 / 400, abs=1e-12)
+    # the members alone may be the worst
+    assert merged_parity_bound(n, 1.0, 0.05, difference=1.0, **given) == 1.0 > 300 / 400 + alike
+    # two groups that are not merged may be the worst
+    lone = merged_parity_bound((5000, 5000, 20, 20), 1.0, 0.05, merge=[0, 1], difference=0.0)
+    assert lone == pytest.approx(sum(rate_errors((10_000, 20, 20), 1.0, 0.05)[1:]))
+    # the smallest ε of the members counts
+    parts = merged_parity_bound(n, (1.0, 0.1, 3.0), 0.05, difference=0.0, **given)
+    assert parts == pytest.approx(
+        parity_bound((5000, 400), (1.0, 0.1), 0.05, mechanism="geometric"), abs=1e-15
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"merge": (1,)}, "merge: found"),
+        ({"merge": (0, 1, 2)}, "merge: found"),
+        ({"merge": (1, 1)}, "merge: found"),
+        ({"merge": (1, 3)}, "merge: found"),
+        ({"difference": 1.5}, "difference: found 1.5"),
+        ({"gamma": -1}, "gamma: found -1"),
+        ({"eta": 1}, "eta: found 1"),
+    ],
+)
+def test_what_cannot_be_merged_is_refused(change, message):
+    given = {"n": (50, 60, 70), "epsilon": 1.0, "eta": 0.1, "merge": (0, 1), "difference": 0.1}
+    with pytest.raises(ValueError, match=f"^{message}"):
+        merged_parity_bound(**given | change)

@@ -254,3 +254,75 @@ def test_a_neighbour_s_labels_are_read_alike_whatever_else_a_list_holds():
     for labels, group in (([1, 0, 1], [1, 1, "b"]), ([1, 0], [1, 1])):
         with pytest.raises(ValueError, match="found group 1 at position 0"):
             one.fit(labels, sensitive_features=group)
+
+
+# --- equal opportunity ---
+TRUTH = np.array([1, 0] * 50)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+@pytest.mark.parametrize("gamma", [0.0, 0.2])
+def test_equal_opportunity_without_noise_is_that_of_the_plain_one(mechanism, gamma):
+    how = {"notion": "equal_opportunity", "gamma": gamma}
+    group = np.repeat(list("abc"), [30, 30, 40])
+    private = PrivateFairPostprocessor(math.inf, mechanism=mechanism, **how).fit(
+        LABELS, TRUTH, sensitive_features=group
+    )
+    plain = FairPostprocessor(**how).fit(LABELS, TRUTH, sensitive_features=group)
+    assert private.noisy_rates_ == pytest.approx(plain.rates_)
+    assert private.band_ == pytest.approx(plain.band_)
+    ours, theirs = (fair.predict_proba(LABELS, sensitive_features=group) for fair in (private, plain))
+    assert ours == pytest.approx(theirs, abs=1e-12)
+    assert not private.privacy_statement_.guarantee
+
+
+def test_the_most_accurate_group_has_the_most_noisy_positives():
+    group = np.repeat(list("abc"), [20, 60, 20])
+    fair = study(5.0, notion="equal_opportunity", rate="most-accurate").fit(
+        LABELS, TRUTH, sensitive_features=group
+    )
+    assert fair.target_rate_ == fair.noisy_rates_["b"]
+    # b has an ε so small that its rate says nothing
+    fair = study((5.0, 0.01, 3.0), notion="equal_opportunity", rate="most-accurate")
+    fair.fit(LABELS, TRUTH, sensitive_features=group)
+    assert fair.target_rate_ == fair.noisy_rates_["a"]
+
+
+def test_groups_without_rows_or_positives_are_no_error():
+    for truth in (TRUTH, 0 * TRUTH, 1 + 0 * TRUTH):
+        fair = study(
+            1e6, notion="equal_opportunity", relation="add-remove", group_sizes=["two", "one", "none"]
+        )
+        fair.fit(LABELS, truth, sensitive_features=GROUPS)
+        assert fair.groups_ == ["none", "one", "two"]
+        assert set(fair.noisy_rates_) == set(fair.noisy_counts_) == set(fair.rules_) == set(fair.groups_)
+    empty = study(notion="equal_opportunity", relation="add-remove", group_sizes=["two", "one"])
+    assert empty.fit([], [], sensitive_features=[]).groups_ == ["one", "two"]
+
+
+def test_what_equal_opportunity_needs_is_named():
+    fair = study(notion="equal_opportunity")
+    for given, message in (
+        ({}, "y_true: found None, expected the true labels"),
+        ({"y": TRUTH, "y_true": TRUTH}, "y_true: found labels in both y and y_true"),
+        ({"y": TRUTH + 1}, "y_true: found"),
+        ({"y": TRUTH[1:]}, "lengths differ"),
+        ({"y": TRUTH, "scores": TRUTH}, "scores: found scores"),
+        ({"y": TRUTH, "sample_weight": TRUTH}, "sample_weight: found weights"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fair.fit(LABELS, sensitive_features=GROUPS, **given)
+    with pytest.raises(ValueError, match="expected the groups"):
+        study(notion="equal_opportunity", relation="replace-one").fit(
+            LABELS, TRUTH, sensitive_features=GROUPS
+        )
+    with pytest.raises(ValueError, match=r"notion: found 'equalized_odds'.*EqualizedOddsPostprocessor"):
+        study(notion="equalized_odds").fit(LABELS, TRUTH, sensitive_features=GROUPS)
+    for sizes in (["one"], "one", {"one": 1}):
+        with pytest.raises(ValueError, match="group_sizes: found"):
+            study(notion="equal_opportunity", relation="replace-one", group_sizes=sizes).fit(
+                LABELS, TRUTH, sensitive_features=GROUPS
+            )
+    named = study(notion="equal_opportunity").fit(LABELS, y_true=TRUTH, sensitive_features=GROUPS)
+    positional = study(notion="equal_opportunity").fit(LABELS, TRUTH, sensitive_features=GROUPS)
+    assert named.noisy_counts_ == positional.noisy_counts_

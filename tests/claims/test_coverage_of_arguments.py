@@ -91,6 +91,14 @@ IMMATERIAL = {
     ("mpbt.thm-4.4", "radius"): ("noise", "the old name of noise_kind, which is varied"),
     ("mpbt.sensitivity", "solve"): ("loss linear", "the chapter has one loss, and no noise in the objective"),
     ("mpbt.figs-1-3", "scale"): ("kind", "the noise that was run"),
+    ("ours.noisy-changes", "mean"): (
+        "mechanism",
+        "enumerated with whole counts; Laplace noise has tests of its own",
+    ),
+    ("ours.noisy-changes", "quantile"): (
+        "mechanism",
+        "enumerated with whole counts; Laplace noise has tests of its own",
+    ),
     ("ours.grown-lists", "limit"): ("kind", "the theorem is about squared distances"),
     ("ours.no-exchange", "sigma"): ("kind", "the exact calibration; the others add more noise"),
     ("sk.sentences", "feasible"): (

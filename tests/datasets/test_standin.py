@@ -219,8 +219,9 @@ def test_drawing_is_fast(name):
         synthetic(name, random_state=0)
         return time.process_time() - start
 
-    # Half a second for fifty thousand rows is what is asked of an idle machine; processor time, room for a busy one.
-    assert min(seconds() for _ in range(3)) < max(1, sum(CELLS[name].values()) / 50_000)
+    # Half a second for fifty thousand rows is what is asked of an idle machine. A busy one takes several times as much
+    # processor time; a loop over rows takes a hundred times as much.
+    assert min(seconds() for _ in range(3)) < 8 * max(1, sum(CELLS[name].values()) / 50_000)
 
 
 def test_describe_recovers_what_a_table_was_drawn_from():

@@ -28,7 +28,7 @@ def test_rows_and_rates_agree(rows):
         exact = data_unfairness_from_rates(p, p1, kind)
         assert isinstance(exact, Fraction)
         assert data_unfairness(y, sensitive_features=groups, kind=kind) == pytest.approx(float(exact))
-    parity = demographic_parity_difference(y, sensitive_features=groups)  # of the perfect classifier
+    parity = demographic_parity_difference(y, y, sensitive_features=groups)  # of the perfect classifier
     assert data_unfairness(y, sensitive_features=groups, kind="difference") == parity
 
 

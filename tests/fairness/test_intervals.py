@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from dpfair_lib.fairness import gap_interval, mean_odds_interval, rate_interval
+from dpfair_lib.fairness import gap_interval, gap_interval_from_rows, mean_odds_interval, rate_interval
 
 CHANCES = np.linspace(0, 1, 21)
 
@@ -104,3 +104,86 @@ def test_gap_interval_is_the_range_over_the_box(cells):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def small_rows(seed=0, n=60, k=3):
+    rng = np.random.default_rng(seed)
+    y, pred, groups = rng.integers(0, 2, size=n), rng.integers(0, 2, size=n), np.arange(n) % k
+    y[: 2 * k] = np.repeat([0, 1], k)
+    return y, pred, groups
+
+
+def test_intervals_from_rows_are_those_of_their_counts():
+    y, pred, groups = small_rows()
+
+    def counts(values, of=None):
+        mine = [(groups == group) & (True if of is None else y == of) for group in range(3)]
+        return [values[cell].sum() for cell in mine], [cell.sum() for cell in mine]
+
+    both = [counts(pred, label) for label in (0, 1)]
+    expected = {
+        "demographic_parity": gap_interval(*counts(pred), level=0.9),
+        "equal_opportunity": gap_interval(*both[1], level=0.9),
+        "accuracy_parity": gap_interval(*counts((pred == y).astype(int)), level=0.9),
+        "mean_equalized_odds": mean_odds_interval(
+            [both[0][0], both[1][0]], [both[0][1], both[1][1]], level=0.9
+        ),
+        "equalized_odds": tuple(
+            max(ends) for ends in zip(*(gap_interval(*one, level=0.9**0.5) for one in both), strict=True)
+        ),
+    }
+    for notion, (low, high) in expected.items():
+        found = gap_interval_from_rows(y, pred, sensitive_features=groups, notion=notion, level=0.9)
+        assert found == pytest.approx((float(low), float(high)), abs=1e-12), notion
+        assert all(type(end) is float for end in found)
+
+
+def test_the_larger_gap_of_both_labels_is_covered_with_the_stated_probability():
+    n, level = 3, 0.7  # in each of four cells
+    y, groups = np.repeat([0, 1], 2 * n), np.tile(np.repeat(["a", "b"], n), 2)
+    drawn = list(itertools.product(range(n + 1), repeat=4))
+    ends = []
+    for cells in drawn:
+        pred = np.concatenate([np.arange(n) < count for count in cells]).astype(int)
+        same = {"sensitive_features": groups, "notion": "equalized_odds", "level": level}
+        ends.append(gap_interval_from_rows(y, pred, **same))
+    low, high = np.array(ends).T
+    for chances in itertools.product([0.0, 0.3, 0.5, 0.9], repeat=4):
+        gap = max(abs(chances[0] - chances[1]), abs(chances[2] - chances[3]))
+        law = np.ones(1)
+        for p in chances:
+            law = np.multiply.outer(law, binom.pmf(np.arange(n + 1), n, p)).ravel()
+        assert law[(low <= gap) & (gap <= high)].sum() >= level - 1e-12
+
+
+def test_intervals_from_rows_take_words_columns_and_probabilities():
+    y, pred, groups = small_rows(1, k=4)
+    words = np.array(["no", "yes"])
+    columns = np.column_stack([groups % 2, groups // 2])
+    ours = gap_interval_from_rows(
+        words[y], words[pred], sensitive_features=columns, notion="equal_opportunity", pos_label="yes"
+    )
+    assert ours == gap_interval_from_rows(y, pred, sensitive_features=groups, notion="equal_opportunity")
+    chances = {"sensitive_features": groups, "method": "chernoff"}
+    low, high = gap_interval_from_rows(None, pred / 3 + 0.1, **chances)
+    assert 0 <= low < high <= 1
+    with pytest.raises(ValueError, match="positives: found sums that are not whole"):
+        gap_interval_from_rows(None, pred / 3 + 0.1, sensitive_features=groups)
+
+
+@pytest.mark.parametrize("notion", ["demographic_parity", "equalized_odds", "mean_equalized_odds"])
+def test_intervals_from_rows_refuse_by_name(notion):
+    y, pred, groups = small_rows()
+    same = {"sensitive_features": groups, "notion": notion}
+    for level in (0, 1, 2):
+        with pytest.raises(ValueError, match=f"level: found {level}"):
+            gap_interval_from_rows(y, pred, **same, level=level)
+    with pytest.raises(ValueError, match="method: found 'exact'"):
+        gap_interval_from_rows(y, pred, **same, method="exact")
+    with pytest.raises(ValueError, match="notion: found 'parity', expected one of"):
+        gap_interval_from_rows(y, pred, sensitive_features=groups, notion="parity")
+    if notion != "demographic_parity":
+        with pytest.raises(ValueError, match="y_true: found None, expected labels"):
+            gap_interval_from_rows(None, pred, **same)
+        with pytest.raises(ValueError, match="y_true: found no label 1, expected"):
+            gap_interval_from_rows(0 * y, pred, **same)

@@ -121,7 +121,7 @@ def test_bad_input_is_named(pred, groups, message):
         ([0, 0, 0], 1, "y_true: found no label 1, expected at least one in every group"),
         ([1, 1, 1], 0, "y_true: found no label 0, expected at least one in every group"),
         ([0, 1, 2], 1, r"y_true: found 2\.0 at position 2, expected labels 0 and 1"),
-        ([0, 1], 1, "lengths differ: y_true has 2, pred has 3"),
+        ([0, 1], 1, "lengths differ: y_true has 2, y_pred has 3"),
         ([0, 1, 1], 2, "label: found 2, expected 0 or 1"),
     ],
 )
@@ -131,5 +131,5 @@ def test_empty_cells_and_bad_labels_are_named(y_true, label, message):
 
 
 def test_lengths_are_checked_before_anything_is_compared():
-    with pytest.raises(ValueError, match="lengths differ: y_true has 2, pred has 3"):
+    with pytest.raises(ValueError, match="lengths differ: y_true has 2, y_pred has 3"):
         accuracies([0, 1], [1, 0, 1], sensitive_features=["a", "a", "b"])

@@ -79,7 +79,7 @@ def _every_point(x, y):  # noqa: ARG001 (as the hull)
 
 @pytest.mark.parametrize(
     ("name", "fault"),
-    [("_cheapest_of_each", _dearest_of_each), ("_hull", _two_ends), ("_hull", _every_point)],
+    [("_cheapest_of_each", _dearest_of_each), ("hull", _two_ends), ("hull", _every_point)],
 )
 def test_a_wrong_hull_is_found(monkeypatch, name, fault):
     monkeypatch.setattr(curves, name, fault)

@@ -8,7 +8,8 @@ from scipy.optimize import linprog
 
 from dpfair_lib.postprocessing import odds
 from dpfair_lib.postprocessing.groups import Group
-from dpfair_lib.postprocessing.odds import OddsRules, Thresholds, cheapest_odds
+from dpfair_lib.postprocessing.odds import OddsRules, cheapest_odds
+from dpfair_lib.postprocessing.thresholds import Thresholds
 
 
 def by_one_program(groups, gamma):
@@ -108,6 +109,36 @@ def _few(groups, gamma):
 def test_wrong_rules_are_found(fault):
     groups = [g.thresholds("errors") for g in random_groups(2)]
     assert list(defects(FAULTS[fault], groups, 0.05, least=by_one_program(groups, 0.05)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_order_of_the_groups_does_not_matter_and_equal_groups_get_one_rule(seed):
+    groups = [g.thresholds(("errors", "changes")[seed % 2]) for g in random_groups(seed)]
+    groups.append(Thresholds(*(part.copy() for part in groups[0])))
+    order = np.random.default_rng(seed).permutation(len(groups))
+    for gamma in (0.0, 0.05, 0.3):
+        found = cheapest_odds(groups, gamma)
+        other = cheapest_odds([groups[at] for at in order], gamma)
+        assert [found.mixtures[at] for at in order] == other.mixtures
+        assert found.mixtures[0] == found.mixtures[-1]
+        assert found.cost == pytest.approx(other.cost, rel=1e-12)
+        assert not list(defects(cheapest_odds, groups, gamma, least=by_one_program(groups, gamma)))
+
+
+def test_little_is_left_to_chance():
+    """Two groups of one score; the better one has to come down to the other, where many mixtures have its rates."""
+    rng = np.random.default_rng(0)
+    groups = []
+    for informative in (2.0, 0.7):
+        y_true = np.tile([0, 1], 400)
+        scores = rng.normal(size=800) + informative * y_true
+        groups.append(Group.of((scores > 0.5).astype(int), scores, np.ones(800), y_true).thresholds("errors"))
+    found = cheapest_odds(groups, 0.0).mixtures[0]
+    selected = groups[0].selected[[count for count, _ in found]]
+    assert np.ptp(selected) < 0.8  # 1 of the corners of the hull: nobody, everybody and one more
+    assert groups[0].rates(found) == pytest.approx(
+        groups[1].rates(cheapest_odds(groups, 0.0).mixtures[1]), abs=1e-9
+    )
 
 
 def test_nothing_on_a_grid_of_mixtures_is_cheaper():

@@ -1,3 +1,4 @@
+import json
 import math
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.privacy import RELATIONS, PrivacyStatement, compose, convert
+from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.statements import without_guarantee
 
 EPSILON = st.floats(1e-3, 5)
@@ -210,3 +212,36 @@ def test_no_cost_is_that_of_what_depends_on_no_record():
             PrivacyStatement(0, 0, relation)
         with pytest.raises(ValueError, match="found ε = δ = 0, expected a cost"):
             convert(free, relation)
+
+
+STATED = [
+    PrivacyStatement(0.1 + 0.2, 1e-6, "replace-one", public=("n", "the groups"), sampling="Poisson"),
+    PrivacyStatement(math.inf, 0.0, "local", guarantee=False, note="a report tells"),
+    compose(*[PrivacyStatement(0.5, 0.0, "local", unit="sensitive attribute")] * 3),
+    PrivacyStatement(
+        1.0, 1e-5, "add-remove", accountant="pld", mechanism=(Mechanism("gaussian", 0.7, steps=3),)
+    ),
+]
+
+
+@pytest.mark.parametrize("statement", STATED)
+def test_json_is_read_as_the_same_statement_and_has_the_same_keys(statement):
+    text = statement.to_json()
+    assert PrivacyStatement.from_json(text) == statement
+    assert "Infinity" not in text
+    keys = list(json.loads(text))
+    assert keys == [
+        "epsilon", "delta", "relation", "unit", "public", "sampling", "accountant", "guarantee", "note", "parts",
+        "mechanism", "text",
+    ]  # fmt: skip
+    assert json.loads(text)["text"] == str(statement)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "3", '{"epsilon": 1, "delta": 0, "relation": "local", "rows": [1]}',
+             '{"epsilon": -1, "delta": 0, "relation": "local"}', '{"epsilon": "one", "delta": 0, "relation": "local"}',
+             '{"epsilon": 1, "delta": 0, "relation": "local", "mechanism": [{"kind": "x"}]}']
+)  # fmt: skip
+def test_json_that_is_no_statement_is_refused(text):
+    with pytest.raises(ValueError, match=r"found|Expecting"):
+        PrivacyStatement.from_json(text)

@@ -174,6 +174,7 @@ def cases() -> list[Case]:
     import cases_joined
     import cases_learners
     import cases_local
+    import cases_opportunity
     import cases_preparation
     import cases_samplers
     import cases_several
@@ -181,7 +182,7 @@ def cases() -> list[Case]:
     import cases_study
 
     rooms = (
-        cases_counts, cases_game, cases_joined, cases_learners, cases_local, cases_preparation, cases_samplers,
-        cases_several, cases_steps, cases_study
+        cases_counts, cases_game, cases_joined, cases_learners, cases_local, cases_opportunity, cases_preparation,
+        cases_samplers, cases_several, cases_steps, cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

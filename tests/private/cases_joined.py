@@ -55,9 +55,10 @@ def _part(data: Data, rows: np.ndarray) -> Data:
     return {name: np.asarray(column)[rows] for name, column in data.items()}
 
 
-def _joined(relation: str, rows: str, pure: bool = False) -> Case:
+def _joined(relation: str, rows: str, pure: bool = False, opportunity: bool = False) -> Case:
     given: dict[str, Any] = {} if relation == "replace-within-group" else {"group_sizes": SIZES}
     delta, law = (0.0, "laplace") if pure else (DELTA, "gaussian")
+    moved = 2 if opportunity else MOVED[relation]
 
     def asked(statement: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
         whole = statement.epsilon
@@ -69,15 +70,18 @@ def _joined(relation: str, rows: str, pure: bool = False) -> Case:
         with np.errstate(all="ignore"):
             score = np.asarray(data["X"], dtype=float)[adjust] @ weights[:-1] + weights[-1]
         group = np.asarray(data["sensitive_features"])[adjust]
-        counts = [int(((score > 0) & (group == one)).sum()) for one in "ab"]
-        return found + [
-            Asked("geometric", MOVED[relation] / for_counts, np.array([count])) for count in counts
-        ]
+        truth = np.asarray(data["y"])[adjust] == 1
+        cells = [(score > 0) & truth, ~(score > 0) & truth] if opportunity else [score > 0]
+        counts = [[int((cell & (group == one)).sum()) for cell in cells] for one in "ab"]
+        return found + [Asked("geometric", moved / for_counts, np.array(each)) for each in counts]
 
     def through(data: Data, answers: list[np.ndarray]) -> np.ndarray:
         _, adjust = _held(rows, 12)
         group = np.asarray(data["sensitive_features"])[adjust]
         counted = [int((group == one).sum()) for one in "ab"]
+        if opportunity:
+            pairs = [np.maximum(a.astype(float), 0) for a in answers[2:]]
+            return np.array([*answers[1], *(a[0] / a.sum() if a.any() else 0.5 for a in pairs)])
         declared = [max(round(size * len(adjust) / 12), 1) for size in SIZES.values()]
         divisors = declared if given else counted
         rates = [min(max(float(a[0]) / n, 0), 1) for a, n in zip(answers[2:], divisors, strict=True)]
@@ -90,12 +94,12 @@ def _joined(relation: str, rows: str, pure: bool = False) -> Case:
         ])  # fmt: skip
 
     return Case(
-        name=f"joined {relation} {rows}" + (" pure" if pure else ""),
+        name=f"joined {'opportunity ' * opportunity}{relation} {rows}" + (" pure" if pure else ""),
         covers=(dpf.PrivateFairClassifier,),
         relation=relation,
         make=estimator(
             dpf.PrivateFairClassifier, epsilon=EPSILON, delta=delta, feature_bound=BOUND, relation=relation, rows=rows,
-            share=SHARE, classes=(0, 1), **given,
+            share=SHARE, classes=(0, 1), notion="equal_opportunity" if opportunity else "demographic_parity", **given,
         ),
         data=_data,
         pairs=lambda: _pairs(relation),
@@ -110,4 +114,7 @@ def _joined(relation: str, rows: str, pure: bool = False) -> Case:
 CASES = [
     *(_joined(relation, rows) for relation in MOVED for rows in ("shared", "split")),
     _joined("replace-one", "shared", pure=True),
+    _joined("replace-within-group", "shared", opportunity=True),
+    _joined("replace-one", "split", opportunity=True),
+    _joined("sensitive-attribute", "shared", opportunity=True),
 ]

@@ -133,6 +133,26 @@ def test_noisy_rates(relation, mechanism, epsilon):
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+@pytest.mark.parametrize("epsilon", [0.7, (0.3, 1.1, 0.8)], ids=str)
+@pytest.mark.parametrize("relation", RATE_RELATIONS)
+def test_noisy_counts_of_positives(relation, mechanism, epsilon):
+    kinds = [(group, label, truth) for group in (0, 1, 2) for label in (0, 1) for truth in (0, 1)]
+
+    def release(rows):
+        fair = dpf.PrivateFairPostprocessor(
+            epsilon, relation=relation, mechanism=mechanism, notion="equal_opportunity", group_sizes=[0, 1, 2]
+        )
+        return fair.fit(
+            column(rows, 1), column(rows, 2), sensitive_features=column(rows, 0)
+        ).privacy_statement_
+
+    loss, squares, statement = Costs(release).worst(pairs_under(relation, kinds, 2, 0))
+    assert squares == 0
+    assert loss == pytest.approx(statement.epsilon, rel=EXACT)
+    assert (statement.delta, statement.relation, statement.guarantee) == (0, relation, True)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
 @pytest.mark.parametrize("relation", ["sensitive-attribute", "replace-one", "add-remove"])
 def test_noisy_table_of_odds(relation, mechanism):
     kinds = [(label, group, truth) for label in (0, 1) for group in (0, 1) for truth in (0, 1)]

@@ -53,6 +53,14 @@ def test_parity_holds_at_the_released_rates(relation):
         check_parity(model.fit(**table()))
 
 
+def test_opportunity_holds_at_the_released_rates():
+    for seed in range(40):
+        model = dpf.PrivateFairPostprocessor(
+            (0.3, 0.7), notion="equal_opportunity", noise="study", random_state=seed
+        )
+        check_parity(model.fit(**table(labels=("y_pred", "y_true"))))
+
+
 @pytest.mark.parametrize("relaxed", [True, False])
 @pytest.mark.parametrize("gamma", [0.0, 0.1])
 def test_odds_hold_at_the_released_counts(relaxed, gamma):

@@ -26,7 +26,9 @@ NO_RELEASE = {
     "dpfair_lib.privacy.noise_source.is_secure": "a reading of one argument",
     "dpfair_lib.privacy.noise_source.mark_noise": "a statement of a statement",
     "dpfair_lib.privacy.sampling.checked_generator": "a check of arguments",
+    "dpfair_lib.privacy.sampling.checked_sampler": "a check of arguments, and of what is installed",
     "dpfair_lib.privacy.statements.convert": "a statement of a statement",
+    "dpfair_lib.privacy.statements.without_guarantee": "a statement of a statement",
     "dpfair_lib.learners.gathered_steps.steps_in_order": "a step of DP-SGD, with noise that its caller drew",
 }
 """What is found and releases nothing of anybody's data by itself, with the reason."""

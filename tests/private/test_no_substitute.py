@@ -17,8 +17,9 @@ from checks import caught
 from sklearn.base import BaseEstimator
 from watching import forget
 
+from dpfair_lib._extras import MissingExtraError
 from dpfair_lib.local import words
-from dpfair_lib.privacy import sampling
+from dpfair_lib.privacy import noise_source, sampling
 
 CASES = {case.name: case for case in cases() if case.secure}
 MAKERS = ("make_laplace", "make_gaussian", "make_noisy_max")
@@ -73,6 +74,42 @@ def test_without_the_secure_source_nothing_is_released(case, name):
     check_no_substitute(case, name)
 
 
+class Unseen:
+    """Data that nobody may look at."""
+
+    def __getattribute__(self, name):
+        raise AssertionError(f"looked at: {name}")
+
+    def __array__(self, *_, **__):
+        raise AssertionError("looked at as an array")
+
+    def __len__(self):
+        raise AssertionError("looked at its length")
+
+    def __iter__(self):
+        raise AssertionError("looked through")
+
+
+def check_before_data(case):
+    """Raise unless a release without OpenDP names the extra before any data are looked at."""
+    forget()
+    with ACCIDENTS["not installed"](), pytest.raises(MissingExtraError) as refused:
+        case.run(case.make("secure", None), dict.fromkeys(case.data(), Unseen()))
+    assert 'pip install "dpfair-lib[secure]"' in str(refused.value)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES.values() if not case.local], ids=str)
+def test_without_opendp_the_extra_is_named_before_any_data_are_looked_at(case):
+    check_before_data(case)
+
+
+def test_a_late_error_is_caught(monkeypatch):
+    for module in (sampling, noise_source):
+        monkeypatch.setattr(module, "checked_sampler", sampling.checked_generator)
+    for name in ("sampler, laplace", "rates add-remove laplace 0.6", "output perturbation logistic analytic"):
+        assert caught(check_before_data, CASES[name])
+
+
 def test_a_substitute_is_caught(monkeypatch):
     usual, system = sampling._secure.__wrapped__, words._system
 
@@ -97,6 +134,8 @@ def test_a_substitute_is_caught(monkeypatch):
         except AccidentError:
             return np.random.default_rng().integers(0, np.iinfo(dtype).max, n, dtype, endpoint=True)
 
+    for module in (sampling, noise_source):
+        monkeypatch.setattr(module, "checked_sampler", sampling.checked_generator)
     monkeypatch.setattr(sampling, "_secure", instead)
     monkeypatch.setattr(words, "_system", other_words)
     for name in ("sampler, laplace", "rates add-remove laplace 0.6", "output perturbation logistic analytic"):

@@ -136,7 +136,7 @@ def test_rows_in_another_order_make_the_same_release(case):
 def test_what_follows_an_order_is_caught(monkeypatch):
     with monkeypatch.context() as planted:
         # the groups in the order in which they are declared, not sorted
-        planted.setattr(dpf.PrivateFairPostprocessor, "_declared_groups", staticmethod(list))
+        planted.setattr(dpf.PrivateFairPostprocessor, "_declared_groups", lambda _, sizes: list(sizes))
         assert caught(check_parameter, CASES["rates add-remove laplace (0.4, 0.9)"], "group_sizes")
 
     fit = dpf.EqualizedOddsPostprocessor.fit

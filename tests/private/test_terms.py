@@ -34,6 +34,12 @@ TERMS = {
     "several rates sensitive-attribute": (
         {"everything but who is in which group, divisors fixed beforehand"}, "",
     ),
+    "opportunity replace-within-group": (
+        {"group sizes of the rows given to fit, the group labels"}, "",
+    ),
+    "opportunity add-remove": ({"the group labels"}, ""),
+    "opportunity replace-one": ({"number of rows, the group labels"}, ""),
+    "opportunity sensitive-attribute": ({"everything but who is in which group"}, ""),
     "odds sensitive-attribute": ({"predictions and labels of all rows", "which groups there are"}, BEHIND),
     "odds replace-one": ({ROWS, "which groups there are"}, BEHIND),
     "odds add-remove": ({"which groups there are"}, BEHIND),
@@ -66,6 +72,17 @@ TERMS = {
     "joined sensitive-attribute split": (
         {ROWS, LABELS, "everything but who is in which group, divisors fixed beforehand"},
         f"maximum of 2 parts split by position; {OTHER_FITS}; converted from replace-one",
+    ),
+    "joined opportunity replace-within-group shared": (
+        {ROWS, LABELS, f"group sizes of the rows given to fit, {GROUPS}"},
+        f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
+    ),
+    "joined opportunity replace-one split": (
+        {ROWS, LABELS, f"number of rows, {GROUPS}"}, f"maximum of 2 parts split by position; {OTHER_FITS}",
+    ),
+    "joined opportunity sensitive-attribute shared": (
+        {ROWS, LABELS, "everything but who is in which group"},
+        f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
     ),
     "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
     "exponential learner, repair=False": (

@@ -14,13 +14,15 @@ _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 MOST_PIECES = 256  # of the interval between two counts
 
 
-def fine_points(law: RateLaw) -> tuple[np.ndarray, np.ndarray]:
+def fine_points(law: RateLaw, places: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return points and probabilities: those of a lattice, or a Gauss rule between any two counts.
 
     Parameters
     ----------
     law : RateLaw
         The law of one group's noisy rate.
+    places : int
+        Into how many intervals [0, 1] is divided, at least, for a law with a density.
 
     Returns
     -------
@@ -31,7 +33,7 @@ def fine_points(law: RateLaw) -> tuple[np.ndarray, np.ndarray]:
     if law.lattice:
         return _without_ends(points, masses)
     # between two counts the density is a sum of e^(−εs) and e^(−ε(1 − s)); on a piece the exponents vary by at most ½
-    pieces = math.ceil(min(2 * law.epsilon, MOST_PIECES))
+    pieces = math.ceil(max(min(2 * law.epsilon, MOST_PIECES), places / law.n))
     first, last = _reach(law)
     starts = np.arange(first * pieces, last * pieces) / (law.n * pieces)
     width = 1 / (law.n * pieces)

@@ -24,6 +24,9 @@ from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, few_points,
 
 TIE = 1e-12  # rates that differ by less are equal
 FEW = 600_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
+FEW_OF_A_DENSITY = (
+    3_000  # the same beside a public number, if noise has a density: cells then differ by about 1e-6
+)
 BLOCK = 300_000  # pairs at a time, for memory
 STEP, GROWTH, REACH = 0.1, 0.02, 9.0  # cells: in standard deviations, relative to the distance, and how far
 WIDTH = 0.5  # of the intervals of the noisy rate that decides, in the smallest standard deviation
@@ -130,7 +133,8 @@ def _deciding(
     points = [fine_points(law) for law in laws]
     sizes, k = [len(at) for at, _ in points], len(laws)
     if rule.middle is not None:
-        yield _Case(None, np.full((1, 1), rule.middle), np.ones(1), None, 4 * sum(sizes) <= FEW)
+        few = FEW if all(law.lattice for law in laws) else FEW_OF_A_DENSITY
+        yield _Case(None, np.full((1, 1), rule.middle), np.ones(1), None, 4 * sum(sizes) <= few)
         return
     values = sizes[rule.anchor] if rule.anchor is not None else sum(sizes)
     resolved = 4 * values * sum(sizes) <= FEW

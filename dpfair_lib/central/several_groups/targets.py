@@ -69,13 +69,13 @@ def checked_gamma(gamma: Any) -> float:
     return found
 
 
-def most_accurate(n: Sequence[int], epsilons: Sequence[float], mechanism: Mechanism) -> int:
+def most_accurate(n: Sequence[float], epsilons: Sequence[float], mechanism: Mechanism) -> int:
     """Return the place of the group whose noisy rate has the smallest variance, at most; the first of several.
 
     Parameters
     ----------
-    n : sequence of int
-        Divisor of each group's count.
+    n : sequence of float
+        Divisor of each group's count, at least 1.
     epsilons : sequence of float
         ε of the noise on each count.
     mechanism : {"laplace", "geometric"}
@@ -84,7 +84,7 @@ def most_accurate(n: Sequence[int], epsilons: Sequence[float], mechanism: Mechan
     Returns
     -------
     int
-        It depends on public numbers only: sampling has a variance of at most 1/(4n).
+        It depends on these numbers only: sampling has a variance of at most 1/(4n).
     """
     largest = [
         1 / (4 * size) + noise_variance(epsilon, mechanism) / size**2

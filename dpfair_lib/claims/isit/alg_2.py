@@ -200,29 +200,29 @@ class _OtherGroupsSize(PrivateFairPostprocessor):
 
 
 class _HalfTheNoise(PrivateFairPostprocessor):
-    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
-        return super()._noisy(count, 2 * epsilon, source)
+    def _noisy(self, counts: Any, epsilon: float, source: Any) -> tuple[float, ...]:
+        return super()._noisy(counts, 2 * epsilon, source)
 
 
 class _SpreadForScale(PrivateFairPostprocessor):
     """The standard deviation is 1/ε, which takes the ε of the release times √2."""
 
-    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
-        return super()._noisy(count, math.sqrt(2) * epsilon, source)
+    def _noisy(self, counts: Any, epsilon: float, source: Any) -> tuple[float, ...]:
+        return super()._noisy(counts, math.sqrt(2) * epsilon, source)
 
 
 class _GaussianNoise(PrivateFairPostprocessor):
     """As large on average as Laplace noise is."""
 
-    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
+    def _noisy(self, counts: Any, epsilon: float, source: Any) -> tuple[float, ...]:
         if math.isinf(epsilon):
-            return float(count)
-        return float(source.add_gaussian([float(count)], math.sqrt(math.pi / 2) / epsilon)[0])
+            return tuple(map(float, counts))
+        return tuple(source.add_gaussian(list(map(float, counts)), math.sqrt(math.pi / 2) / epsilon).tolist())
 
 
 class _NoiseOfOneGroup(PrivateFairPostprocessor):
-    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
-        return super()._noisy(count, epsilon if math.isinf(epsilon) else 0.4, source)
+    def _noisy(self, counts: Any, epsilon: float, source: Any) -> tuple[float, ...]:
+        return super()._noisy(counts, epsilon if math.isinf(epsilon) else 0.4, source)
 
 
 class _NotClipped(PrivateFairPostprocessor):
@@ -245,11 +245,11 @@ class _RolesNotSwapped(PrivateFairPostprocessor):
 
 
 class _OneDraw(PrivateFairPostprocessor):
-    def _noisy(self, count: int, epsilon: float, source: Any) -> float:
+    def _noisy(self, counts: Any, epsilon: float, source: Any) -> tuple[float, ...]:
         if math.isinf(epsilon):
-            return float(count)
+            return tuple(map(float, counts))
         self.drawn_ = getattr(self, "drawn_", None) or float(source.add_laplace([0.0], 1.0)[0])
-        return count + self.drawn_ / epsilon
+        return tuple(float(count) + self.drawn_ / epsilon for count in counts)
 
 
 def _flips_of_the_other_group(alpha: Any, beta: Any, noisy_alpha: Any, noisy_beta: Any) -> Any:

@@ -16,7 +16,10 @@ ORDER = (
     "group-unknown",
     "both-notions",
     "noisy-rates",
+    "noisy-opportunity",
+    "noisy-changes",
     "least-gap",
     "least-gap-groups",
+    "channel-audit",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

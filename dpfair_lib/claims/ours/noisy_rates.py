@@ -16,7 +16,9 @@ from dpfair_lib.central.parity import (
     expected_parity_gap,
     parity_bound,
     parity_violation_probability,
+    rate_errors,
 )
+from dpfair_lib.central.planning import merged_parity_bound
 from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
@@ -35,12 +37,14 @@ def check(
     mean_bound: Callable[..., float] = expected_parity_bound,
     violation: Callable[..., Any] = parity_violation_probability,
     mean: Callable[..., float] = expected_parity_gap,
+    merged: Callable[..., float] = merged_parity_bound,
     search: Search,
 ) -> Evidence:
     """Judge the two errors for every band, the law against enumeration, and the bounds against the law."""
     _two_errors(flips, search)
     _law(violation, mean, search)
     _bounds(bound, mean_bound, violation, mean, search)
+    _merged_groups(merged, search)
     rates = (Fraction(1, 4), Fraction(3, 4))  # both believed to be 1/2: nobody is changed
     search.needs(
         "the second error", slack=Fraction(1, 4) - (rates[1] - rates[0]), case={"rates": rates, "aim": "1/2"}
@@ -191,6 +195,47 @@ def _bounds(
     search.observe(4 * few - many, {"k": (10, 1000)})
 
 
+@once
+def _merged_groups(merged: Callable[..., float], search: Search) -> None:
+    """Two groups counted as one, beside a third: all rates, noisy rates and bands in quarters; then the form."""
+    search.part("merged groups")
+    grid = np.array(list(itertools.product(range(5), repeat=5)))
+    first, second, seen, other, believed = grid.T
+    for shares, (low, high) in itertools.product(
+        ((0.5, 0.5), (0.25, 0.75)), itertools.combinations_with_replacement(QUARTERS, 2)
+    ):
+        after = np.array([[float(_moved(rate, one, low, high)) for one in QUARTERS] for rate in QUARTERS])
+        new = np.array([after[first, seen], after[second, seen], after[other, believed]])
+        error = abs(seen - shares[0] * first - shares[1] * second) / 4
+        apart, last = abs(first - second) / 4, abs(believed - other) / 4
+        allowed = float(high - low) + np.maximum(apart, error + apart * max(shares) + last)
+        case = {"rates and noisy rates": grid, "band": (low, high), "shares": shares}
+        search.observe(allowed - np.ptp(new, axis=0), case, tolerance=1e-9)
+    search.exhausts("two merged groups and a third in quarters", cases=2 * 15 * 5**5)
+    for counts, merge, mechanism, eta, width in itertools.product(
+        ((900, 60, 30), (200, 50, 70, 400)),
+        ((1, 2), (0, 2)),
+        ("laplace", "geometric"),
+        (0.2, 0.01),
+        (0.0, 0.1),
+    ):
+        epsilons = [1 + 0.2 * at for at in range(len(counts))]
+        rest = [at for at in range(len(counts)) if at not in merge]
+        rows = [counts[at] for at in merge]
+        one, *others = rate_errors(
+            [sum(rows), *(counts[at] for at in rest)],
+            [min(epsilons[at] for at in merge), *(epsilons[at] for at in rest)],
+            eta,
+            mechanism=mechanism,  # type: ignore[arg-type]
+        )
+        for apart in (0.0, 0.1, 0.9):
+            pairs = [one + apart * max(rows) / sum(rows) + other for other in others]
+            pairs += [sum(two) for two in itertools.combinations(others, 2)]
+            given = {"merge": merge, "difference": apart, "mechanism": mechanism, "gamma": width}
+            found = merged(counts, epsilons, eta, **given)
+            search.equal(found, width + max(apart, *pairs), given | {"n": counts, "η": eta}, tolerance=1e-12)
+
+
 def _one_error(n: Any, epsilon: Any, eta: float, **how: Any) -> float:
     """The largest error alone."""
     width = how.get("gamma", 0.0)
@@ -238,6 +283,17 @@ FAULTS: dict[str, dict[str, Any]] = {
         "violation": lambda gap, *, epsilon, **given: parity_violation_probability(
             gap, epsilon=epsilon / 2, **given
         )
+    },
+    "merged groups as if they were equal": {
+        "merged": lambda *first, difference, **given: merged_parity_bound(
+            *first, difference=0 * difference, **given
+        )
+    },
+    "merged groups without the band": {
+        "merged": lambda *first, gamma, **given: merged_parity_bound(*first, gamma=0 * gamma, **given)
+    },
+    "other groups merged": {
+        "merged": lambda *first, **given: merged_parity_bound(*first, **given | {"merge": (0, 1)})
     },
     "the mean of other sizes": {
         "mean": lambda *, n, **given: expected_parity_gap(n=tuple(reversed(n)), **given)

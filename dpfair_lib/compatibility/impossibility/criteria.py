@@ -84,6 +84,18 @@ def fair_within(notion: Notion, threshold: Fraction | int = 0) -> Criterion:
     References
     ----------
     Cummings et al. (2019), Definitions 4 and 5 and the remarks after Theorem 1.
+
+    Examples
+    --------
+    The first hypothesis selects the positive people of one group only.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.compatibility import fair_within
+    >>> population = dpf.Population([Fraction(1, 4)] * 4, x=[0, 1, 0, 1], a=[0, 0, 1, 1], y=[0, 1, 0, 1])
+    >>> hypotheses = [[[0, 0], [1, 0]], [[0, 0], [1, 1]]]
+    >>> dpf.acceptable_hypotheses(population, hypotheses, fair_within("opportunity"), None)
+    array([False,  True])
     """
     if notion not in NOTIONS:
         raise ValueError(f"notion: found {notion!r}, expected one of {', '.join(NOTIONS)}")
@@ -159,6 +171,20 @@ def beats_constants(*, strict: bool = True) -> Criterion:
     References
     ----------
     Cummings et al. (2019), § 3, opening paragraph.
+
+    Examples
+    --------
+    One person in two is positive. The feature says who; the constant 1 errs as often as the constant 0.
+
+    >>> from fractions import Fraction
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.compatibility import beats_constants
+    >>> population = dpf.Population([Fraction(1, 4)] * 4, x=[0, 1, 0, 1], a=[0, 0, 1, 1], y=[0, 1, 0, 1])
+    >>> hypotheses = [[[0, 0], [1, 1]], [[1, 1], [1, 1]]]
+    >>> dpf.acceptable_hypotheses(population, hypotheses, None, beats_constants())
+    array([ True, False])
+    >>> dpf.acceptable_hypotheses(population, hypotheses, None, beats_constants(strict=False))
+    array([ True,  True])
     """
 
     def criterion(table: np.ndarray, h: np.ndarray, one: int = 1) -> np.ndarray:

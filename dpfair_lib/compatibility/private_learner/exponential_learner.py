@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from dpfair_lib._arguments import below_one, positive
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
-from dpfair_lib._validation import as_binary, as_probabilities, check_lengths, check_row_labels
+from dpfair_lib._scoring import ScoredByChances
+from dpfair_lib._validation import as_binary, as_probabilities, check_lengths
 from dpfair_lib.compatibility.private_learner.choice_law import (
     Rule,
     inverse_scale,
@@ -40,7 +40,7 @@ _NOT_PRIVATE = (
 )
 
 
-class ExponentialFairLearner(BaseEstimator):
+class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
     """Choose privately one of finitely many hypotheses, for small error plus small discrimination.
 
     The loss of a hypothesis h is u(h) = Γ(h) + err(h): the difference between the two groups' true positive rates, plus
@@ -139,9 +139,8 @@ class ExponentialFairLearner(BaseEstimator):
             is unknown. With ``repair=False`` also if a group has fewer than two positives.
         """
         self.__dict__.pop("noisy_count_", None)  # of an earlier fit: the pure learner has none
-        labels = as_binary(y, "y")
-        check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         epsilon, source = positive(self.epsilon, "epsilon"), NoiseSource.of(self.noise, self.random_state)
+        labels = as_binary(y, "y")
         statement = self._statement(len(labels), source)
         codes = places(
             sensitive_features, declared_labels(self.groups, "groups", least=2, most=2), "sensitive_features"

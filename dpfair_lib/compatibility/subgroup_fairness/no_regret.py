@@ -6,12 +6,12 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
-from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._validation import as_binary, check_lengths, check_row_labels
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
+from dpfair_lib._validation import as_binary, check_lengths
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
     no_regret_dynamics,
     printed_dynamics,
@@ -54,7 +54,7 @@ def noisy_counts(
     return NoiseSource(noise, rng).add_gaussian(counts.ravel(), 1 / math.sqrt(rho)).reshape(counts.shape)
 
 
-class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
+class PrivateNoRegretFair(ClassifierMixin, UnseededIfSecure):
     """A randomised classifier with similar false positive rates in many subgroups, trained privately (Private-FairNR).
 
     The features are categorical; their combinations are called cells. A learner and an auditor play T rounds. The
@@ -163,7 +163,6 @@ class PrivateNoRegretFair(ClassifierMixin, BaseEstimator):
         levels = check_levels({} if self.levels is None else self.levels)
         # what the learner and the printed algorithm draw; of secure noise it is not the source
         rng = source.generator or np.random.default_rng()
-        check_row_labels(X=X, y=y, sensitive_features=sensitive_features)
         table, groups = as_frame(X, "X"), as_frame(sensitive_features, "sensitive_features")
         y = as_binary(y, "y")
         check_lengths(X=table, y=y, sensitive_features=groups)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib.experiments.ours.several_groups_data import Part, Split, learner
 
 NOTIONS = {
@@ -123,7 +124,8 @@ def threshold_optimizer(split: Split, *, notion: str, gamma: float) -> Rule:
     gamma : float
         Its ``tol``.
     """
-    from fairlearn.postprocessing import ThresholdOptimizer
+    with extra("peers"):
+        from fairlearn.postprocessing import ThresholdOptimizer
 
     fair = ThresholdOptimizer(
         estimator=_scores(), constraints=NOTIONS[notion], objective="accuracy_score", prefit=True,
@@ -168,7 +170,8 @@ def exponentiated_gradient(split: Split, *, notion: str) -> Rule:
     notion : str
         ``"demographic_parity"`` or ``"equalized_odds"``.
     """
-    from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
+    with extra("peers"):
+        from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
 
     constraint = DemographicParity if notion == "demographic_parity" else EqualizedOdds
     features, labels, groups = (

@@ -286,7 +286,7 @@ def _measured(y: np.ndarray, race: np.ndarray, positive: np.ndarray) -> dict[str
 
     return {
         "accuracy": float(np.where(y == 1, positive, 1 - positive).mean()),
-        "parity": float(demographic_parity_difference(positive, sensitive_features=race)),
+        "parity": float(demographic_parity_difference(y, positive, sensitive_features=race)),
         "odds": float(mean_equalized_odds_difference(y, positive, sensitive_features=race)),
     }
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dpfair_lib._extras import extra
 from dpfair_lib.experiments.experiment import Experiment, Experiments
 from dpfair_lib.experiments.sources import describe_table
 from dpfair_lib.local.randomizer import Randomizer
@@ -245,7 +246,8 @@ class _Learner:
         self.known: dict[bytes, np.ndarray] = {}
 
     def __call__(self, indicators: np.ndarray) -> np.ndarray:
-        import lightgbm
+        with extra("figures"):
+            import lightgbm
 
         key = np.packbits(indicators.astype(bool)).tobytes()
         if key not in self.known:
@@ -295,7 +297,7 @@ def _measured(coded: Coded, test: np.ndarray, predicted: np.ndarray) -> dict[str
     return signed | {
         "accuracy": float((predicted == y).mean()),
         "f1": float(f1_score(y, predicted)),
-        "parity": float(demographic_parity_difference(predicted, sensitive_features=a)),
+        "parity": float(demographic_parity_difference(y, predicted, sensitive_features=a)),
         "opportunity": float(equal_opportunity_difference(y, predicted, sensitive_features=a)),
     }
 

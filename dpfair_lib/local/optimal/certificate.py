@@ -39,6 +39,15 @@ class Multipliers:
         Of q_ij ≤ q_jj and of q_ij ≤ q_ii.
     sides : tuple of two numbers
         (a, b), both above 0; (1, 1) for Δ.
+
+    Examples
+    --------
+    They are part of a channel's certificate.
+
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.optimal_randomizer([0.5, 0.3, 0.2], [0.2, 0.5, 0.7], epsilon=1.0)
+    >>> [bool((one.above >= 0).all()) for one in channel.certificate.multipliers]
+    [True]
     """
 
     t: Any
@@ -88,6 +97,14 @@ class Certificate:
     ended : {"closed", "time", "rounding"}
         Why the search ended: the gap was at most ``tol``; the time limit came first; or rounding lets neither bound
         improve.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> channel = dpf.optimal_randomizer([0.5, 0.3, 0.2], [0.2, 0.5, 0.7], epsilon=1.0)
+    >>> found = channel.certificate
+    >>> found.method, found.value - found.lower <= 1e-9
+    ('interior', True)
     """
 
     objective: Objective
@@ -284,6 +301,15 @@ def verify_certificate(
     ------
     ValueError
         If a number of the certificate is wrong, a constraint is violated, or a multiplier has a wrong sign.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import verify_certificate
+    >>> p, p1 = [0.5, 0.3, 0.2], [0.2, 0.5, 0.7]
+    >>> channel = dpf.optimal_randomizer(p, p1, epsilon=1.0)
+    >>> verify_certificate(channel, p, p1, 1.0) <= 1e-9
+    True
     """
     program, claimed = as_program(p, p1, epsilon, error), channel.certificate
     if not isinstance(claimed, Certificate) or channel.matrix.shape != (program.k, program.k):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
-import highspy
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
 from dpfair_lib.local.optimal.level_programs import Found, optimal
 from dpfair_lib.local.optimal.linear_program import Layout, Solution, assemble, feasible_channel, read, solver
 from dpfair_lib.local.optimal.program import Program
+
+if TYPE_CHECKING:
+    import highspy
 
 _NOTHING = 1e-11  # reduced costs above minus this, and violations of a cap below it, are rounding
 _LAX = 1e-8  # tolerance of the solver where its usual one is too strict
@@ -141,6 +145,9 @@ class _Restricted:
         """Return the last basis with new slacks at 0 and new caps basic."""
         if self.basis is None:
             return None
+        with extra("solver"):
+            import highspy
+
         columns, rows, before = self.basis
         at_zero, free = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
         end = before.rows(self.program.k).column_caps.stop

@@ -33,6 +33,13 @@ class FairError(NamedTuple):
     channel : Randomizer
     multipliers : Multipliers or None
         At level 0; None where the most truthful channel is a fair one, so that nothing is to be proved.
+
+    Examples
+    --------
+    >>> from dpfair_lib.local import fair_error_bounds
+    >>> found = fair_error_bounds([0.5, 0.3, 0.2], [0.2, 0.5, 0.7], epsilon=1.0)
+    >>> found.upper - found.lower <= 1e-9, round(found.unfairness, 9)
+    (True, 0.0)
     """
 
     lower: float
@@ -76,6 +83,14 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     References
     ----------
     Thesis § 5.5, the remark after (5.5.6).
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import smallest_fair_error
+    >>> p, p1 = [0.5, 0.3, 0.2], [0.2, 0.5, 0.7]
+    >>> round(smallest_fair_error(p, p1, 1.0), 4), round(dpf.smallest_error(p, 1.0), 4)
+    (0.5777, 0.4202)
     """
     return fair_error_bounds(p, p1, epsilon).upper
 
@@ -107,6 +122,13 @@ def fair_error_bounds(
     -----
     The bounds come from an interior-point method; where rounding ends it before they meet, as it may with shares or
     differences of rates near rounding, one linear program over all entries follows.
+
+    Examples
+    --------
+    >>> from dpfair_lib.local import fair_error_bounds
+    >>> found = fair_error_bounds([0.5, 0.3, 0.2], [0.2, 0.5, 0.7], epsilon=1.0)
+    >>> round(found.lower, 4), round(found.upper, 4)
+    (0.5777, 0.5777)
     """
     program = as_program(p, p1, epsilon, 1.0)
     positive(tol, "tol")

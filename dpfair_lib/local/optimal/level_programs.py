@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
+from typing import TYPE_CHECKING
 
-import highspy
 import numpy as np
 
+from dpfair_lib._extras import extra
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal.linear_program import (
     Solution,
@@ -20,6 +21,9 @@ from dpfair_lib.local.optimal.linear_program import (
 )
 from dpfair_lib.local.optimal.program import Program
 
+if TYPE_CHECKING:
+    import highspy
+
 # a lower bound, the order of arrival, both ends of a range of shares, and what proves the bound
 Cell = tuple[float, int, float, float, Multipliers | None]
 # the best channel, the multipliers that prove the best lower bound (None where that is 0), how many programs
@@ -28,6 +32,9 @@ Found = tuple[np.ndarray, Multipliers | None, int]
 
 def optimal(highs: highspy.Highs) -> bool:
     """Whether the solver's last run ended with an optimal basis."""
+    with extra("solver"):
+        import highspy
+
     return bool(highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 

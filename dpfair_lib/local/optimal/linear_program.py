@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import highspy
 import numpy as np
 from scipy import sparse
 
+from dpfair_lib._extras import extra
 from dpfair_lib.local.optimal.certificate import Multipliers
 from dpfair_lib.local.optimal.program import Program
 
-_INFINITY = highspy.kHighsInf
+if TYPE_CHECKING:
+    import highspy
+
+_INFINITY = math.inf  # which is HiGHS's own
 
 
 class Columns(NamedTuple):
@@ -138,6 +142,9 @@ def assemble(
         upper.append(np.zeros(len(caps)))
     matrix = sparse.vstack(blocks, format="csc")
 
+    with extra("solver"):
+        import highspy
+
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = columns, matrix.shape[0]
     cost = np.zeros(columns)
@@ -215,6 +222,9 @@ def read(
 
 def solver(time_limit: float = _INFINITY, tolerance: float = 1e-10) -> highspy.Highs:
     """Return a silent HiGHS with this tolerance, primal and dual, on one thread."""
+    with extra("solver"):
+        import highspy
+
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, value in (
         ("output_flag", False),

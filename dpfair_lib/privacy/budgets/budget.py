@@ -16,11 +16,30 @@ from dpfair_lib.privacy.statements import RELATIONS, PrivacyStatement, check_uni
 
 
 class BudgetExceededError(ValueError):
-    """A release would cost more than what is left."""
+    """A release would cost more than what is left.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.privacy import BudgetExceededError
+    >>> budget = dpf.Budget(1.0, 0.0, "add-remove")
+    >>> try:
+    ...     budget.spend(dpf.PrivacyStatement(1.5, 0.0, "add-remove"))
+    ... except BudgetExceededError as error:
+    ...     print(error)
+    epsilon: found 1.5 in total, expected at most 1.0
+    """
 
 
 class Remaining(NamedTuple):
-    """What a budget has left, as (epsilon, delta)."""
+    """What a budget has left, as (epsilon, delta).
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> dpf.Budget(1.0, 1e-6, "add-remove").remaining
+    Remaining(epsilon=1.0, delta=1e-06)
+    """
 
     epsilon: float
     delta: float

@@ -1,0 +1,52 @@
+"""The score of a classifier that answers at random: the expected share of right labels, computed without drawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpfair_lib._labels import places
+from dpfair_lib._validation import as_numbers, check_lengths, check_row_labels
+
+
+class ScoredByChances:
+    """Adds a score to a classifier that is told the groups, and has ``predict_proba``."""
+
+    predict_proba: Any
+
+    def score(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
+        """Return the expected accuracy, over the random changes, on some rows.
+
+        Parameters
+        ----------
+        X : array
+            What `predict_proba` takes first: features, or for a post-processor the predicted labels.
+        y : array of shape (n,)
+            True labels.
+        sensitive_features : array of shape (n,) or (n, c)
+            Group of each row.
+        sample_weight : array of shape (n,), optional
+            Weight of each row, at least 0. By default all are equal.
+
+        Returns
+        -------
+        float
+            A number in [0, 1]. The same at every call, as nothing is drawn.
+
+        Raises
+        ------
+        ValueError
+            As `predict_proba`; if a label is unknown, or a weight is negative, or all are 0.
+        """
+        check_row_labels(X=X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        chances = self.predict_proba(X, sensitive_features=sensitive_features)
+        classes = np.asarray(getattr(self, "classes_", [0, 1])).tolist()
+        right = places(y, classes, "y", of="label")
+        weights = np.ones(len(right)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
+        check_lengths(X=chances, y=right, sample_weight=weights)
+        if (weights < 0).any() or not weights.any():
+            raise ValueError(
+                "sample_weight: found a negative number or only 0, expected numbers of at least 0, not all 0"
+            )
+        return float(np.average(chances[np.arange(len(right)), right], weights=weights.astype(float)))

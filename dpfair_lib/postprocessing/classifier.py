@@ -1,0 +1,186 @@
+"""`PostprocessedClassifier`: a classifier and a post-processor of its labels, as one estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpfair_lib._fitting import same_rows, whole_or_not_at_all
+from dpfair_lib._labels import places
+from dpfair_lib._scoring import ScoredByChances
+from dpfair_lib._validation import as_levels
+from dpfair_lib.fairness.draws import drawn_labels
+
+SCORES = (None, "predict_proba", "decision_function")
+
+
+class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMixin, BaseEstimator):
+    """Train a classifier, and let a post-processor change its labels; both from features, labels and groups.
+
+    It can stand at the end of a pipeline, in a grid search and in a cross-validation: with scikit-learn's metadata
+    routing (``set_fit_request(sensitive_features=True)`` and so on for predict and score), or inside a `GroupColumn`,
+    which takes the groups from a column of the features.
+
+    It states no privacy. A private post-processor protects the rows that it counts, and that is only worth something if
+    the classifier is private too or fixed beforehand (``prefit=True``). `PrivateFairClassifier` makes both private, and
+    adds up what they cost.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Of two classes, which may be words. It is cloned, unless ``prefit``.
+    postprocessor : estimator
+        `FairPostprocessor`, `PrivateFairPostprocessor` or `EqualizedOddsPostprocessor`. It is cloned.
+    prefit : bool, default=False
+        Whether the classifier was fitted before, on other rows. `fit` then leaves it as it is.
+    scores : {None, "predict_proba", "decision_function"}, default=None
+        What of the classifier orders the rows, for `FairPostprocessor`: the least certain are changed first. With None
+        they are drawn at random.
+
+    Attributes
+    ----------
+    estimator_, postprocessor_ : estimator
+        Both, fitted.
+    classes_ : ndarray of shape (2,)
+        The two labels, sorted; the second is the positive one.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray
+        Their names, if there are any.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> adult = dpf.synthetic("adult", n=2000, random_state=0)
+    >>> X = adult.X[["age", "education-num"]].assign(sex=adult.sensitive_features.to_numpy())
+    >>> learner = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> fair = dpf.PostprocessedClassifier(learner, dpf.FairPostprocessor(), scores="predict_proba")
+    >>> model = dpf.GroupColumn(fair, "sex", keep=False).fit(X, adult.y)
+    >>> chances = model.predict_proba(X)[:, 1]
+    >>> print(f"{dpf.demographic_parity_difference(adult.y, chances, sensitive_features=X['sex']):.3f}")
+    0.000
+    """
+
+    def __init__(
+        self, estimator: Any, postprocessor: Any, *, prefit: bool = False, scores: str | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.postprocessor = postprocessor
+        self.prefit = prefit
+        self.scores = scores
+
+    @whole_or_not_at_all
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
+        """Train the classifier, and the post-processor on its labels of the same rows.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Labels, of two kinds.
+        sensitive_features : array of shape (n,) or (n, c)
+            Group of each row.
+
+        Returns
+        -------
+        PostprocessedClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If there are not two labels, if a parameter is unknown, or as the classifier and the post-processor.
+        """
+        if not isinstance(self.prefit, bool | np.bool_):
+            raise ValueError(f"prefit: found {self.prefit!r}, expected True or False")
+        if self.scores not in SCORES:
+            raise ValueError(f"scores: found {self.scores!r}, expected one of {', '.join(map(repr, SCORES))}")
+        validate_data(self, X, y, skip_check_array=True)
+        if self.prefit:
+            check_is_fitted(self.estimator)
+        self.estimator_ = self.estimator if self.prefit else clone(self.estimator).fit(X, y)
+        classes = getattr(self.estimator_, "classes_", None)
+        self.classes_ = as_levels(y, "y", of="label")[0] if classes is None else np.asarray(classes)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                f"y: found {len(self.classes_)} classes, expected 2. Only binary classification is supported. "
+                f"The type of the target is {type_of_target(y)}."
+            )
+        truth = places(y, self.classes_.tolist(), "y", of="label")
+        labels = {} if self.scores is None else {"scores": self._order(X)}
+        self.postprocessor_ = clone(self.postprocessor).fit(
+            self._labels(X), truth, sensitive_features=sensitive_features, **labels
+        )
+        return self
+
+    @same_rows
+    def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
+        """Return the exact probabilities of the two labels, over the random changes.
+
+        Parameters
+        ----------
+        X, sensitive_features
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Probabilities, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or if a group was not known in `fit`.
+        """
+        check_is_fitted(self, "postprocessor_")
+        validate_data(self, X, skip_check_array=True, reset=False)
+        more = {} if self.scores is None else {"scores": self._order(X)}
+        chances = self.postprocessor_.predict_proba(
+            self._labels(X), sensitive_features=sensitive_features, **more
+        )
+        return np.asarray(chances)
+
+    def predict(self, X: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
+        """Return labels after random changes.
+
+        Parameters
+        ----------
+        X, sensitive_features
+            As in `fit`.
+        random_state : int, numpy.random.Generator, numpy.random.RandomState, PersonalDraws or None
+            Source of the draws. With None, every call draws differently; with ``StableAnswers().of(identifiers)`` the
+            same person gets the same answer at every call.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from `classes_`.
+
+        Raises
+        ------
+        ValueError
+            As `predict_proba`.
+        """
+        chances = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
+        return np.asarray(self.classes_[drawn_labels(chances, random_state)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.non_deterministic = True
+        return tags
+
+    def _labels(self, X: Any) -> np.ndarray:
+        return places(self.estimator_.predict(X), self.classes_.tolist(), "y_pred", of="label")
+
+    def _order(self, X: Any) -> np.ndarray:
+        found = np.asarray(getattr(self.estimator_, str(self.scores))(X))
+        return found[:, 1] if self.scores == "predict_proba" else found

@@ -1,0 +1,138 @@
+"""What the thresholds of one group give, and which mixture of them leaves least to chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dpfair_lib.postprocessing.curves import hull
+
+Mixture = list[tuple[int, float]]
+"""How many levels are selected, from the highest down, and the probability of this threshold."""
+STEPS = 1000
+NEGLIGIBLE = 1e-12  # a chance that only rounding makes positive, or a variance
+
+
+class Thresholds(NamedTuple):
+    """What each threshold of one group gives: arrays of shape (levels + 1,), from nobody selected to everybody.
+
+    Attributes
+    ----------
+    false_positive, true_positive, selected : ndarray
+        Rates, ascending from 0 to 1; the last one is the selection rate.
+    costs : ndarray
+        Numbers of errors or of changes.
+    """
+
+    false_positive: np.ndarray
+    true_positive: np.ndarray
+    selected: np.ndarray
+    costs: np.ndarray
+
+    @classmethod
+    def of(cls, zeros: np.ndarray, ones: np.ndarray, if_one: np.ndarray, if_zero: np.ndarray) -> Thresholds:
+        """Sum what stands at each level, from the highest score down.
+
+        Parameters
+        ----------
+        zeros, ones : ndarray of shape (levels,)
+            Weight of the people of true label 0 and 1 at each level, score ascending; neither may be all 0.
+        if_one, if_zero : ndarray of shape (levels,)
+            What it costs to give the label 1, or 0, to everybody at the level.
+        """
+        reached = [np.concatenate([[0.0], np.cumsum(kind[::-1])]) for kind in (zeros, ones, zeros + ones)]
+        costs = if_zero.sum() + np.concatenate([[0.0], np.cumsum((if_one - if_zero)[::-1])])
+        false_positive, true_positive, selected = (rate / rate[-1] for rate in reached)
+        return cls(false_positive, true_positive, selected, costs)
+
+    def rates(self, mixture: Sequence[tuple[int, float]]) -> tuple[float, float]:
+        """Return the false and the true positive rate of a mixture: numbers of selected levels, and probabilities."""
+        at, chances = [count for count, _ in mixture], [chance for _, chance in mixture]
+        return float(self.false_positive[at] @ chances), float(self.true_positive[at] @ chances)
+
+    def cost(self, mixture: Sequence[tuple[int, float]]) -> float:
+        """Return what a mixture costs."""
+        return float(sum(self.costs[count] * chance for count, chance in mixture))
+
+    def corners(self) -> np.ndarray:
+        """Return the thresholds of which all others are mixtures that cost the same.
+
+        On either side of the cheapest threshold, costs of errors or changes are linear in the two rates. So the corners
+        of the hull of the rates are enough there.
+        """
+        last = len(self.costs) - 1
+        along, across = self.false_positive + self.true_positive, self.true_positive - self.false_positive
+        found, sides = [np.array([0, last])], [np.arange(last + 1)]
+        errors = self.costs[0] * (1 - self.true_positive) + self.costs[-1] * self.false_positive
+        if abs(self.costs - errors).max() > NEGLIGIBLE * self.costs.max():  # not linear throughout
+            cheapest = int(np.argmin(self.costs))
+            sides = [np.arange(cheapest + 1), np.arange(cheapest, last + 1)]
+            found.append(np.array([cheapest]))
+        for side in sides:
+            x, y = along[side], across[side]
+            kept = np.concatenate(
+                [[True], x[1:] > x[:-1]]
+            )  # rounding may make tiny steps of the rates vanish
+            if np.count_nonzero(kept) > 2:
+                found += [side[kept][hull(x[kept], sign * y[kept])] for sign in (1, -1)]
+        return np.unique(np.concatenate(found))
+
+    def steadiest(self, mixture: Mixture, allowed: np.ndarray) -> Mixture:
+        """Return the mixture of the same two rates whose selection rate varies least over the draw of the threshold.
+
+        The mean of the selection rate is the same for all such mixtures, and its variance is linear in the chances. So
+        this is a linear program with three limits. The simplex method starts from the given mixture.
+
+        Parameters
+        ----------
+        mixture : list of (int, float)
+            At most three thresholds, and chances above 0.
+        allowed : ndarray of int
+            Which thresholds may be used, besides those of the mixture.
+
+        Returns
+        -------
+        list of (int, float)
+            At most three thresholds, ascending, and their chances; the given ones if rounding hinders any other.
+        """
+        if not 2 <= len(mixture) <= 3:
+            return mixture
+        at = [count for count, _ in mixture]
+        rates = np.array([1.0, *self.rates(mixture)])
+        mean = sum(self.selected[count] * chance for count, chance in mixture)
+        places = np.append(allowed, at)
+        points = np.stack([np.ones(len(places)), self.false_positive[places], self.true_positive[places]])
+        variances = (self.selected[places] - mean) ** 2
+        basis = np.arange(len(allowed), len(places))
+        columns, costs = points[:, basis], variances[basis]
+        if (
+            len(at) == 2
+        ):  # a third column that must keep the chance 0: it leads off the line through both points
+            (_, fpr, tpr) = columns[:, 1] - columns[:, 0]
+            columns = np.column_stack([columns, [0.0, -tpr, fpr]])
+            basis, costs = np.append(basis, -1), np.append(costs, 0.0)
+        for _ in range(STEPS):
+            try:
+                inverse = np.linalg.inv(columns)
+            except np.linalg.LinAlgError:
+                return mixture
+            chances = inverse @ rates
+            gain = variances - (costs @ inverse) @ points
+            enters = int(np.argmin(gain))
+            if gain[enters] >= -NEGLIGIBLE:
+                break
+            lasts = [
+                np.inf if abs(move) <= NEGLIGIBLE or (move < 0 <= which) else max(chance, 0.0) / abs(move)
+                for which, chance, move in zip(basis, chances, inverse @ points[:, enters], strict=True)
+            ]
+            leaves = int(np.argmin(lasts))
+            basis[leaves], columns[:, leaves], costs[leaves] = enters, points[:, enters], variances[enters]
+        else:
+            return mixture
+        used = (chances > NEGLIGIBLE) & (basis >= 0)
+        chances = chances[used] / chances[used].sum()
+        found = sorted(zip(places[basis[used]].tolist(), chances.tolist(), strict=True))
+        off = max(abs(a - b) for a, b in zip(self.rates(found), rates[1:], strict=True))
+        return found if off < 10 * NEGLIGIBLE else mixture

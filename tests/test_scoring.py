@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+
+import dpfair_lib as dpf
+
+Y_PRED, Y = np.array([1, 1, 1, 0, 1, 0, 0, 0]), np.array([1, 0, 1, 0, 1, 1, 0, 0])
+GROUP = np.array(list("aaaabbbb"))
+
+
+def test_the_score_is_the_expected_share_of_right_labels():
+    fair = dpf.FairPostprocessor().fit(Y_PRED, sensitive_features=GROUP)
+    # group a keeps a positive label with 2/3; group b gives one to each of three with 1/3
+    right = [2 / 3, 1 / 3, 2 / 3, 1, 1, 1 / 3, 2 / 3, 2 / 3]
+    assert fair.score(Y_PRED, Y, sensitive_features=GROUP) == pytest.approx(np.mean(right))
+    weight = np.arange(8.0)
+    weighted = fair.score(Y_PRED, Y, sensitive_features=GROUP, sample_weight=weight)
+    assert weighted == pytest.approx(np.average(right, weights=weight))
+    drawn = [(fair.predict(Y_PRED, sensitive_features=GROUP, random_state=s) == Y).mean() for s in range(400)]
+    assert np.mean(drawn) == pytest.approx(np.mean(right), abs=4 * np.std(drawn) / 20)
+
+
+def test_bad_labels_and_weights_are_refused():
+    fair = dpf.FairPostprocessor().fit(Y_PRED, sensitive_features=GROUP)
+    with pytest.raises(ValueError, match="y: found label 3 at position 0"):
+        fair.score(Y_PRED, Y + 2, sensitive_features=GROUP)
+    for weight in (np.zeros(8), np.full(8, -1.0)):
+        with pytest.raises(ValueError, match="sample_weight: found a negative number or only 0"):
+            fair.score(Y_PRED, Y, sensitive_features=GROUP, sample_weight=weight)
+    with pytest.raises(ValueError, match="lengths differ"):
+        fair.score(Y_PRED, Y[:-1], sensitive_features=GROUP)
