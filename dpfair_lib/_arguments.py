@@ -75,6 +75,13 @@ def one_of(value: Any, name: str, known: Any) -> Any:
     return value
 
 
+def with_methods(value: Any, name: str, *methods: str) -> Any:
+    """Return an estimator that has the methods."""
+    if isinstance(value, type) or not all(callable(getattr(value, one, None)) for one in methods):
+        raise ValueError(f"{name}: found {value!r}, expected an estimator with {' and '.join(methods)}")
+    return value
+
+
 def elementwise(function: Callable[[float], float], values: Any, name: str) -> Any:
     """Apply a function of one number of at least 0 to a number, or to every entry of an array."""
     if np.ndim(values) == 0:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import NotFittedError
 
 SECONDS, MEMORY = 10, 3 << 30
 NUMBERS = {
@@ -47,6 +48,8 @@ SCIKIT_LEARN = (
     "float() argument",
     "could not convert",
 )
+# these hand X to scikit-learn's own classifier, which refuses in its own words
+HANDING_ON = {"GroupColumn", "PostprocessedClassifier"}
 WORDS = ("None", "text", "0", "True", "nan", "empty")
 EXTREMES = {**NUMBERS, **ARRAYS}
 
@@ -312,11 +315,16 @@ def serve():
             call(**{**given, argument: EXTREMES[extreme]})
             found = "answered"
         except (ValueError, TypeError) as error:
-            own = type(error) in (ValueError, TypeError) or type(error).__module__.startswith("dpfair_lib")
+            own = type(error) in (ValueError, TypeError, NotFittedError) or type(error).__module__.startswith(
+                "dpfair_lib"
+            )
             # what scikit-learn says of X and y is what users of its estimators know
             words = ["found", argument, *(SCIKIT_LEARN if argument in "Xy" else ())]
             named = any(word in str(error) for word in words)
             found = "refused" if own and named else f"{type(error).__name__}: {error}"
+        except OverflowError as error:
+            theirs = name in HANDING_ON and argument == "X"
+            found = "refused" if theirs else f"{type(error).__name__}: {error}"
         except BaseException as error:
             found = f"{type(error).__name__}: {error}"
         sys.stdout.write(json.dumps(found[:300]) + "\n")

@@ -6,9 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted, validate_data
 
+from dpfair_lib._arguments import with_methods
 from dpfair_lib._fitting import same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
@@ -98,14 +100,22 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
         ------
         ValueError
             If there are not two labels, if a parameter is unknown, or as the classifier and the post-processor.
+        NotFittedError
+            If ``prefit`` is True and the classifier is not fitted.
         """
         if not isinstance(self.prefit, bool | np.bool_):
             raise ValueError(f"prefit: found {self.prefit!r}, expected True or False")
         if self.scores not in SCORES:
             raise ValueError(f"scores: found {self.scores!r}, expected one of {', '.join(map(repr, SCORES))}")
+        with_methods(self.estimator, "estimator", "fit", "predict", "get_params")
+        with_methods(self.postprocessor, "postprocessor", "fit", "predict_proba", "get_params")
+        if np.ndim(X) and _num_samples(X) == 0:
+            raise ValueError("X: found 0 rows, expected at least 1")
         validate_data(self, X, y, skip_check_array=True)
-        if self.prefit:
-            check_is_fitted(self.estimator)
+        if self.prefit and not _is_fitted(self.estimator):
+            raise NotFittedError(
+                f"prefit: found True and {self.estimator!r} not fitted, expected a fitted estimator"
+            )
         self.estimator_ = self.estimator if self.prefit else clone(self.estimator).fit(X, y)
         classes = getattr(self.estimator_, "classes_", None)
         self.classes_ = as_levels(y, "y", of="label")[0] if classes is None else np.asarray(classes)

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpfair_lib._arguments import with_methods
 from dpfair_lib._fitting import whole_or_not_at_all
 
 Method = Callable[..., Any]
@@ -28,7 +29,7 @@ class GroupColumn(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Estimators of this library take ``sensitive_features``. Grid searches, cross-validation and pipelines pass features
     and labels only, unless metadata routing is switched on. This wrapper takes the groups from the features.
 
-    The privacy is that of the estimator: the wrapper looks at no values, and passes them on.
+    The privacy is that of the estimator: the wrapper passes the values on, row by row, and keeps none.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ class GroupColumn(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ValueError
             If there is no such column, if no other column is left, or as the estimator.
         """
+        with_methods(self.estimator, "estimator", "fit", "predict", "get_params")
         self._check(X, y)
         features, groups = self._parts(X)
         self.estimator_ = clone(self.estimator).fit(features, y, sensitive_features=groups)
@@ -144,8 +146,10 @@ class GroupColumn(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _check(self, X: Any, *y: Any, reset: bool = True) -> None:
         if issparse(X):
             raise ValueError("X: found a sparse matrix, expected a dense array or a table")
-        if np.ndim(X) == 1:
-            raise ValueError("X: found one dimension, expected rows and columns. Reshape your data")
+        if np.ndim(X) != 2:
+            raise ValueError(
+                f"X: found {np.ndim(X)} dimension(s), expected rows and columns. Reshape your data"
+            )
         validate_data(self, X, *y, skip_check_array=True, reset=reset)
 
     def _parts(self, X: Any) -> tuple[Any, Any]:
