@@ -36,7 +36,7 @@ from dpfair_lib.experiments.ours.several_groups_methods import (
     threshold_optimizer,
 )
 
-DATA = ("compas",)  # each listed experiment has its record
+DATA = "acs-income", "adult", "compas", "lsac"
 NEGLIGIBLE = 1e-12
 FINE = 10_000
 """Steps of the finer grid; fairlearn's own has 1,000."""

@@ -35,7 +35,7 @@ DRAWS = 10
 """Fits to rows drawn anew, for each split and ε."""
 SCOPES = {"all groups": None, "two largest": 2}
 """On whose rows everything is done: on all, or on those of so many largest groups."""
-PARITY, ODDS = "noisy rates", "noisy counts"
+PARITY, OPPORTUNITY, ODDS = "noisy rates", "noisy true positive rates", "noisy counts"
 
 
 class Private(NamedTuple):
@@ -78,6 +78,28 @@ def noisy_rates(rows: Part, epsilon: float | None, rng: np.random.Generator) -> 
     return _rule(fair), min(parity_bound(people, epsilon, FAILURE, mechanism="geometric"), 1.0)
 
 
+def noisy_positives(rows: Part, epsilon: float | None, rng: np.random.Generator) -> tuple[Rule, float]:
+    """Fit `PrivateFairPostprocessor` for equal opportunity; return the rule and `opportunity_bound`.
+
+    Parameters
+    ----------
+    rows, rng
+        As for `noisy_rates`.
+    epsilon : float or None
+        ε of all that is released, for the relation "replace-within-group": half of it for each count, as a record that
+        is replaced may change two of them. None for no noise.
+    """
+    from dpfair_lib.central import PrivateFairPostprocessor, opportunity_bound
+
+    each = math.inf if epsilon is None else epsilon / 2
+    fair = PrivateFairPostprocessor(
+        each, notion="equal_opportunity", mechanism="geometric", noise="study", random_state=rng
+    )
+    fair.fit(rows.guesses, rows.labels, sensitive_features=rows.groups)
+    counts = list(fair.noisy_counts_.values())
+    return _rule(fair), opportunity_bound(counts, each, FAILURE, band=fair.band_, mechanism="geometric")
+
+
 def noisy_counts(rows: Part, epsilon: float | None, rng: np.random.Generator) -> tuple[Rule, float]:
     """Fit `EqualizedOddsPostprocessor` with γ = 0 on the noisy counts; return the rule and its ``gap_bound_``.
 
@@ -104,6 +126,7 @@ def _rule(fair: Any) -> Rule:
 
 METHODS: Sequence[Private] = (
     Private(PARITY, "demographic_parity", noisy_rates, on_fit_rows=False),
+    Private(OPPORTUNITY, "equal_opportunity", noisy_positives, on_fit_rows=False),
     Private(ODDS, "equalized_odds", noisy_counts, on_fit_rows=True),
 )
 
@@ -227,7 +250,7 @@ def experiment(name: str, *, data: str) -> Experiment:
     return Experiment(name, Description(data), parameters, run_on, tasks)
 
 
-RECORDED = ("compas",)  # each listed experiment has its record
+RECORDED = "acs-income", "adult", "compas", "lsac"
 
 EXPERIMENTS: Experiments = {
     f"several-groups-private-{data}": functools.partial(experiment, data=data) for data in RECORDED
