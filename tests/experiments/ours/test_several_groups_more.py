@@ -79,11 +79,8 @@ def test_variants_are_compared_with_theirs():
     assert found["their_small_chance"].to_numpy() == pytest.approx(0.4)
 
 
-PRIVATE, STUDIED = ("compas",), ("compas",)
-
-
 def test_what_the_chapter_says_of_privacy():
-    found = {data: read_record(f"several-groups-private-{data}")[0] for data in PRIVATE}
+    found = {data: read_record(f"several-groups-private-{data}")[0] for data in private.RECORDED}
     for rows in found.values():
         assert rows["split"].nunique() == 20
         exact = rows[rows["epsilon"].isna() & rows["gamma"].notna()]
@@ -91,12 +88,16 @@ def test_what_the_chapter_says_of_privacy():
     broken = more.broken(found)
     assert (broken["draws"] == 200 * len(found)).all()
     assert (broken["highest"] < private.FAILURE).all()
+    assert (broken["broken"] == 0).all()
     large = broken[broken["scope"] == "two largest"]
     assert (large["useful"] == 1).all()
+    noise = more.beside_no_noise(found, "all groups").set_index(["data", "method", "notion"])["gap"]
+    adult = noise.xs("equal_opportunity", level="notion").loc["adult"]
+    assert (adult[private.OPPORTUNITY] > 0.9 * adult[methods.NONE].item()).all()
 
 
 def test_what_the_chapter_says_of_gaps():
-    found = {data: read_record(f"several-groups-gaps-{data}")[0] for data in STUDIED}
+    found = {data: read_record(f"several-groups-gaps-{data}")[0] for data in gaps.DATA}
     for rows in found.values():
         # all variants do the same on the rows of the fit
         ours = rows[rows["method"].isin([methods.ERRORS, gaps.HALFWAY, gaps.WIDEST, gaps.BOTH])]
