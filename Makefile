@@ -36,7 +36,7 @@ $(READY): requirements.txt requirements.lock pyproject.toml
 
 book: $(READY)  ## run what changed and build the book into _build/html (PARAMETERS=file.yml overrides parameters)
 	$(BIN)/python -m dpfair_lib claims --faults --stored
-	$(BIN)/python tools/execute.py --into _build/executed $(if $(PARAMETERS),--parameters $(PARAMETERS))
+	$(BIN)/python tools/execute.py --into _build/executed $(if $(STORED),--stored) $(if $(PARAMETERS),--parameters $(PARAMETERS))
 	$(BIN)/python tools/render.py --executed _build/executed --into _build
 	$(BIN)/python tools/publish.py --html _build/html --zip _build/book.zip
 	@echo "The book: _build/html/index.html; all of it in one file: _build/book.zip"
@@ -68,8 +68,8 @@ pytest: $(READY)  ## the tests of the library and the tools
 test-python:  ## the library's tests on each Python from 3.11 to 3.14 that is found (TESTS="files" for some)
 	$(PYTHON) tools/pythons.py -- $(TESTS)
 
-wheel: $(READY)  ## build the source distribution and the wheel, and try the wheel in a fresh environment
-	$(BIN)/python tools/wheel.py
+wheel: $(READY)  ## build the source distribution and the wheel, and try the wheel in a fresh environment (QUICK=1: with the packages at hand)
+	$(BIN)/python tools/wheel.py $(if $(QUICK),--quick)
 
 weights: $(READY)  ## measure what the core and each extra weigh on disk, into results/weights.json
 	$(BIN)/python tools/weights.py

@@ -3,6 +3,7 @@
 Examples
 --------
 ``execute.py --into DIR [--parameters FILE.yml] [--without-data] [CHAPTER ...]`` runs into a folder.
+``execute.py --into DIR --stored`` runs only the chapters that read data sets, and copies the others' stored ones.
 ``execute.py --store [CHAPTER ...]`` refreshes the stored ``.ipynb`` beside each chapter, run without data.
 """
 
@@ -11,6 +12,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -269,6 +271,25 @@ def run_into(
     return run([task for _, task in due], root, without_data, jobs)
 
 
+def copy_stored(root: Path, into: Path, wanted: list[str]) -> list[str]:
+    """Copy the stored notebooks of chapters that read no data set into a folder, and return the other chapters."""
+    others = []
+    for chapter in select(root, wanted):
+        if reads_data(root / f"{chapter}.md"):
+            others.append(chapter)
+        else:
+            target = into / f"{chapter}.ipynb"
+            receipt_of(target).unlink(missing_ok=True)  # nothing says what it was made from
+            write_whole(target, (root / f"{chapter}.ipynb").read_bytes())
+    return others
+
+
+def reads_data(source: Path) -> bool:
+    """Return whether a chapter's code loads a data set."""
+    code = (cell.source for cell in read_source(source).cells if cell.cell_type == "code")
+    return any(re.search(r"\bload\(", text) for text in code)
+
+
 def run_store(root: Path, wanted: list[str], jobs: int) -> int:
     """Run chapters without data, refresh the stored notebooks beside them, and return how many failed."""
     tasks = [Task(chapter, root, root / f"{chapter}.ipynb", key="") for chapter in select(root, wanted)]
@@ -306,6 +327,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--parameters", type=Path, metavar="FILE.yml", help="chapter → {name: value}")
     parser.add_argument("--without-data", action="store_true", help="run as if no data set were there")
     parser.add_argument(
+        "--stored", action="store_true", help="copy the stored notebooks of chapters that read no data set"
+    )
+    parser.add_argument(
         "--jobs", type=int, default=cores(), help="chapters run at a time (default: the cores)"
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: this one)")
@@ -313,6 +337,8 @@ def main(arguments: list[str] | None = None) -> int:
     said = parser.parse_args(arguments)
     if said.store and said.parameters:
         parser.error("stored notebooks have the chapters' own parameters: use --into with --parameters")
+    if said.stored and (said.store or said.parameters):
+        parser.error("--stored copies notebooks as they are: use it with --into, without --parameters")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     root = said.root.resolve()
@@ -320,8 +346,11 @@ def main(arguments: list[str] | None = None) -> int:
         if said.store:
             failed = run_store(root, said.chapters, said.jobs)
         else:
-            failed = run_into(
-                root, said.into.resolve(), said.chapters, said.parameters, said.without_data, said.jobs
+            into, wanted = said.into.resolve(), said.chapters
+            due = copy_stored(root, into, wanted) if said.stored else wanted
+            nothing_due = said.stored and not due
+            failed = (
+                0 if nothing_due else run_into(root, into, due, said.parameters, said.without_data, said.jobs)
             )
     except ValueError as error:
         parser.error(str(error))

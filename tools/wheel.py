@@ -1,6 +1,7 @@
 """Build the source distribution and, from it, the wheel; try the wheel where nothing of the repository is at hand.
 
-First with the core alone, then with the extras that the examples need.
+First with the core alone, then with the extras that the examples need. With ``--quick`` nothing is downloaded: the
+packages are those of the environment at hand, and only the library is the wheel's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import venv
 from collections.abc import Sequence
@@ -37,7 +39,7 @@ def example(readme: str) -> str:
     return "\n".join(re.findall(r"```python\n(.*?)```", readme, re.S))
 
 
-def build(into: Path) -> tuple[Path, Path]:
+def build(into: Path, quick: bool) -> tuple[Path, Path]:
     """Build both from the files that Git knows or would add, and return their paths."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -52,10 +54,11 @@ def build(into: Path) -> tuple[Path, Path]:
             if ((ROOT / name).is_file() and name.startswith(("dpfair_lib/", "results/"))) or "/" not in name:
                 (source / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, source / name)
-        python = environment(Path(folder, "builder"), "setuptools>=77")
+        python = sys.executable if quick else environment(Path(folder, "builder"), "setuptools>=77")
         subprocess.run([python, "-c", BUILD, into], cwd=source, check=True, stdout=subprocess.DEVNULL)
     (sdist,) = into.glob("*.tar.gz")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", into, sdist]
+    pip += ["--no-build-isolation"] if quick else []
     subprocess.run(pip, check=True)
     (wheel,) = into.glob("*.whl")
     return sdist, wheel
@@ -66,6 +69,19 @@ def environment(folder: Path, *requirements: str) -> str:
     venv.create(folder, with_pip=True, clear=True)
     python = str(folder / "bin" / "python")
     install(python, *requirements)
+    return python
+
+
+def borrowed(folder: Path, wheel: Path) -> str:
+    """Return the interpreter of a new environment with the wheel, and the packages of the one at hand."""
+    venv.create(folder, with_pip=False, clear=True)
+    python = str(folder / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", str(wheel)]
+    subprocess.run(pip, check=True)
+    where = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    own = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())
+    # what stands in .pth files of the folder is not followed, so the repository stays out
+    (own / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return python
 
 
@@ -98,14 +114,20 @@ def expect(text: str, said: str) -> None:
         raise SystemExit(f"expected {text!r}, found {said!r}")
 
 
-def try_core(python: str, folder: Path, code: str) -> None:
-    """Try the wheel with the core alone."""
+def try_commands(python: str, folder: Path) -> None:
+    """Try the command line, and a claim."""
     expect("randomize", attempt(python, folder, "-m", "dpfair_lib", "--help"))
     expect("randomize", attempt(str(Path(python).with_name("dpfair")), folder, "--help"))
     expect(
         "isit.alg-1",
         attempt(python, folder, "-m", "dpfair_lib", "claims", "--only", "isit.alg-1", "--faults"),
     )
+    where = attempt(python, folder, "-c", "import dpfair_lib; print(dpfair_lib.__file__)")
+    expect(str(Path(python).parents[1]), where)
+
+
+def try_core(python: str, folder: Path, code: str) -> None:
+    """Try README's example with the core alone: what is private needs an extra, and says which."""
     public, private = code.split("private = ", 1)
     attempt(python, folder, "-c", public)
     refused = attempt(python, folder, "-c", f"{public}private = {private}", status=1)
@@ -133,19 +155,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build both, try them, and print what was tried."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=ROOT / "_build" / "dist", metavar="FOLDER")
-    into = parser.parse_args(arguments).into.resolve()
-    sdist, wheel = build(into)
+    parser.add_argument("--quick", action="store_true", help="use the packages of the environment at hand")
+    said = parser.parse_args(arguments)
+    sdist, wheel = build(said.into.resolve(), said.quick)
     code = example((ROOT / "README.md").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(empty)
-        python = environment(folder / "env", str(wheel))
-        try_core(python, folder, code)
-        install(python, f"{wheel}[{EXTRAS}]")
+        env = folder / "env"
+        python = borrowed(env, wheel) if said.quick else environment(env, str(wheel))
+        try_commands(python, folder)
+        if not said.quick:
+            try_core(python, folder, code)
+            install(python, f"{wheel}[{EXTRAS}]")
         try_extras(python, folder, code)
         try_types(python, folder)
     for path in (sdist, wheel):
         sys.stdout.write(f"{path}: {path.stat().st_size / 1e6:.1f} MB\n")
-    sys.stdout.write("tried: the core alone, README's example, the command line, the ledger, the types\n")
+    alone = "" if said.quick else "the core alone, "
+    sys.stdout.write(f"tried: {alone}README's example, the command line, the ledger, the types\n")
     return 0
 
 

@@ -186,6 +186,25 @@ def test_store_twice_gives_the_same_bytes_and_sees_no_data(book):
     assert sorted(path.name for path in (book / "notebooks").iterdir()) == ["one.ipynb", "one.md", "two.md"]
 
 
+def test_stored_notebooks_are_copied_but_for_chapters_that_read_data(book):
+    assert run(book, "--store").returncode == 0
+    write(book, "two", "def load(name):\n    return name", "print(load('adult'))")
+    assert run(book, "--into", "out", "two").returncode == 0
+    stored = book / "notebooks/one.ipynb"
+    stored.write_text(stored.read_text().replace("3", "4"))  # whatever it says is taken over
+    ran = run(book, "--into", "out", "--stored")
+    assert ran.returncode == 0, ran.stderr
+    assert [line.split("  ")[0] for line in ran.stdout.splitlines()] == ["kept notebooks/two"]
+    out = book.parent / "out/notebooks"
+    assert (out / "one.ipynb").read_bytes() == stored.read_bytes()
+    assert printed(out / "two.ipynb") == ["adult\n"]
+    alone = run(book, "--into", "out", "--stored", "one")
+    assert (alone.returncode, alone.stdout) == (0, "")
+    again = run(book, "--into", "out", "one")  # a copy is nobody's result
+    assert again.stdout.startswith("ran  notebooks/one")
+    assert run(book, "--store", "--stored").returncode == 2
+
+
 def test_cell_ids_depend_on_content_only(book):
     write(book, "one", "print(1)", "print(1)")
     first, again = (execute.read_source(book / "notebooks/one.md") for _ in range(2))
