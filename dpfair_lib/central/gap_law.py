@@ -144,6 +144,21 @@ class RateLaw:
             return self.above[j + 1]
         return self.above[j + 1] + (left - right) / 2
 
+    def tail(self, x: np.ndarray, *, strict: bool, slack: float = 0.0) -> np.ndarray:
+        """Return P(noisy rate > x), or P(noisy rate ≥ x), for any real x; a count within the slack of x equals it."""
+        if self.lattice:
+            count = np.clip(x, -1.0, 2.0) * self.n
+            at = np.floor(count + slack) + 1 if strict else np.ceil(count - slack)
+            return self.above[np.clip(at, 0, self.n + 1).astype(np.int64)]
+        inside = self.survival(np.clip(x, 0.0, _BELOW_ONE))
+        if strict:
+            return np.where(x < 0, 1.0, np.where(x >= 1, 0.0, inside))
+        return np.where(x <= 0, 1.0, np.where(x > 1, 0.0, np.where(x == 1, self.from_left[-1] / 2, inside)))
+
+    def below_one(self) -> float:
+        """Return a number below 1 that no noisy rate but 1 exceeds."""
+        return 1 - 0.5 / self.n if self.lattice else _BELOW_ONE
+
     def _locate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         count = x * self.n
         j = np.minimum(count.astype(np.int64), self.n - 1)
