@@ -18,6 +18,7 @@ class Levels(NamedTuple):
 
     values: np.ndarray
     jumps: np.ndarray
+    jump_masses: np.ndarray
     spread: float
 
 
@@ -44,9 +45,11 @@ def quantiles(points: np.ndarray, masses: np.ndarray) -> Levels:
     reached = np.cumsum(masses)
     values = np.interp(levels, reached, points)
     # 0, ½ and 1 may be atoms of a law with a density
-    jumps = points[(masses > 1e-10) & ((points == 0) | (points == 1) | (points == 0.5))]
+    jumps = (masses > 1e-10) & np.isin(points, (0.0, 0.5, 1.0))
     mean = float(masses @ points)
-    return Levels(values, jumps, max(float(np.sqrt(masses @ (points - mean) ** 2)), 1e-9))
+    return Levels(
+        values, points[jumps], masses[jumps], max(float(np.sqrt(masses @ (points - mean) ** 2)), 1e-9)
+    )
 
 
 def starting_cuts(moved: list[np.ndarray]) -> np.ndarray:

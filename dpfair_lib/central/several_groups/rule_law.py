@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dpfair_lib.central.gap_law import Mechanism, RateLaw, expected_gap, violation_probability
+from dpfair_lib.central.several_groups.halfway import halfway_exceeds, halfway_mean
 from dpfair_lib.central.several_groups.per_group import (
     noise_levels,
     number_of_groups,
@@ -25,7 +26,7 @@ class GapLaw(NamedTuple):
     """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
 
     rates: tuple[float, ...]
-    laws: tuple[RateLaw, ...]
+    laws: tuple[Any, ...]
     rule: Rule | None
 
     @classmethod
@@ -35,22 +36,16 @@ class GapLaw(NamedTuple):
         counts, epsilons, alphas = sizes(n, k), noise_levels(epsilon, k), selection_rates(rates, k)
         laws = rate_laws(alphas, counts, epsilons, mechanism)
         aim, band = checked_rate(rate), checked_gamma(gamma)
-        if aim == "midpoint" and band == 0 and k == 2:
-            return cls(alphas, laws, None)
-        if aim == "midpoint" and (band > 0 or k % 2 == 0):
-            raise ValueError(
-                f"rate: found 'midpoint' with {k} groups and gamma={band:g}, which has no exact law here; expected "
-                "'median', 'most-accurate' or a number, or two or an odd number of groups and gamma=0"
-            )
-        middle = aim if isinstance(aim, float) else None
         anchor = most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
-        return cls(alphas, laws, Rule(middle, anchor, band))
+        return cls(alphas, laws, rule_for(aim, band, k, anchor))
 
     def exceeds(self, gap: float) -> float:
         """Return P(gap > a value)."""
         if self.rule is not None:
             return gap_probability(self.rates, self.laws, gap, self.rule)
         (alpha, beta), (first, second) = self.rates, self.laws
+        if not isinstance(first, RateLaw):
+            return halfway_exceeds((alpha, beta), (first, second), gap)
         return violation_probability((alpha, beta), (first, second), gap)
 
     def mean(self) -> float:
@@ -58,6 +53,8 @@ class GapLaw(NamedTuple):
         if self.rule is not None:
             return mean_gap(self.rates, self.laws, self.rule)
         (alpha, beta), (first, second) = self.rates, self.laws
+        if not isinstance(first, RateLaw):
+            return halfway_mean((alpha, beta), (first, second))
         return expected_gap((alpha, beta), (first, second))
 
     def quantile(self, eta: float) -> float:
@@ -67,12 +64,48 @@ class GapLaw(NamedTuple):
             return 0.0 if model.exceeds(0.0) <= eta else _quantile(model.exceeds, eta)
         if self.exceeds(0.0) <= eta:
             return 0.0
+        if not isinstance(self.laws[0], RateLaw):
+            return _quantile(self.exceeds, eta)
         low, high = 0.0, 1.0
         while high - low > 1e-12:
             middle = (low + high) / 2
             low, high = (low, middle) if self.exceeds(middle) <= eta else (middle, high)
         # the law counts gaps within 1e-12 of the value as not exceeding it; stay on the safe side of that
         return min(high + 2e-12, 1.0)
+
+
+def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) -> Rule | None:
+    """Return the rule that a checked name or number stands for.
+
+    Parameters
+    ----------
+    aim : str or float
+        From `checked_rate`.
+    gamma : float
+        Width of the band.
+    groups : int
+        How many there are.
+    anchor : int or None
+        The group for "most-accurate".
+
+    Returns
+    -------
+    Rule or None
+        None for two groups that move to the midpoint.
+
+    Raises
+    ------
+    ValueError
+        If the rule has no exact law.
+    """
+    if aim == "midpoint" and gamma == 0 and groups == 2:
+        return None
+    if aim == "midpoint" and (gamma > 0 or groups % 2 == 0):
+        raise ValueError(
+            f"rate: found 'midpoint' with {groups} groups and gamma={gamma:g}, which has no exact law here; expected "
+            "'median', 'most-accurate' or a number, or two or an odd number of groups and gamma=0"
+        )
+    return Rule(aim if isinstance(aim, float) else None, anchor, gamma)
 
 
 def _quantile(exceeds: Callable[[float], float], eta: float) -> float:

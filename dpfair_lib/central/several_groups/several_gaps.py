@@ -20,6 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpfair_lib.central.several_groups.deciding_values import (
+    all_points,
+    interval_ends,
+    jump_places,
+    shared_points,
+)
 from dpfair_lib.central.several_groups.gap_cells import (
     Cells,
     cells_between,
@@ -27,7 +33,7 @@ from dpfair_lib.central.several_groups.gap_cells import (
     quantiles,
     starting_cuts,
 )
-from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, NoisyRate, fine_points, shared_points
+from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, NoisyRate, fine_points
 from dpfair_lib.central.several_groups.orders import Window, all_but, one_decides
 
 TIE = 1e-12  # rates that differ by less are equal
@@ -100,25 +106,38 @@ class GapModel:
         self.exact = all(law.lattice for law in laws)
         self.points = [fine_points(law) for law in laws]
         self.levels = [quantiles(*points) for points in self.points]
-        self.aims = [self._likely(part) for aim in [self._aim()] for part in self._parts(aim)]
-        self.aims = [aim for aim in self.aims if len(aim.points) and aim.owners]
-        self.total = sum(float(self._weights(aim).sum()) for aim in self.aims)
+        self.jumps = any(len(levels.jumps) for levels in self.levels)
+        self.always: list[_Aim] = []
 
     def exceeds(self, gap: float, tolerance: float | None = None) -> float:
         """Return P(gap > a value)."""
         if gap >= 1:
             return 0.0
-        within = 0.0
-        for aim in self.aims:
+        within = total = 0.0
+        for aim in self._aims(gap):
+            total += float(self._weights(aim).sum())
             within += self._at_own(aim, gap)
             within += self._summed(aim, gap, functools.partial(self._within, aim, gap=gap), tolerance)
-        return float(min(max(self.total - within, 0.0), 1.0))
+        return float(min(max(total - within, 0.0), 1.0))
 
     def mean(self) -> float:
         """Return the expected gap."""
-        return sum(self._summed(aim, None, functools.partial(self._between, aim), None) for aim in self.aims)
+        return sum(
+            self._summed(aim, None, functools.partial(self._between, aim), None) for aim in self._aims(0.0)
+        )
 
-    def _aim(self) -> _Aim:
+    def _aims(self, gap: float) -> list[_Aim]:
+        """Return the values that decide, few at a time; the same for all gaps unless new rates jump."""
+        if self.always:
+            return self.always
+        aim = self._aim(gap)
+        aims = [self._likely(part) for part in self._parts(aim)]
+        aims = [one for one in aims if len(one.points) and one.owners]
+        if aim.resolved or not self.jumps:
+            self.always = aims
+        return aims
+
+    def _aim(self, gap: float) -> _Aim:
         sizes, k, rule = [len(at) for at, _ in self.points], len(self.laws), self.rule
         if rule.middle is not None:
             return _Aim(
@@ -127,8 +146,15 @@ class GapModel:
         owners = tuple(range(k)) if rule.anchor is None else (rule.anchor,)
         below = (k - 1) // 2 if rule.anchor is None else None
         resolved = self.exact and 4 * sum(sizes[group] for group in owners) * sum(sizes) <= FEW
-        width = None if resolved else WIDTH * min(levels.spread for levels in self.levels)
-        at, masses = shared_points([self.points[group] for group in owners], width)
+        points = [self.points[group] for group in owners]
+        if resolved:
+            at, masses = all_points(points)
+        else:
+            atoms = [(levels.jumps, levels.jump_masses) for levels in self.levels]
+            places = jump_places(self.rates, atoms, rule.gamma, gap) if self.jumps else np.zeros(0)
+            width = WIDTH * min(levels.spread for levels in self.levels)
+            ends = interval_ends(points, width, places)
+            at, masses = shared_points([self.laws[group] for group in owners], ends)
         reached = () if below is None else tuple(
             np.array([_tail(law, at, strict=strict, slack=1e-9) for law in self.laws]) for strict in (True, False)
         )  # fmt: skip

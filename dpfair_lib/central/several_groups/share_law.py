@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpfair_lib.central.gap_law import Mechanism
+from dpfair_lib.central.several_groups.law_points import with_edges
 
 UNSEEN = 1e-17  # probability of a count or a noise that is left out
 NODES = 8  # Chebyshev points of a piece
@@ -28,6 +29,7 @@ MOST_PAIRS = 6_000_000  # of noisy counts of geometric noise
 FEWEST_PIECES = 128  # of [0, 1]
 CELLS = 2_000  # into which [0, 1] is cut, at least, where points stand for a density
 BLOCK = 2_000_000  # numbers at a time, for memory
+Points = tuple[np.ndarray, np.ndarray]
 _ANGLES = (np.arange(NODES) + 0.5) * np.pi / NODES
 _PLACES = np.cos(_ANGLES)
 _TO_COEFFICIENTS = 2 / NODES * np.cos(np.outer(np.arange(NODES), _ANGLES))
@@ -53,7 +55,7 @@ class PairLaw:
         # equal ratios are rounded alike, so ties are exact and need no slack
         return self.above[np.searchsorted(self.values, x, side="right" if strict else "left")]
 
-    def fine_points(self, places: int = 1) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002
+    def fine_points(self, places: int = 1, edges: np.ndarray | None = None) -> Points:  # noqa: ARG002
         """Return all points and their probabilities."""
         return self.values, self.above[:-1] - self.above[1:]
 
@@ -109,18 +111,20 @@ class DensityLaw:
         found = np.clip(self.table[piece, 0] + y * newer - older, 0.0, 1.0)
         return np.where(place < 0, 1.0, np.where(place > last + 1, 0.0, found))
 
-    def fine_points(self, places: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def fine_points(self, places: int = 1, edges: np.ndarray | None = None) -> Points:
         """Return the middles of many cells with their probabilities, the atoms 0, ½ and 1 among them."""
         size, steps = max(self.m, 1), self.pieces
         steps *= math.ceil(max(places, CELLS) / (size * steps))
-        ends = np.unique(
-            np.clip(self.first / size + np.arange(len(self.table) * steps // self.pieces + 1) / (size * steps), 0, 1)
-        )  # fmt: skip
+        count = len(self.table) * steps // self.pieces
+        ends = np.unique(np.clip(self.first / size + np.arange(count + 1) / (size * steps), 0, 1))
+        ends = with_edges(ends, edges)
         smooth = self._smooth(ends) - self.corner * ends
         inner = smooth[:-1] - smooth[1:]
         # beyond the table nothing is left but the corner, which is spread evenly
         at = np.concatenate([[0.0], (ends[:-1] + ends[1:]) / 2, [0.5, 1.0]])
         masses = np.concatenate([[self.bottom], np.maximum(inner, 0.0), [self.corner, self.top]])
+        seen = masses > 0
+        at, masses = at[seen], masses[seen]
         order = np.argsort(at, kind="stable")
         return at[order], masses[order]
 
