@@ -24,4 +24,9 @@ from .private_classifier import PrivateFairClassifier as PrivateFairClassifier
 from .private_postprocessor import PrivateFairPostprocessor as PrivateFairPostprocessor
 from .several_groups.opportunity import opportunity_bound as opportunity_bound
 from .several_groups.opportunity import opportunity_errors as opportunity_errors
+from .several_groups.opportunity_law import expected_opportunity_gap as expected_opportunity_gap
+from .several_groups.opportunity_law import opportunity_gap_quantile as opportunity_gap_quantile
+from .several_groups.opportunity_law import (
+    opportunity_violation_probability as opportunity_violation_probability,
+)
 from .shared_rows import rate_bias_bound as rate_bias_bound

@@ -144,6 +144,21 @@ class RateLaw:
             return self.above[j + 1]
         return self.above[j + 1] + (left - right) / 2
 
+    def tail(self, x: np.ndarray, *, strict: bool, slack: float = 0.0) -> np.ndarray:
+        """Return P(noisy rate > x), or P(noisy rate ≥ x), for any real x; a count within the slack of x equals it."""
+        if self.lattice:
+            count = np.clip(x, -1.0, 2.0) * self.n
+            at = np.floor(count + slack) + 1 if strict else np.ceil(count - slack)
+            return self.above[np.clip(at, 0, self.n + 1).astype(np.int64)]
+        inside = self.survival(np.clip(x, 0.0, _BELOW_ONE))
+        if strict:
+            return np.where(x < 0, 1.0, np.where(x >= 1, 0.0, inside))
+        return np.where(x <= 0, 1.0, np.where(x > 1, 0.0, np.where(x == 1, self.from_left[-1] / 2, inside)))
+
+    def below_one(self) -> float:
+        """Return a number below 1 that no noisy rate but 1 exceeds."""
+        return 1 - 0.5 / self.n if self.lattice else _BELOW_ONE
+
     def _locate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         count = x * self.n
         j = np.minimum(count.astype(np.int64), self.n - 1)
@@ -254,14 +269,14 @@ def _exceeds(alpha: float, beta: float, first: RateLaw, second: RateLaw, t: floa
         return first.density(a) * _given(a, alpha, beta, second, t)
 
     def on_curve(b: np.ndarray) -> np.ndarray:
-        a = _crossing(beta, alpha, b, -t)
+        a = crossing(beta, alpha, b, -t)
         return a[(a > 0) & (a < 1)]
 
     # it has one hump: some of the counts show where it is, and only there all of them are needed
     low, high = _hump(integrand, np.concatenate([_some_counts(first), on_curve(_some_counts(second))]))
     if low == high:
         return total
-    b_range = np.clip(_crossing(alpha, beta, np.array([low, high]), t), 0.0, 1.0)
+    b_range = np.clip(crossing(alpha, beta, np.array([low, high]), t), 0.0, 1.0)
     # it is smooth between the points where α̃, or the curve, passes a kink of its law
     knots = np.concatenate([_kinks(first, low, high), on_curve(_kinks(second, *np.sort(b_range)))])
     knots = np.unique(np.clip(knots, low, high))
@@ -313,7 +328,7 @@ def _kinks(law: RateLaw, low: float, high: float) -> np.ndarray:
 
 def _given(a: np.ndarray, alpha: float, beta: float, second: RateLaw, t: float) -> np.ndarray:
     """Return P(rate₀ − rate₁ > t) given α̃ = a."""
-    curve = _crossing(alpha, beta, a, t)
+    curve = crossing(alpha, beta, a, t)
     if second.lattice:
         # start below the rounded root; the gap itself decides which lattice points lie above the curve
         start = np.clip(np.floor(np.minimum(curve, 2.0) * second.n) - 1, 0, second.n + 1).astype(np.int64)
@@ -328,7 +343,7 @@ def _given(a: np.ndarray, alpha: float, beta: float, second: RateLaw, t: float) 
     return np.where(signed_gap(alpha, beta, a, 0.0) > t + _TIE, 1.0, chance)
 
 
-def _crossing(alpha: float, beta: float, a: np.ndarray, t: float) -> np.ndarray:
+def crossing(alpha: float, beta: float, a: np.ndarray, t: float) -> np.ndarray:
     """Return the b with signed gap t at (a, b); 0 or below, or 1 or above, if there is none in (0, 1).
 
     For b ≤ a, which is t ≤ α − β, x = 1 − b solves α x² − [α(1+a) − a(1+β+2t)] x = a(1−a)(1−β); for b > a,

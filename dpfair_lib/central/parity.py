@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from dpfair_lib._arguments import inside_unit, one_of
-from dpfair_lib._validation import as_single_rate, as_vector
 from dpfair_lib.central.gap_law import Mechanism, excess_probability
 from dpfair_lib.central.several_groups.expected_range import expected_range, noise_excess, sampling_excess
 from dpfair_lib.central.several_groups.per_group import (
     MECHANISMS,
+    at_each,
     noise_levels,
     number_of_groups,
     rate_laws,
@@ -225,7 +222,7 @@ def parity_violation_probability(
     0.0018
     """
     law = GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
-    return _at_each(gap, "gap", law.exceeds)
+    return at_each(gap, "gap", law.exceeds)
 
 
 def excess_change_probability(
@@ -266,15 +263,7 @@ def excess_change_probability(
     """
     alpha, beta = selection_rates(rates, 2)
     first, second = rate_laws((alpha, beta), sizes(n, 2), noise_levels(epsilon, 2), mechanism)
-    return _at_each(excess, "excess", lambda value: excess_probability((alpha, beta), (first, second), value))
-
-
-def _at_each(values: Any, name: str, chance: Callable[[float], float]) -> Any:
-    # sums of several terms may pass 1 by a rounding
-    if np.ndim(values) == 0:
-        return min(chance(float(as_single_rate(values, name))), 1.0)
-    numbers = [float(as_single_rate(value, name)) for value in as_vector(values, name)]
-    return np.array([min(chance(value), 1.0) for value in numbers])
+    return at_each(excess, "excess", lambda value: excess_probability((alpha, beta), (first, second), value))
 
 
 def expected_parity_gap(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 
@@ -11,33 +12,55 @@ from dpfair_lib.central.gap_law import RateLaw
 NEGLIGIBLE = 1e-14  # probability of what is left out at each end
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+SMALL_NORM = 1e-25
 MOST_PIECES = 256  # of the interval between two counts
 
 
-def fine_points(law: RateLaw, places: int = 1) -> tuple[np.ndarray, np.ndarray]:
+class NoisyRate(Protocol):
+    """The law of one group's noisy rate, of selection or of true positives."""
+
+    @property
+    def lattice(self) -> bool:
+        """Whether it has finitely many points."""
+
+    def tail(self, x: np.ndarray, *, strict: bool, slack: float = 0.0) -> np.ndarray:
+        """Return P(noisy rate > x), or P(noisy rate ≥ x), for any real x."""
+
+    def below_one(self) -> float:
+        """Return a number below 1 that no noisy rate but 1 exceeds."""
+
+
+def fine_points(
+    law: NoisyRate, places: int = 1, edges: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return points and probabilities: those of a lattice, or a Gauss rule between any two counts.
 
     Parameters
     ----------
-    law : RateLaw
-        The law of one group's noisy rate.
+    law : NoisyRate
+        The law of one group's noisy rate. A law of another kind than `RateLaw` has its own `fine_points`.
     places : int
         Into how many intervals [0, 1] is divided, at least, for a law with a density.
+    edges : ndarray, optional
+        Numbers in [0, 1] that no such interval has inside.
 
     Returns
     -------
     tuple of ndarray
         Ascending points in [0, 1] and their probabilities, but for at most `NEGLIGIBLE` at either end.
     """
+    if not isinstance(law, RateLaw):
+        points, masses = law.fine_points(places, edges)  # type: ignore[attr-defined]
+        return _without_ends(points, masses) if law.lattice else (points, masses)
     points, masses = law.atoms()
     if law.lattice:
         return _without_ends(points, masses)
     # between two counts the density is a sum of e^(−εs) and e^(−ε(1 − s)); on a piece the exponents vary by at most ½
     pieces = math.ceil(max(min(2 * law.epsilon, MOST_PIECES), places / law.n))
     first, last = _reach(law)
-    starts = np.arange(first * pieces, last * pieces) / (law.n * pieces)
-    width = 1 / (law.n * pieces)
-    inner = (starts[:, None] + width * _NODES).ravel()
+    ends = with_edges(np.arange(first * pieces, last * pieces + 1) / (law.n * pieces), edges)
+    width = np.diff(ends)[:, None]
+    inner = (ends[:-1, None] + width * _NODES).ravel()
     weights = (law.density(inner).reshape(-1, len(_NODES)) * (width * _WEIGHTS)).ravel()
     return np.concatenate([points[:1], inner, points[1:]]), np.concatenate([masses[:1], weights, masses[1:]])
 
@@ -96,6 +119,8 @@ def gauss_points(points: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np
     diagonal, beside, norm_before = [], [], 1.0
     for step in range(3):
         norm = float(p @ now**2)
+        if norm < SMALL_NORM:  # nearly all is at fewer points
+            break
         diagonal.append(float(p @ (x * now**2)) / norm)
         if step:
             beside.append(math.sqrt(norm / norm_before))
@@ -103,3 +128,10 @@ def gauss_points(points: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np
         before, now, norm_before = now, (x - diagonal[-1]) * now - ratio * before, norm
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
     return center + scale * nodes, total * vectors[0] ** 2
+
+
+def with_edges(ends: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
+    """Return ascending ends of intervals, and those edges that lie between the first and the last."""
+    if edges is None:
+        return ends
+    return np.unique(np.concatenate([ends, edges[(edges > ends[0]) & (edges < ends[-1])]]))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dpfair_lib.central.gap_law import Mechanism, RateLaw, expected_gap, violation_probability
+from dpfair_lib.central.several_groups.halfway import halfway_exceeds, halfway_mean
 from dpfair_lib.central.several_groups.per_group import (
     noise_levels,
     number_of_groups,
@@ -13,7 +16,7 @@ from dpfair_lib.central.several_groups.per_group import (
     selection_rates,
     sizes,
 )
-from dpfair_lib.central.several_groups.several_gaps import Rule, gap_probability, mean_gap
+from dpfair_lib.central.several_groups.several_gaps import GapModel, Rule, gap_probability, mean_gap
 from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate, most_accurate
 
 QUANTILE = 1e-6  # precision of the quantile of a law that takes long
@@ -23,7 +26,7 @@ class GapLaw(NamedTuple):
     """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
 
     rates: tuple[float, ...]
-    laws: tuple[RateLaw, ...]
+    laws: tuple[Any, ...]
     rule: Rule | None
 
     @classmethod
@@ -33,22 +36,16 @@ class GapLaw(NamedTuple):
         counts, epsilons, alphas = sizes(n, k), noise_levels(epsilon, k), selection_rates(rates, k)
         laws = rate_laws(alphas, counts, epsilons, mechanism)
         aim, band = checked_rate(rate), checked_gamma(gamma)
-        if aim == "midpoint" and band == 0 and k == 2:
-            return cls(alphas, laws, None)
-        if aim == "midpoint" and (band > 0 or k % 2 == 0):
-            raise ValueError(
-                f"rate: found 'midpoint' with {k} groups and gamma={band:g}, which has no exact law here; expected "
-                "'median', 'most-accurate' or a number, or two or an odd number of groups and gamma=0"
-            )
-        middle = aim if isinstance(aim, float) else None
         anchor = most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
-        return cls(alphas, laws, Rule(middle, anchor, band))
+        return cls(alphas, laws, rule_for(aim, band, k, anchor))
 
     def exceeds(self, gap: float) -> float:
         """Return P(gap > a value)."""
         if self.rule is not None:
             return gap_probability(self.rates, self.laws, gap, self.rule)
         (alpha, beta), (first, second) = self.rates, self.laws
+        if not isinstance(first, RateLaw):
+            return halfway_exceeds((alpha, beta), (first, second), gap)
         return violation_probability((alpha, beta), (first, second), gap)
 
     def mean(self) -> float:
@@ -56,13 +53,18 @@ class GapLaw(NamedTuple):
         if self.rule is not None:
             return mean_gap(self.rates, self.laws, self.rule)
         (alpha, beta), (first, second) = self.rates, self.laws
+        if not isinstance(first, RateLaw):
+            return halfway_mean((alpha, beta), (first, second))
         return expected_gap((alpha, beta), (first, second))
 
     def quantile(self, eta: float) -> float:
         """Return the smallest value that the gap exceeds with probability at most η."""
+        if self.rule is not None:
+            model = GapModel(self.rates, self.laws, self.rule)
+            return 0.0 if model.exceeds(0.0) <= eta else _quantile(model.exceeds, eta)
         if self.exceeds(0.0) <= eta:
             return 0.0
-        if self.rule is not None:
+        if not isinstance(self.laws[0], RateLaw):
             return _quantile(self.exceeds, eta)
         low, high = 0.0, 1.0
         while high - low > 1e-12:
@@ -72,19 +74,63 @@ class GapLaw(NamedTuple):
         return min(high + 2e-12, 1.0)
 
 
+def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) -> Rule | None:
+    """Return the rule that a checked name or number stands for.
+
+    Parameters
+    ----------
+    aim : str or float
+        From `checked_rate`.
+    gamma : float
+        Width of the band.
+    groups : int
+        How many there are.
+    anchor : int or None
+        The group for "most-accurate".
+
+    Returns
+    -------
+    Rule or None
+        None for two groups that move to the midpoint.
+
+    Raises
+    ------
+    ValueError
+        If the rule has no exact law.
+    """
+    if aim == "midpoint" and gamma == 0 and groups == 2:
+        return None
+    if aim == "midpoint" and (gamma > 0 or groups % 2 == 0):
+        raise ValueError(
+            f"rate: found 'midpoint' with {groups} groups and gamma={gamma:g}, which has no exact law here; expected "
+            "'median', 'most-accurate' or a number, or two or an odd number of groups and gamma=0"
+        )
+    return Rule(aim if isinstance(aim, float) else None, anchor, gamma)
+
+
 def _quantile(exceeds: Callable[[float], float], eta: float) -> float:
-    """Return a value within `QUANTILE` of the smallest one that is exceeded with probability at most η."""
-    from scipy.optimize import brentq
+    """Return a value within `QUANTILE` of the smallest one that is exceeded with probability at most η.
 
-    known = {1.0: 0.0}
+    √(−log P) is nearly linear in the value, so a secant of it finds the place in few steps. Each step goes a little
+    beyond, so that it ends on the other side. Where the law jumps, halving takes over.
+    """
+    low, high = 0.0, 1.0
+    before, last = (0.0, _bend(exceeds(0.0))), (1.0, _bend(0.0))
+    wanted = _bend(eta)
+    for step in itertools.count(1):
+        slope = (last[1] - before[1]) / (last[0] - before[0])
+        value = last[0] + (wanted - last[1]) / slope if slope > 0 else high
+        beyond = max(QUANTILE / 3, abs(value - last[0]) / 50)
+        value += beyond if last[1] < wanted else -beyond
+        if not low < value < high or step % 4 == 0:
+            value = (low + high) / 2
+        chance = exceeds(value)
+        low, high = (low, value) if chance <= eta else (value, high)
+        before, last = last, (value, _bend(chance))
+        if high - low <= QUANTILE:
+            return high
+    raise AssertionError  # halving ends
 
-    def excess(value: float) -> float:
-        known[value] = exceeds(value)
-        return known[value] - eta
 
-    found = brentq(excess, 0.0, 1.0, xtol=QUANTILE / 3)
-    # where the law jumps, the root may be on either side of the jump
-    while found < 1 and min(value for value, chance in known.items() if chance <= eta) > found + QUANTILE:
-        excess(min(found + QUANTILE / 2, 1.0))
-        found += QUANTILE / 2
-    return min(value for value, chance in known.items() if chance <= eta)
+def _bend(chance: float) -> float:
+    return math.sqrt(-math.log(min(max(chance, 1e-300), 1.0)))

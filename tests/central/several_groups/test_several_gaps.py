@@ -11,7 +11,7 @@ from dpfair_lib import PrivateFairPostprocessor, parity_bound, parity_violation_
 from dpfair_lib.central import expected_parity_bound, expected_parity_gap, gap_quantile
 from dpfair_lib.central.gap_law import RateLaw
 from dpfair_lib.central.released_rates import geometric_count_law
-from dpfair_lib.central.several_groups import several_gaps
+from dpfair_lib.central.several_groups import gap_cells, several_gaps
 from dpfair_lib.central.several_groups.several_gaps import Rule, gap_probability, mean_gap
 
 GAPS = [Fraction(0), Fraction(1, 97), Fraction(1, 6), Fraction(31, 97), Fraction(1, 3), Fraction(1, 2)]
@@ -89,7 +89,7 @@ def test_faults_are_found(monkeypatch):
             one.setattr(room, name, fault)
             return largest_error(0, 18)
 
-    model, tail, band = several_gaps._Model, several_gaps._tail, several_gaps._band
+    model, tail, band = several_gaps.GapModel, several_gaps._tail, several_gaps._band
     above, chance = model._above_rate, model._chance
     # a tie is not counted; the band is not moved into [0, 1]; the group that decides is changed too
     assert planted(several_gaps, "_tail", lambda law, x, **_: tail(law, x, strict=True)) > 1e-3
@@ -105,16 +105,20 @@ def test_faults_are_found(monkeypatch):
     # the rates are the noisy ones; whoever lies below does not matter
     assert (
         planted(
-            model, "_above_rate", lambda self, group, rate: above(self, (group + 1) % len(self.laws), rate)
+            model,
+            "_above_rate",
+            lambda self, group, *given: above(self, (group + 1) % len(self.laws), *given),
         )
         > 1e-3
     )
 
-    def anywhere(self, windows):
-        self.case = self.case._replace(below=None)
-        return chance(self, windows)
+    def anywhere(self, aim, *given):
+        return np.repeat(chance(self, aim._replace(below=None), *given), len(aim.owners), axis=0)
 
     assert planted(model, "_chance", anywhere) > 1e-3
+    # of equal noisy rates several decide
+    sides = several_gaps.GapModel._sides_of
+    assert planted(model, "_sides_of", lambda *given: [pair[:1] * 2 for pair in sides(*given)]) > 1e-3
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
@@ -152,13 +156,32 @@ def test_realised_gaps_of_the_estimator_follow_it(k, mechanism):
 def test_ten_groups_of_ten_thousand_rows_agree_with_a_finer_computation(monkeypatch):
     rates, n = np.linspace(0.3, 0.4, 10), 10_000
     laws = [RateLaw.of(rate, n, 1.0, "laplace") for rate in rates]
-    for rule, gap in ((Rule(None, 3, 0.0), 0.02), (Rule(0.35, None, 0.02), 0.035)):
+    for rule, gap in (
+        (Rule(None, 3, 0.0), 0.02),
+        (Rule(None, None, 0.0), 0.015),
+        (Rule(0.35, None, 0.02), 0.035),
+    ):
         usual = gap_probability(rates, laws, gap, rule)
         with monkeypatch.context() as finer:
-            finer.setattr(several_gaps, "STEP", 0.05)
-            finer.setattr(several_gaps, "WIDTH", 0.2)
-            assert gap_probability(rates, laws, gap, rule) == pytest.approx(usual, abs=2e-5)
+            finer.setattr(gap_cells, "CLOSE", 0.2)
+            finer.setattr(gap_cells, "TOLERANCE", 1e-10)
+            finer.setattr(several_gaps, "WIDTH", 0.3)
+            assert gap_probability(rates, laws, gap, rule) == pytest.approx(usual, abs=2e-6)
         assert 0.01 < usual < 0.99
+
+
+def test_a_group_that_surely_lies_on_one_side_is_only_a_factor(monkeypatch):
+    rates, surely = [0.1, 0.2, 0.5, 0.52, 0.8, 0.9, 0.95], several_gaps._surely
+    laws = [RateLaw.of(rate, 3000, 1.0, "laplace") for rate in rates]
+
+    def chance():
+        return gap_probability(rates, laws, 0.02, Rule(None, None, 0.0))
+
+    usual = chance()
+    monkeypatch.setattr(several_gaps, "_surely", lambda *_: 0)
+    assert chance() == pytest.approx(usual, abs=1e-9)
+    monkeypatch.setattr(several_gaps, "_surely", lambda *given: abs(surely(*given)))
+    assert abs(chance() - usual) > 1e-2
 
 
 def test_two_groups_have_the_same_law_by_either_way():

@@ -1,0 +1,86 @@
+"""Which group decides: products over all groups but one, maybe with the right number of them below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+Window = tuple[np.ndarray, np.ndarray]
+"""P(noisy rate at least the smallest one of a window), and P(above the largest one)."""
+
+
+def all_but(windows: Sequence[Window], owner: int | None, points: np.ndarray) -> np.ndarray:
+    """Return the probability that all groups but one are in their windows.
+
+    Parameters
+    ----------
+    windows : sequence of tuple of ndarray
+        Of each group.
+    owner : int or None
+        The group that does not count, if there is one.
+    points : ndarray
+        An array of the same shape as the result.
+
+    Returns
+    -------
+    ndarray
+        The product.
+    """
+    found = np.ones_like(points)
+    for group, (top, bottom) in enumerate(windows):
+        if group != owner:
+            found = found * np.maximum(top - bottom, 0.0)
+    return found
+
+
+def one_decides(
+    windows: Sequence[Window], reached: Sequence[tuple[np.ndarray, ...]], below: int,
+    factor: np.ndarray,
+) -> list[np.ndarray]:  # fmt: skip
+    """Return for each group the probability that the others are in their windows, and the right number below it.
+
+    The polynomials of all others are products of those of the groups before it and of those after it. Whoever is as
+    high as the group that decides lies below it if it comes first.
+
+    Parameters
+    ----------
+    windows : sequence of tuple of ndarray
+        Of each group.
+    reached : sequence of tuple of ndarray
+        The chances of each group to lie above the noisy rate that decides, and to lie above it or at it.
+    below : int
+        How many lie below it.
+    factor : ndarray
+        By which all is multiplied.
+
+    Returns
+    -------
+    list of ndarray
+        One for each group.
+    """
+    start = np.zeros((below + 1, len(factor)))
+    start[0] = 1
+    before, found = [start * factor], []
+    for window, (strictly, _) in zip(windows[:-1], reached, strict=False):
+        before.append(_times(before[-1], *_sides(window, strictly)))
+    after = start
+    for group in range(len(windows) - 1, -1, -1):
+        found.append((before[group] * after[::-1]).sum(axis=0))
+        if group:
+            after = _times(after, *_sides(windows[group], reached[group][1]))
+    return found[::-1]
+
+
+def _sides(window: Window, reached: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities to be in the window and below the group that decides, or above it."""
+    top, bottom = window
+    left = np.maximum(top - np.maximum(bottom, reached), 0.0)
+    return left, np.maximum(np.minimum(top, reached) - bottom, 0.0)
+
+
+def _times(kept: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Multiply by left·z + right, where z counts groups below, up to the power that is wanted."""
+    result = kept * right
+    result[1:] += kept[:-1] * left
+    return result

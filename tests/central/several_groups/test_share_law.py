@@ -1,0 +1,85 @@
+"""The law of a noisy true positive rate: in closed form, by simulation, and its points."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binomtest
+
+from dpfair_lib.central.several_groups import share_law as room
+from dpfair_lib.central.several_groups.share_law import share_law, two_noises_exceed
+
+CASES = [(0, 1.0, 0.3), (1, 0.3, 0.5), (7, 0.5, 0.0), (40, 1.0, 0.9), (12, 5.0, 0.2), (3, 40.0, 0.4)]
+
+
+def test_the_tail_of_two_noises_is_an_integral():
+    for s in (0.0, 0.01, 0.3, 0.4999, 0.5, 0.501, 0.8, 1.0):
+        for z in (-2.0, -0.3, 0.0, 0.1, 1.5, 6.0):
+            if s in (0.0, 1.0):
+                exact = 0.5 * math.exp(-abs(z)) if z >= 0 else 1 - 0.5 * math.exp(z)
+            else:
+                # over v: P(u > (z + s v)/(1 − s)), split at its kinks
+                def part(v, s=s, z=z):
+                    w = (z + s * v) / (1 - s)
+                    above = 0.5 * math.exp(-w) if w >= 0 else 1 - 0.5 * math.exp(w)
+                    return 0.5 * math.exp(-abs(v)) * above
+
+                ends = sorted({-60.0, 60.0, 0.0, min(max(-z / s, -60.0), 60.0)})
+                exact = sum(quad(part, *pair, epsabs=1e-13)[0] for pair in itertools.pairwise(ends))
+            found = float(two_noises_exceed(np.array(z), np.array(s)))
+            assert found == pytest.approx(exact, abs=1e-10)
+
+
+def tail_is_met(law, x, points):
+    """Whether exact tests accept both tails at all points."""
+    for at in points:
+        for strict, met in ((True, x > at), (False, x >= at)):
+            chance = float(law.tail(np.array([at]), strict=strict)[0])
+            chance = min(max(chance, 0.0), 1.0)
+            if binomtest(int(met.sum()), len(x), chance).pvalue < 1e-8:
+                return False
+    return True
+
+
+def drawn(rng, m, epsilon, rho, mechanism, draws):
+    t = rng.binomial(m, rho, draws)
+    if mechanism == "laplace":
+        noise = rng.laplace(0, 1 / epsilon, (2, draws))
+    else:
+        noise = np.diff(rng.geometric(1 - math.exp(-epsilon), (2, 2, draws)), axis=0)[0]
+    found, missed = np.maximum(t + noise[0], 0), np.maximum(m - t + noise[1], 0)
+    return np.where(found + missed > 0, found / np.where(found + missed > 0, found + missed, 1), 0.5)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+def test_draws_follow_it_and_a_wrong_corner_is_found(mechanism):
+    rng, points = np.random.default_rng(0), [0.0, 0.1, 0.25, 1 / 3, 0.49, 0.5, 0.6, 0.9, 1.0]
+    for m, epsilon, rho in CASES:
+        law = share_law(rho, m, epsilon, mechanism)
+        x = drawn(rng, m, epsilon, rho, mechanism, 40_000)
+        assert tail_is_met(law, x, points)
+        at, masses = law.fine_points()
+        assert masses.sum() == pytest.approx(1, abs=1e-10)
+        assert at @ masses == pytest.approx(x.mean(), abs=6 * x.std() / 200 + 1e-4)
+    x = drawn(rng, 1, 0.3, 0.5, mechanism, 40_000)
+    assert not tail_is_met(share_law(0.5, 2, 0.3, mechanism), x, points)
+    if mechanism == "laplace":  # the corner, in which both noisy counts are 0, is the atom ½
+        law = share_law(0.5, 1, 0.3, mechanism)
+        assert law.corner == pytest.approx(math.exp(-0.3) / 4)
+        fault = room.DensityLaw(law.m, law.first, law.pieces, law.table, 0.0, law.bottom, law.top)
+        assert not tail_is_met(fault, x, points)
+
+
+def test_the_table_is_the_sum_that_it_stands_for():
+    from scipy.stats import binom
+
+    rng = np.random.default_rng(1)
+    for m, epsilon, rho in [*CASES, (3000, 0.7, 0.3)]:
+        law, s, t = share_law(rho, m, epsilon, "laplace"), rng.uniform(0, 1, 50), np.arange(m + 1)
+        exact = [
+            float(binom.pmf(t, m, rho) @ two_noises_exceed((one * m - t) * epsilon, np.array(one)))
+            for one in s
+        ]
+        assert law._smooth(s) == pytest.approx(exact, abs=1e-7)
