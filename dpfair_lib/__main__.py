@@ -4,29 +4,59 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 
+from dpfair_lib._commands import BUSY, NO_PACKAGE, SIGNAL, Ended, exit_table, logged
 from dpfair_lib._extras import MissingExtraError
 
 COMMANDS = {
     "claims": ("dpfair_lib.claims.cli", "run the checks of the ledger"),
     "data": ("dpfair_lib.datasets.cli", "list or fetch the data sets"),
-    "randomize": ("dpfair_lib.local.cli", "replace a column of a file by reports under local privacy"),
+    "randomize": ("dpfair_lib.local.cli", "replace columns of a file by reports under local privacy"),
 }
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    parser = argparse.ArgumentParser(prog="dpfair", description=__doc__)
+    parser = _parser("dpfair", __doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (module, description) in COMMANDS.items():
-        importlib.import_module(module).add_arguments(commands.add_parser(name, help=description))
+        command = commands.add_parser(
+            name,
+            help=description,
+            description=description,
+            epilog=exit_table(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        importlib.import_module(module).add_arguments(command)
     args = parser.parse_args(argv)
     try:
-        return int(importlib.import_module(COMMANDS[args.command][0]).run(args))
+        with logged(args.verbose):
+            status = int(importlib.import_module(COMMANDS[args.command][0]).run(args))
+        sys.stdout.flush()
+        return status
     except MissingExtraError as missing:
         print(missing, file=sys.stderr)
-        return 1
+        return NO_PACKAGE
+    except BlockingIOError as busy:
+        print(busy, file=sys.stderr)
+        return BUSY
+    except (Ended, KeyboardInterrupt) as ended:
+        print(str(ended) or "ended by SIGINT", file=sys.stderr)
+        return ended.status if isinstance(ended, Ended) else SIGNAL + 2
+    except BrokenPipeError:  # whoever read the output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered is still written at the end
+        return SIGNAL + 13
+
+
+def _parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=name,
+        description=description,
+        epilog=exit_table(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 if __name__ == "__main__":

@@ -195,6 +195,6 @@ def test_the_command_line_says_it_in_one_line():
     code = "import sys; sys.argv[1:] = ['data']; from dpfair_lib.__main__ import main; sys.exit(main())"
     environment = {name: value for name, value in os.environ.items() if name != "DPFAIR_DATA"}
     found = run(code, "platformdirs", env=environment)
-    assert found.returncode == 1
+    assert found.returncode == 3
     assert len(found.stderr.splitlines()) == 1
     assert 'pip install "dpfair-lib[files]"' in found.stderr

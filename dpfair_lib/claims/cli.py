@@ -1,4 +1,4 @@
-"""``python -m dpfair_lib claims``: the ledger from the shell."""
+"""``dpfair claims``: the ledger from the shell."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from dpfair_lib._commands import add_common
 from dpfair_lib.claims import CLAIMS, judge_all
 from dpfair_lib.claims.new import new_claim
 from dpfair_lib.claims.report import as_row, as_table
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take the outcomes that this build has stored for the same sources, and run only the other checks; "
         "--kept is the old name",
     )  # fmt: skip
+    add_common(parser, as_json=False)
     parser.add_argument("--jobs", type=int, metavar="N", help="claims judged at a time (default: the cores)")
 
 

@@ -1,23 +1,23 @@
-"""Replacing one column of a CSV or Parquet file by random reports, with a privacy statement in a file of its own."""
+"""Replacing columns of a CSV or Parquet file by random reports, with a privacy statement in a file of its own."""
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib._extras import extra
 from dpfair_lib._files import sync, whole_file
 from dpfair_lib.local import files_csv, files_parquet
-from dpfair_lib.local.frames import LabelError, as_labels, randomize_frame
+from dpfair_lib.local.files_checks import check_form, kind_of_both, reading, said_of_second
+from dpfair_lib.local.frames import Missing
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.releases import (
     KEY,
+    Releases,
     as_json,
     record_path,
     release,
@@ -25,11 +25,18 @@ from dpfair_lib.local.releases import (
     reports_from,
     statement_path,
 )  # fmt: skip
-from dpfair_lib.local.subsets import SubsetSelection
+from dpfair_lib.local.reported_columns import (
+    ReportedColumn,
+    checked,
+    cleaning,
+    drawing,
+    joint_record,
+    joint_statement,
+    statement_of,
+)
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.statements import PrivacyStatement
 
-KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 PASSED_ON = "the other columns, the order of the rows and the file's metadata are passed on as they are"
 Progress = Callable[[int, int], None]
 
@@ -89,6 +96,8 @@ def randomize_file(
     labels: Sequence[str],
     seed: int | None = None,
     overwrite: bool = False,
+    missing: Missing = "refuse",
+    delimiter: str = ",",
     terms: Mapping[str, Any] | None = None,
     note: str = "",
     progress: Progress | None = None,
@@ -106,7 +115,8 @@ def randomize_file(
     Parameters
     ----------
     source, target : str or Path
-        Files of one kind: ``.csv``, or ``.parquet`` or ``.pq``.
+        Files of one kind: ``.csv``, or ``.parquet`` or ``.pq``. A CSV file may be compressed, by its name: ``.csv.gz``,
+        ``.csv.bz2`` or ``.csv.xz``.
     column : str
         The column with the sensitive attribute.
     randomizer : Randomizer
@@ -119,12 +129,17 @@ def randomize_file(
         the randomness comes from the operating system.
     overwrite : bool
         Whether an existing target may be replaced. It is removed when the new file is complete.
+    missing : {"refuse", "label", "public"}
+        What becomes of missing values, which are empty fields of a CSV file; see `randomize_frame`. The statement says
+        it.
+    delimiter : str
+        The character between two fields of a CSV file.
     terms : mapping, optional
         How the channel was chosen, in plain values; copied into the statement.
     note : str
         What the choice assumes; copied into the statement.
     progress : callable, optional
-        Called repeatedly with the amount done and the total, in rows (Parquet) or bytes (CSV).
+        Called repeatedly with the amount done and the total, in rows (Parquet) or bytes of the source (CSV).
 
     Returns
     -------
@@ -142,9 +157,9 @@ def randomize_file(
     OSError
         If the target or its statement cannot be written. Existing files are then unchanged.
     ValueError
-        If a value is missing or not among the labels (the message names the row); if the files are of different kinds,
-        or the same file; if the source's list of reports cannot be read; if labels, column and randomiser do
-        not fit.
+        If a value is not among the labels, or missing where that is refused (the message names the row); if the files
+        are of different kinds, damaged, or the same file; if the source's list of reports cannot be read; if labels,
+        column and randomiser do not fit.
 
     Warns
     -----
@@ -176,135 +191,167 @@ def randomize_file(
     ...     print(round(statement.epsilon, 9), sorted(path.name for path in Path(folder).iterdir()))
     1.0 ['people.csv', 'people.csv.reports.json', 'reports.csv', 'reports.csv.privacy.json']
     """
+    own = ReportedColumn(column, randomizer, labels, missing, terms or {}, note)
+    return _randomize(
+        source, target, [own], delimiter=delimiter, seed=seed, overwrite=overwrite, progress=progress
+    )
+
+
+def randomize_columns(
+    source: str | Path,
+    target: str | Path,
+    columns: Sequence[ReportedColumn],
+    *,
+    delimiter: str = ",",
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> PrivacyStatement:
+    """Copy a CSV or Parquet file with several columns replaced by random reports, and state what they cost together.
+
+    It does what `randomize_file` does, for all columns in one pass. Each column has its own labels, channel and ε.
+
+    Parameters
+    ----------
+    source, target : str or Path
+        See `randomize_file`.
+    columns : sequence of ReportedColumn
+        The columns, each once.
+    delimiter, seed, overwrite, progress
+        See `randomize_file`.
+
+    Returns
+    -------
+    PrivacyStatement
+        What all reports of one person cost together, with the statements of the columns as its parts. For one column,
+        what its report costs.
+
+    Raises
+    ------
+    OSError, ValueError
+        As `randomize_file`; also if a column is given twice.
+
+    Warns
+    -----
+    SecondReportWarning, CutOffWarning
+        As `randomize_file`.
+
+    Notes
+    -----
+    The relation is "local": one person's own input changes, here the values in all these columns. The reports are drawn
+    independently. So the probability of the reports y of a person with the values x is the product of Q_j(y_j | x_j),
+    and its ratio for x and x′ is a product of ratios, each at most e^(ε_j). Hence the joint ε is the sum of the ε_j. It
+    is no smaller: where all values may change at once, every factor reaches its bound. A person of whom one value
+    changes alone is protected with that column's ε.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import ReportedColumn, randomize_columns
+    >>> group = ReportedColumn("group", dpf.generalized_randomized_response(2, 1.0), ["a", "b"])
+    >>> vote = ReportedColumn("vote", dpf.generalized_randomized_response(2, 0.5), ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, target = Path(folder) / "people.csv", Path(folder) / "reports.csv"
+    ...     pd.DataFrame({"group": ["a", "b"], "vote": ["no", "yes"]}).to_csv(source, index=False)
+    ...     statement = randomize_columns(source, target, [group, vote])
+    >>> round(statement.epsilon, 6), [round(part.epsilon, 6) for part in statement.parts]
+    (1.5, [1.0, 0.5])
+    """
+    return _randomize(
+        source,
+        target,
+        checked(columns),
+        delimiter=delimiter,
+        seed=seed,
+        overwrite=overwrite,
+        progress=progress,
+    )
+
+
+def _randomize(
+    source: str | Path,
+    target: str | Path,
+    columns: list[ReportedColumn],
+    *,
+    delimiter: str,
+    seed: int | None,
+    overwrite: bool,
+    progress: Progress | None,
+) -> PrivacyStatement:
+    """Do what `randomize_columns` does."""
     source, target = Path(source), Path(target)
-    kind = _kind(source, target, overwrite)
-    listed = as_labels(labels, randomizer)
-    if kind == "csv" and isinstance(randomizer, SubsetSelection) and (bad := _marked(listed)):
-        raise ValueError(
-            f"labels: found {bad!r}, expected none with {files_csv.BETWEEN!r}, which divides a set"
-        )
+    kind = kind_of_both(source, target, overwrite)
+    check_form(columns, kind, delimiter)
     before = reports_from(source)
-    with _reading(source, kind):
+    with reading(source, kind):
         inside = releases_of(source)
     noise = NoiseSource.given(None if seed is None else np.random.default_rng(seed))
-    statement = randomizer.privacy_statement(attribute=column, noise=noise.noise)
-    warning = _second(source, column, before, inside)
-    statement = replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, note, warning])))
-    if warning:
-        warnings.warn(warning, SecondReportWarning, stacklevel=2)
-    made = release(
-        statement, {**(terms or {}), "labels": listed, "seeded": seed is not None}, before.get(column, [])
-    )
-    columns = {**inside, column: [*inside.get(column, []), made]}
-    text = as_json(target.name, columns)
-    draw = _drawing(column, randomizer, listed, noise)
-    report_progress = progress or (lambda *_: None)
-
+    releases, statements = dict(inside), []
+    for one in columns:
+        statement = _with_notes(one, source, before, inside, noise)
+        statements.append(statement)
+        terms = {**one.terms, "labels": one.labels, "missing": one.missing, "seeded": seed is not None}
+        made = release(statement, terms, before.get(one.name, []))
+        releases[one.name] = [*inside.get(one.name, []), made]
+    text = as_json(target.name, releases, joint_record(releases))
     with whole_file(target, wait=False, like=source, left=_cut_off) as partial:
-        with _reading(source, kind):
-            if kind == "csv":
-                files_csv.rewrite(source, partial, column, draw, progress=report_progress)
-            else:
-                files_parquet.rewrite(
-                    source, partial, column, draw, metadata={KEY: text.encode()}, progress=report_progress
-                )
+        with reading(source, kind):
+            _rewrite(source, partial, target.name, kind, columns, noise, delimiter, text, progress)
         sync(partial)
         with whole_file(statement_path(target)) as beside:
             beside.write_text(text, encoding="utf-8")
             sync(beside)  # a full disk is known by now, before anything that was there is touched
             # first, so that no report is ever out that the record does not know
-            _remember(source, target, column, statement, before.get(column, []))
+            _remember(
+                source, target, dict(zip([one.name for one in columns], statements, strict=True)), before
+            )
             _make_room(target, overwrite)
-    return statement
+    return joint_statement(columns, statements)
+
+
+def _rewrite(
+    source: Path,
+    partial: Path,
+    name: str,
+    kind: str,
+    columns: list[ReportedColumn],
+    noise: NoiseSource,
+    delimiter: str,
+    text: str,
+    progress: Progress | None,
+) -> None:
+    names, draw = [one.name for one in columns], drawing(columns, noise)
+    report = progress or (lambda *_: None)
+    if kind == "csv":
+        files_csv.rewrite(source, partial, names, draw, name=name, delimiter=delimiter, progress=report)
+    else:
+        files_parquet.rewrite(
+            source,
+            partial,
+            names,
+            draw,
+            metadata={KEY: text.encode()},
+            cleaned=cleaning(columns),
+            progress=report,
+        )
+
+
+def _with_notes(
+    column: ReportedColumn, source: Path, before: Releases, inside: Releases, noise: NoiseSource
+) -> PrivacyStatement:
+    """Return a column's statement with all that is to be said of it; a second report is warned of."""
+    statement = statement_of(column, noise.noise)
+    warning = said_of_second(source, column.name, before, inside)
+    if warning:
+        warnings.warn(warning, SecondReportWarning, stacklevel=4)
+    return replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, warning])))
 
 
 def _cut_off(partial: Path) -> None:
-    warnings.warn(f"{partial}: removed; an interrupted run had left it", CutOffWarning, stacklevel=6)
-
-
-def _kind(source: Path, target: Path, overwrite: bool) -> str:
-    kinds = [KINDS.get(path.suffix.lower()) for path in (source, target)]
-    if None in kinds or kinds[0] != kinds[1]:
-        raise ValueError(
-            f"source, target: found {source.name} and {target.name}, expected two files of one kind, "
-            f"by their names: {', '.join(KINDS)}"
-        )
-    if not source.is_file():
-        raise FileNotFoundError(f"{source}: no such file")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target.parent}: no such folder")
-    if target.exists() and target.samefile(source):
-        raise ValueError(f"target: found the source itself, {target}, expected another file")
-    for path in (target, statement_path(target)):
-        if path.exists() and not overwrite:
-            raise FileExistsError(f"{path}: exists already, and overwrite is not set")
-    return str(kinds[0])
-
-
-@contextlib.contextmanager
-def _reading(source: Path, kind: str) -> Iterator[None]:
-    """Give an error about the content of the source the name of the source, and say what is wrong with it."""
-    with extra("files"):
-        from pyarrow import ArrowException
-
-    try:
-        yield
-    except LabelError:
-        raise
-    except (ValueError, LookupError, OSError, ArrowException) as error:
-        # the system's errors have a number, and a file of their own; pyarrow raises others as OSError, too
-        if source.name in str(error) or (isinstance(error, OSError) and error.errno is not None):
-            raise
-        if kind == "csv":
-            raise ValueError(f"{source}: {error}") from error
-        raise ValueError(
-            f"{source}: found a damaged Parquet file ({str(error).strip()}), expected a whole one"
-        ) from error
-
-
-def _marked(labels: Sequence[str]) -> str | None:
-    return next((label for label in labels if files_csv.BETWEEN in label), None)
-
-
-def _second(source: Path, column: str, before: Mapping[str, Any], inside: Mapping[str, Any]) -> str:
-    """Say what it means that the column is randomised again; nothing if it is not."""
-    found = []
-    if earlier := before.get(column):
-        together = f"{sum(one['epsilon'] for one in earlier):.6g} before this one"
-        if not all(one["guarantee"] for one in earlier):
-            together = "some of them without a guarantee"
-        found.append(
-            f"SECOND REPORT: {column} of {source.name} was reported {len(earlier)} time(s) before, into "
-            f"{', '.join(one['into'] for one in earlier)}; independent reports of one person can be averaged, and "
-            f"their epsilons, {together}, add up; give out the same reports again instead"
-        )
-    if column in inside:
-        found.append(
-            f"REPORTS OF REPORTS: {column} of {source.name} holds reports already; this adds noise to them and takes "
-            "nothing from their protection; if it is meant to be more private, report once, from the values, at a "
-            "smaller epsilon"
-        )
-    return "; ".join(found)
-
-
-def _drawing(
-    column: str, randomizer: Randomizer, labels: Sequence[str], noise: NoiseSource
-) -> Callable[[Any], Any]:
-    """Return the function that replaces the column in a piece; it counts rows, so that an error names the row."""
-    rows = 0
-
-    def draw(piece: Any) -> Any:
-        nonlocal rows
-        try:
-            drawn = randomize_frame(
-                piece, column, randomizer, labels=labels, noise=noise.noise, rng=noise.generator
-            )
-        except LabelError as error:
-            raise error.after(rows) from None
-        rows += piece.num_rows
-        return drawn
-
-    return draw
+    warnings.warn(f"{partial}: removed; an interrupted run had left it", CutOffWarning, stacklevel=7)
 
 
 def _make_room(target: Path, overwrite: bool) -> None:
@@ -316,31 +363,37 @@ def _make_room(target: Path, overwrite: bool) -> None:
 
 
 def _remember(
-    source: Path, target: Path, column: str, statement: PrivacyStatement, known: Sequence[Mapping[str, Any]]
+    source: Path, target: Path, statements: Mapping[str, PrivacyStatement], before: Releases
 ) -> None:
     """Add the reports to the source's record; other processes may be adding theirs at the same time.
 
     Raises
     ------
     ValueError
-        If the column was reported meanwhile, which the statement does not say.
+        If a column was reported meanwhile, which the statement does not say.
     """
-    line = {"into": target.name, "epsilon": statement.epsilon, "guarantee": statement.guarantee}
     record = record_path(source)
     try:
         with whole_file(record, like=source) as partial:
             columns = reports_from(source)
-            if columns.get(column, []) != known:
-                raise ValueError(
-                    f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} in "
-                    "the meantime, which this statement would not mention; nothing was written, run the command again"
-                )
-            columns[column] = [*known, line]
+            for column, statement in statements.items():
+                known = before.get(column, [])
+                if columns.get(column, []) != known:
+                    raise ValueError(
+                        f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} in the "
+                        "meantime, which this statement would not mention; nothing was written, run the command again"
+                    )
+                line = {
+                    "into": target.name,
+                    "epsilon": statement.epsilon,
+                    "guarantee": statement.guarantee,
+                }
+                columns[column] = [*known, line]
             partial.write_text(as_json(source.name, columns), encoding="utf-8")
     except OSError as error:
         warnings.warn(
-            f"{record}: could not be written ({error}); a second report of {column} of {source.name} "
+            f"{record}: could not be written ({error}); a second report of {', '.join(statements)} of {source.name} "
             "will not cause a warning",
             SecondReportWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -1,21 +1,21 @@
-"""Replacing one column of a Parquet file in constant memory, one row group at a time."""
+"""Replacing columns of a Parquet file in constant memory, one row group at a time."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from dpfair_lib._extras import extra
-from dpfair_lib.local.frames import uncounted
 
 ROWS, BYTES = 1 << 19, 1 << 25
 """A piece has at most so many rows, and so many bytes by what the file says of its other columns."""
 
 Replace = Callable[[Any], Any]
 Progress = Callable[[int, int], None]
+Cleaned = Callable[[Mapping[bytes, bytes] | None], dict[bytes, bytes]]
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
@@ -29,13 +29,14 @@ def metadata_of(path: Path) -> dict[bytes, bytes]:
 def rewrite(
     source: Path,
     target: Path,
-    column: str,
+    columns: Sequence[str],
     replace: Replace,
     *,
     metadata: Mapping[bytes, bytes],
+    cleaned: Cleaned,
     progress: Progress,
 ) -> None:
-    """Write a Parquet file with the column replaced; schema, metadata and all other values are the source's.
+    """Write a Parquet file with the columns replaced; schema, metadata and all other values are the source's.
 
     Columns of text that the file holds as dictionaries are carried over as such, which saves most of the time.
 
@@ -43,19 +44,21 @@ def rewrite(
     ----------
     source, target : Path
         The files; the target is overwritten.
-    column : str
-        The column, not nested.
+    columns : sequence of str
+        The columns, not nested.
     replace : callable
-        Returns a table of one column with its reports for one with its values; called for each piece, in order.
+        Returns a table of these columns with their reports for one with their values; called for each piece, in order.
     metadata : mapping
         Keys and values to add to the source's.
+    cleaned : callable
+        Returns the source's metadata without what they reveal about the columns.
     progress : callable
         Called after each piece with the number of rows that are done, and of all.
 
     Raises
     ------
     ValueError
-        If the column is not there, once. Whatever ``replace`` raises.
+        If a column is not there, once. Whatever ``replace`` raises.
     """
     with extra("files"):
         import pyarrow as pa
@@ -63,34 +66,38 @@ def rewrite(
 
     about = pq.read_metadata(source)
     schema = pq.read_schema(source)
-    if schema.names.count(column) != 1:
-        raise ValueError(
-            f"column: found no single {column!r} in {source.name}, expected one of {schema.names}"
-        )
-    at = schema.get_field_index(column)
+    for column in columns:
+        if schema.names.count(column) != 1:
+            raise ValueError(
+                f"column: found no single {column!r} in {source.name}, expected one of {schema.names}"
+            )
+    places = {column: schema.get_field_index(column) for column in columns}
     _open_chunks(source)
     coded = _coded(about, schema)
 
     def reported(kinds: Any) -> Any:
-        # the column's type after the change, learned from a piece without rows
-        return kinds.set(at, replace(pa.schema([kinds.field(at)]).empty_table()).schema.field(0))
+        # the columns' types after the change, learned from a piece without rows
+        changed = replace(pa.schema([kinds.field(at) for at in places.values()]).empty_table())
+        for column, at in places.items():
+            kinds = kinds.set(at, changed.schema.field(column))
+        return kinds
 
     logical = reported(schema)
-    added = {**uncounted(about.metadata, column), **metadata}
+    added = {**cleaned(about.metadata), **metadata}
     if b"ARROW:schema" in added:
-        known = logical.with_metadata({**uncounted(schema.metadata, column), **metadata})
+        known = logical.with_metadata({**cleaned(schema.metadata), **metadata})
         added[b"ARROW:schema"] = base64.b64encode(known.serialize().to_pybytes())
     with pq.ParquetFile(source, read_dictionary=coded, pre_buffer=False, buffer_size=1 << 20) as file:
         written = reported(file.schema_arrow).with_metadata(None)
         options = {
-            "compression": _codecs(about, column), "use_dictionary": _texts(schema, column),
+            "compression": _codecs(about, columns), "use_dictionary": _texts(schema, columns),
             "store_schema": False, "version": "2.6", "write_batch_size": 1 << 16,
         }  # fmt: skip
         with pq.ParquetWriter(target, written, **options) as writer:
             done = 0
             drawn = (
-                piece.set_column(at, written.field(at), replace(piece.select([column])).column(0))
-                for piece in _pieces(file, about, column)
+                _with_columns(piece, replace(piece.select(list(places))), written)
+                for piece in _pieces(file, about, columns)
             )
             for piece in _ahead(drawn):
                 writer.write_table(piece, row_group_size=ROWS)
@@ -113,11 +120,19 @@ def _open_chunks(source: Path) -> None:
             next(file.iter_batches(1, row_groups=[group], use_threads=False), None)
 
 
-def _pieces(file: Any, about: Any, column: str) -> Iterator[Any]:
+def _with_columns(piece: Any, reports: Any, schema: Any) -> Any:
+    """Return the piece with the reports in the places of the values."""
+    for column in reports.schema.names:
+        at = schema.get_field_index(column)
+        piece = piece.set_column(at, schema.field(at), reports[column])
+    return piece
+
+
+def _pieces(file: Any, about: Any, columns: Sequence[str]) -> Iterator[Any]:
     """Read row group by row group, so that a piece never mixes two; an empty one has no pieces.
 
-    A piece becomes a row group of the target. So its number of rows must not depend on the column that is replaced, and
-    how many bytes a column takes depends on its values.
+    A piece becomes a row group of the target. So its number of rows must not depend on the columns that are replaced,
+    and how many bytes a column takes depends on its values.
     """
     with extra("files"):
         import pyarrow as pa
@@ -125,7 +140,7 @@ def _pieces(file: Any, about: Any, column: str) -> Iterator[Any]:
     for group in range(about.num_row_groups):
         size = about.row_group(group)
         chunks = (size.column(i) for i in range(size.num_columns))
-        others = sum(one.total_uncompressed_size for one in chunks if one.path_in_schema != column)
+        others = sum(one.total_uncompressed_size for one in chunks if one.path_in_schema not in columns)
         rows = min(ROWS, max(1024, BYTES * size.num_rows // max(others, 1)))
         for batch in file.iter_batches(rows, row_groups=[group], use_threads=False):
             yield pa.Table.from_batches([batch])
@@ -140,14 +155,14 @@ def _ahead(items: Iterator[Any]) -> Iterator[Any]:
             yield item
 
 
-def _texts(schema: Any, column: str) -> list[str]:
+def _texts(schema: Any, columns: Sequence[str]) -> list[str]:
     """Return the columns to write as dictionaries: text, and the reports."""
     with extra("files"):
         import pyarrow as pa
 
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
     texts = [field.name for field in schema if any(holds(field.type) for holds in kinds)]
-    return [*texts, column, _set_path(column)]
+    return [*texts, *columns, *map(_set_path, columns)]
 
 
 def _set_path(column: str) -> str:
@@ -174,11 +189,11 @@ def _coded(about: Any, schema: Any) -> list[str]:
     ]
 
 
-def _codecs(about: Any, column: str) -> Any:
+def _codecs(about: Any, columns: Sequence[str]) -> Any:
     """Return how each column is compressed, which stays as it is."""
     if not about.num_row_groups:
         return "snappy"
     group = about.row_group(0)
     chunks = [group.column(i) for i in range(about.num_columns)]
     known = {chunk.path_in_schema: chunk.compression.replace("UNCOMPRESSED", "NONE") for chunk in chunks}
-    return {**known, _set_path(column): known[column]}
+    return {**known, **{_set_path(column): known[column] for column in columns}}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpfair_lib.local.files_parquet import metadata_of
+from dpfair_lib.local.opened import kind_of
 from dpfair_lib.privacy.rounding import sum_above
 from dpfair_lib.privacy.statements import PrivacyStatement
 
@@ -47,7 +48,7 @@ def release(
         name: value for name, value in asdict(statement).items() if name != "parts" and value is not None
     }
     total: float | None = statement.epsilon
-    if not all(one["guarantee"] for one in earlier):
+    if not statement.guarantee or not all(one["guarantee"] for one in earlier):
         total = None
     elif earlier:
         total = sum_above([statement.epsilon, *(one["epsilon"] for one in earlier)])
@@ -69,7 +70,7 @@ def releases_of(path: Path) -> Releases:
     beside = statement_path(path)
     if beside.exists():
         return _columns(beside.read_bytes(), str(beside))
-    if path.suffix != ".csv" and (inside := metadata_of(path).get(KEY)):
+    if kind_of(path) == "parquet" and (inside := metadata_of(path).get(KEY)):
         return _columns(inside, f"{path}: metadata")
     return {}
 
@@ -94,6 +95,7 @@ def _columns(text: bytes, where: str) -> Releases:
         raise ValueError(f"{where}: found no record of randomised columns ({error}), expected one") from None
 
 
-def as_json(file: str, columns: Releases) -> str:
-    """Return the text of a statement or a record."""
-    return json.dumps({"file": file, "columns": columns}, indent=1, ensure_ascii=False) + "\n"
+def as_json(file: str, columns: Releases, joint: Mapping[str, Any] | None = None) -> str:
+    """Return the text of a statement or a record; what all columns cost together stands in it where it is given."""
+    both = {} if joint is None else {"joint": joint}
+    return json.dumps({"file": file, "columns": columns, **both}, indent=1, ensure_ascii=False) + "\n"

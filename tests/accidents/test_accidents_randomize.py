@@ -1,6 +1,7 @@
 """``randomize`` that is killed, has no room, may not write, or is started twice: nothing half-made, nothing unsaid."""
 
 import csv
+import gzip
 import json
 import shutil
 import signal
@@ -74,7 +75,7 @@ def test_what_a_killed_run_left_is_its_owners_has_reports_only_and_is_named_and_
     assert {f"out.{kind}", f"out.{kind}.privacy.json"} <= set(names_in(tmp_path))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_told_to_end_removes_its_part_and_says_so(tmp_path, large, number):
     process, _ = begun(large, tmp_path, "csv")
     process.send_signal(number)
@@ -84,6 +85,32 @@ def test_a_run_that_is_told_to_end_removes_its_part_and_says_so(tmp_path, large,
     assert err == f"ended by {number.name}; the part of {tmp_path / 'out.csv'} that was written is removed\n"
     assert names_in(tmp_path) == []
     assert not record_path(large / "in.csv").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_run_that_compresses_is_ended(tmp_path, large, number, capsys):
+    partial, target = tmp_path / ".out.csv.gz.partial", tmp_path / "out.csv.gz"
+    process = start("-m", "dpfair_lib", "randomize", large / "in.csv", target, *CHANGED)
+    wait_until(lambda: (partial.exists() and partial.stat().st_size > 1 << 16) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    killed = number == signal.SIGKILL
+    assert process.returncode == (-number if killed else 128 + number)
+    assert names_in(tmp_path) == [partial.name] * killed
+    assert main(["randomize", str(source(tmp_path)), str(target), *CHANGED]) == 0
+    left = f"warning: {partial}: removed; an interrupted run had left it\n"
+    assert capsys.readouterr().err == left * killed
+    assert not partial.exists()
+    assert len(gzip.decompress(target.read_bytes()).splitlines()) == 3
+
+
+def test_a_run_that_was_killed_between_its_statement_and_its_file_is_named(tmp_path, capsys):
+    statement_path(tmp_path / "out.csv").write_text("{}")
+    assert main(["randomize", str(source(tmp_path)), str(tmp_path / "out.csv"), *CHANGED]) == 1
+    said = capsys.readouterr().err
+    assert "out.csv.privacy.json: exists already, and overwrite is not set" in said
+    assert "its file is not there, so a run was interrupted at its very end" in said
 
 
 def test_a_signal_that_is_ignored_stays_so(tmp_path):
@@ -103,7 +130,7 @@ def test_two_runs_into_one_file(tmp_path, large):
     status, out, err = run(
         "-m", "dpfair_lib", "randomize", source(tmp_path), tmp_path / "out.csv", *CHANGED, "--overwrite"
     )
-    assert (status, out) == (1, "")
+    assert (status, out) == (4, "")
     assert f"out.csv is being written by process {process.pid} now; wait for it" in err
     assert partial.stat().st_size == size
     process.send_signal(signal.SIGCONT)

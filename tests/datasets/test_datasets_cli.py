@@ -1,6 +1,7 @@
 """The command line: what is where, and fetching."""
 
 import argparse
+import json
 
 import pytest
 
@@ -47,8 +48,25 @@ def test_fetch_reports_failure(data, capsys, publisher):
     publisher.files = {}
     assert data("fetch", "tiny") == 1
     assert "Downloading failed" in capsys.readouterr().err
-    assert data("fetch", "tinny") == 1
+    assert data("fetch", "tinny") == 2
     assert "name: found 'tinny', expected one of tiny" in capsys.readouterr().err
+
+
+def test_as_json(data, capsys, cache, put, tmp_path):
+    assert data("--json") == 0
+    assert json.loads(capsys.readouterr().out)["tiny"]["found"] is None
+    assert data("--json", "fetch", "tiny") == 0
+    where = f"{cache / 'tiny' / 'first.csv'} + {cache / 'tiny' / 'second.csv'}"
+    fetched = json.loads(capsys.readouterr().out)
+    assert fetched == {"name": "tiny", "rows": 6, "found": "download", "where": where, "verified": True}
+    assert data("--json") == 0
+    entry = json.loads(capsys.readouterr().out)["tiny"]
+    assert (entry["found"], entry["where"], entry["verified"], entry["rows"], entry["wrong"]) == (
+        "cache", where, True, 6, None,
+    )  # fmt: skip
+    root = put(tmp_path / "in", {"whole.csv": "<html>"})
+    assert data("--json", "--root", str(root)) == 1
+    assert "found an HTML page" in json.loads(capsys.readouterr().out)["tiny"]["wrong"]
 
 
 def test_without_arguments_the_books_own_data_sets_are_listed(capsys):

@@ -120,8 +120,9 @@ def swapped(text, block, folder):
         patch.setattr(files_csv, "BLOCK", block)
         try:
             files_csv.rewrite(
-                source, target, "race",
-                lambda piece: randomize_frame(piece, "race", SWAP, labels=["a", "b"]), progress=lambda *_: None,
+                source, target, ["race"],
+                lambda piece: randomize_frame(piece, "race", SWAP, labels=["a", "b"]),
+                name="out.csv", delimiter=",", progress=lambda *_: None,
             )  # fmt: skip
         except ValueError:
             return None

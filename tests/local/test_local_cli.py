@@ -1,8 +1,7 @@
-import sys
-
 import pytest
 from small_files import names_in, run
 
+from dpfair_lib import _commands
 from dpfair_lib.local.releases import releases_of
 
 
@@ -10,7 +9,7 @@ def test_the_optimal_channel_needs_rates_and_says_so(tmp_path, capsys):
     source = tmp_path / "in.csv"
     source.write_text("race\n" + "a\nb\nc\n" * 10)
     common = (source, tmp_path / "out.csv", "--column", "race", "--epsilon", 1, "--mechanism", "optimal")
-    assert run(*common, "--labels", "a,b,c") == 1
+    assert run(*common, "--labels", "a,b,c") == 2
     assert "found no shares and rates" in capsys.readouterr().err
     population = tmp_path / "population.csv"
     population.write_text("label,share,rate\na,0.5,0.2\nb,0.3,0.4\nc,0.2,0.9\n")
@@ -53,7 +52,7 @@ def test_the_optimal_channel_needs_rates_and_says_so(tmp_path, capsys):
 def test_bad_options_are_refused(tmp_path, capsys, options, message):
     source = tmp_path / "in.csv"
     source.write_text("race\na\nb\n")
-    assert run(source, tmp_path / "out.csv", "--column", "race", *options) == 1
+    assert run(source, tmp_path / "out.csv", "--column", "race", *options) == 2
     assert message in capsys.readouterr().err
     assert names_in(tmp_path) == ["in.csv"]
 
@@ -68,19 +67,23 @@ def test_tables_of_a_population_are_checked(tmp_path, capsys):
         ("label,share,rate\na,0.5,1\nb,0.4,0\n", "a sum of 0.9"),
     ):
         population.write_text(text)
-        assert run(*common, "--population", population) == 1
+        assert run(*common, "--population", population) == 2
         assert message in capsys.readouterr().err
 
 
-def test_progress_is_told_on_a_terminal_only(tmp_path, monkeypatch, capsys):
+def test_progress_comes_after_two_seconds_and_can_be_left_out(tmp_path, monkeypatch, capsys):
     source = tmp_path / "in.csv"
     source.write_text("race\na\nb\n")
     options = ("--column", "race", "--labels", "a,b", "--epsilon", 1)
     assert run(source, tmp_path / "one.csv", *options) == 0
-    assert "\r" not in capsys.readouterr().err
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert run(source, tmp_path / "two.csv", *options) == 0
-    assert "100.0%  9 of 9\n" in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_commands, "AFTER", 0)
+    assert run(source, tmp_path / "two.csv", *options, "--overwrite") == 0
+    assert "100.0%  9 of 9 bytes\n" in capsys.readouterr().err
+    assert run(source, tmp_path / "three.csv", *options, "--quiet") == 0
+    shown = capsys.readouterr().err
+    assert "100.0%" not in shown
+    assert "warning: SECOND REPORT" in shown, "what is quiet still warns"
 
 
 @pytest.mark.parametrize("left_out", ["--column", "--epsilon"])

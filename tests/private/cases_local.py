@@ -17,6 +17,7 @@ from cases import Case, Data, Pairs
 import dpfair_lib as dpf
 from dpfair_lib.local.files import randomize_file
 from dpfair_lib.local.frames import randomize_frame
+from dpfair_lib.local.reported_columns import drawing
 from dpfair_lib.local.response import GeneralizedRandomizedResponse
 from dpfair_lib.local.subsets import SubsetSelection
 
@@ -70,16 +71,21 @@ def _channel(kind: str) -> Case:
     return _case(f"reports, {kind}", (KINDS[kind],), make, lambda reports: reports)
 
 
-def _names(values: Any) -> list[str]:
-    return [LABELS[value] for value in values]
+def _names(values: Any, labels: list[Any]) -> list[Any]:
+    """Return the labels of values; what has none is missing."""
+    return [labels[value] if value < len(labels) else None for value in values]
 
 
-def _as_frame(form: str, values: Any) -> Any:
+def _place(report: Any, labels: list[Any]) -> int:
+    return labels.index(report) if report in labels else len(labels)
+
+
+def _as_frame(form: str, values: Any, labels: list[Any]) -> Any:
     """Return a table with other columns beside, as the form says; of categories only those that occur are known."""
-    rows = range(len(values))
-    if form == "numbers":
-        return pd.DataFrame({"at": rows, "own": np.asarray(values)})
-    frame = pd.DataFrame({"at": rows, "own": _names(values)})
+    names = _names(values, labels)
+    whole = None not in names  # pandas' numbers have another type where one is missing, as in any file that it reads
+    kind = "str" if form != "numbers" else "int64" if whole else "float64"
+    frame = pd.DataFrame({"at": range(len(values)), "own": pd.Series(names, dtype=kind)})
     if form == "categories":
         frame["own"] = frame["own"].astype("category")
     if form == "arrow":
@@ -89,37 +95,47 @@ def _as_frame(form: str, values: Any) -> Any:
     return frame
 
 
-def _frame(form: str, channel: str) -> Case:
+def _said(missing: str) -> str:
+    return "" if missing == "refuse" else f", missing {missing}"
+
+
+def _frame(form: str, channel: str, missing: str = "refuse") -> Case:
     labels: list[Any] = [0, 1, 2] if form == "numbers" else LABELS
+    labels = labels[:2] if missing == "label" else labels
 
     def make(noise: str, seed: Any) -> Any:
         source = None if noise == "secure" else np.random.default_rng(seed)
 
         def released(values: Any) -> Any:
             return randomize_frame(
-                _as_frame(form, values), "own", CHANNELS[channel], labels=labels, noise=noise, rng=source
-            )
+                _as_frame(form, values, labels), "own", CHANNELS[channel], labels=labels, missing=missing,
+                noise=noise, rng=source,
+            )  # fmt: skip
 
         return released
 
     def numbers(table: Any) -> list[float]:
         reports = table["own"].to_pylist() if isinstance(table, pa.Table) else table["own"].tolist()
         sets = [one if isinstance(one, list) else [one] for one in reports]
-        return [float(sum(1 << labels.index(label) for label in one)) for one in sets]
+        return [float(sum(1 << _place(label, labels) for label in one)) for one in sets]
 
-    return _case(f"column, {form}, {channel}", (randomize_frame,), make, numbers)
+    return _case(f"column, {form}, {channel}{_said(missing)}", (randomize_frame,), make, numbers)
 
 
-def _file(kind: str, channel: str) -> Case:
+def _file(kind: str, channel: str, missing: str = "refuse") -> Case:
+    labels = LABELS[:2] if missing == "label" else LABELS
+
     def released(values: Any, *, seed: Any) -> dict[str, bytes]:
         with tempfile.TemporaryDirectory() as folder:
             source, target = Path(folder) / f"from.{kind}", Path(folder) / f"into.{kind}"
-            if kind == "csv":
-                _as_frame("strings", values).to_csv(source, index=False)
+            if kind == "parquet":
+                pq.write_table(_as_frame("dictionary", values, labels), source)
             else:
-                pq.write_table(_as_frame("dictionary", values), source)
+                _as_frame("strings", values, labels).to_csv(source, index=False)
             before = source.read_bytes()
-            randomize_file(source, target, "own", CHANNELS[channel], labels=LABELS, seed=seed)
+            randomize_file(
+                source, target, "own", CHANNELS[channel], labels=labels, missing=missing, seed=seed
+            )
             files = {
                 path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path != source
             }
@@ -131,17 +147,17 @@ def _file(kind: str, channel: str) -> Case:
 
     def numbers(files: dict[str, bytes]) -> list[float]:
         text = files[f"into.{kind}"]
-        if kind == "csv":
+        if kind == "parquet":
+            reports = pq.read_table(pa.BufferReader(text))["own"].to_pylist()
+            sets = [one if isinstance(one, list) else [one] for one in reports]
+        else:
             import csv
 
             rows = list(csv.reader(text.decode().splitlines()))[1:]
             sets = [row[1].split("|") for row in rows]
-        else:
-            reports = pq.read_table(pa.BufferReader(text))["own"].to_pylist()
-            sets = [one if isinstance(one, list) else [one] for one in reports]
-        return [float(sum(1 << LABELS.index(label) for label in one)) for one in sets]
+        return [float(sum(1 << _place(label, labels) for label in one)) for one in sets]
 
-    return _case(f"file, {kind}, {channel}", (randomize_file,), make, numbers)
+    return _case(f"file, {kind}, {channel}{_said(missing)}", (randomize_file, drawing), make, numbers)
 
 
 CASES = [
@@ -150,4 +166,9 @@ CASES = [
     _frame("strings", "subsets"),
     _frame("arrow", "subsets"),
     *(_file(kind, channel) for kind in ("csv", "parquet") for channel in ("response", "subsets")),
+    *(
+        _frame(form, "response", "label")
+        for form in ("strings", "categories", "numbers", "arrow", "dictionary")
+    ),
+    *(_file(kind, channel, "label") for kind in ("csv", "parquet") for channel in ("response", "subsets")),
 ]

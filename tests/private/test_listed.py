@@ -14,6 +14,7 @@ CASES = cases()
 
 NO_RELEASE = {
     "dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds.leader_statement": "a statement about given numbers",
+    "dpfair_lib.local.reported_columns.statement_of": "a statement about a given channel",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
     "dpfair_lib.learners.linear.LinearClassifier": "what linear classifiers have in common",
     "dpfair_lib.preparation.cells.Preparation": "what transformers have in common",
