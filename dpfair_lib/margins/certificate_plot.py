@@ -53,6 +53,7 @@ def draw_intervals(
     ax.set_ylim(len(groups) - 0.5, -0.5)
     what = "accuracy (share)" if notion == "accuracy" else "F of the group (share; 0 = as everyone)"
     plots.label(ax, x=what, y="", title=notion.replace("_", " "))
+    ax.locator_params(axis="x", nbins=5)
     ax.legend(fontsize=plots.SMALL)
     return ax
 

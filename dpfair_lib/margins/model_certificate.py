@@ -16,9 +16,9 @@ from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certifi
 from dpfair_lib.margins.fitted_models import FittedModel, Loss, read_model, unwrapped
 from dpfair_lib.margins.margins import margin_lipschitz, table_of_numbers
 from dpfair_lib.margins.projections import markov_reach
+from dpfair_lib.margins.squared_losses import squared_perturbation_sensitivity
 from dpfair_lib.privacy.gaussian import gaussian_sigma
 from dpfair_lib.privacy.minimisers import logistic_perturbation_sensitivity, output_perturbation_sensitivity
-from dpfair_lib.privacy.squared_minimisers import squared_perturbation_sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from dpfair_lib.margins.squared_losses import squared_perturbation_sensitivity, squared_reach
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
-from dpfair_lib.privacy.squared_minimisers import squared_perturbation_sensitivity, squared_reach
 
 
 def ridge(X, y, modulus):
