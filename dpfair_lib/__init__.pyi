@@ -51,6 +51,8 @@ from .local import smallest_error as smallest_error
 from .local import subset_selection as subset_selection
 from .margins import fairness_certificate as fairness_certificate
 from .margins import margin_lipschitz as margin_lipschitz
+from .margins.model_certificate import ModelCertificate as ModelCertificate
+from .margins.model_certificate import certify_model as certify_model
 from .margins.noise_certificate import noise_certificate as noise_certificate
 from .margins.private_certificate import private_certificate as private_certificate
 from .margins.radius import output_perturbation_radius as output_perturbation_radius

@@ -108,7 +108,8 @@ def bases():
     return {
         "margin_lipschitz": (dpf.margin_lipschitz, {"X": X, "norm": "frobenius", "binary": True}),
         "margins": (dpf.margins.margins, {"scores": X @ w, "y": y}),
-        "fairness_certificate": (dpf.fairness_certificate, {**certified, "radius": 0.1, "slack": 0.0, "desirable": None}),
+        "fairness_certificate": (dpf.fairness_certificate, {**certified, "radius": 0.1, "slack": 0.0, "desirable": None, "intercept": False}),
+        "certify_model": (dpf.certify_model, {**{name: value for name, value in certified.items() if name != "scores"}, "model": LogisticRegression(C=1e-3, fit_intercept=False).fit(certified["X"], certified["y"]), "epsilon": 1.0, "delta": 1e-5, "zeta": 0.1, "feature_bound": 9.0, "tolerance": 1e-3, "slack": 1e-3, "desirable": None}),
         "noise_certificate": (dpf.noise_certificate, {**certified, "sigma": 0.1, "zeta": 0.1, "slack": 1e-3, "reach": "markov"}),
         "private_certificate": (
             dpf.private_certificate, {**certified, "sigma": 0.1, "zeta": 0.1, "epsilon": 1.0, "slack": 1e-3}

@@ -132,6 +132,11 @@ CASES = {
         dpf.group_fairness, {"y_true": Y, "y_pred": GUESSED, "sensitive_features": GROUP}, {"notion": "accuracy"},
     ),
     "fairness_certificate": (dpf.fairness_certificate, MODEL, {"notion": "accuracy", "radius": 0.1}),
+    "certify_model": (
+        dpf.certify_model, {**ROWS, "X": X[:, :2]},
+        {"model": LogisticRegression(C=1e-3, fit_intercept=False).fit(X[:, :2], Y), "notion": "accuracy",
+         "epsilon": 1.0, "delta": 1e-5, "zeta": 0.1, "feature_bound": 9.0},
+    ),
     "noise_certificate": (dpf.noise_certificate, MODEL, {**CERTIFIED, "draws": 200}),
     "private_certificate": (
         dpf.private_certificate, MODEL, {**CERTIFIED, "epsilon": 1.0, "noise": "study"},

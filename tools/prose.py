@@ -23,6 +23,8 @@ NO_LESSON = {
     "witnesses",
     "ten-minutes",
     "from-diffprivlib",
+    "from-fairlearn",
+    "choose-relation-and-epsilon",
     "which-method",
     "threat-model",
     "private-learners",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from dpfair_lib.privacy.noise_source import NoiseSource, mark_noise
 from dpfair_lib.privacy.rounding import log_above
 from dpfair_lib.privacy.sampling import Noise
 from dpfair_lib.privacy.statements import PrivacyStatement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WHAT_A_REPORT_PROMISES = (
     "one report of {attribute} is protected against everyone, whoever collects it too; a second, independent report of "
@@ -256,6 +259,23 @@ class Randomizer:
             ),
             noise,
         )  # fmt: skip
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the probability of each report (column) given each input (row); needs matplotlib (extra ``figures``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes, with one image. `audit_channel` draws ε and δ.
+        """
+        from dpfair_lib.local.channel_plot import draw_channel
+
+        return draw_channel(ax, self.matrix.astype(float), self.epsilon)
 
     def _weights(self, bits: int) -> np.ndarray:
         """Whole weights of 2^(−bits): each row sums to 1, and an entry is 0 only where the probability is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from dpfair_lib.fairness.linear_form import (
     group_names,
     members,
 )
+from dpfair_lib.margins.linearity import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.terms import cell_counts, chernoff_terms, markov_terms, relative_margins
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 BOUNDS = ("markov", "chernoff", "exact", "signed")
 ROUNDING = 1e-9  # relative: a row this close to the edge of the radius counts as inside
-LONGER = 1e3  # so much longer than most is a row that says nothing of whether scores are linear
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,30 @@ class FairnessCertificate:
     aggregate_upper: float
     aggregate_deviation: float
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the interval of each group; needs matplotlib (extra ``figures``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        from dpfair_lib.margins.certificate_plot import draw_intervals
+
+        return draw_intervals(
+            ax,
+            groups=self.groups,
+            lower=self.lower,
+            upper=self.upper,
+            notion=self.notion,
+            fairness=self.fairness,
+        )
+
 
 def fairness_certificate(
     scores: Any,
@@ -88,6 +115,7 @@ def fairness_certificate(
     bound: str = "exact",
     slack: float = 0.0,
     desirable: Any = None,
+    intercept: bool | None = None,
 ) -> FairnessCertificate:
     """Bound the group fairness of every linear model within a distance of a given one.
 
@@ -116,6 +144,9 @@ def fairness_certificate(
         Share of each group's rows, in [0, 1], that may move further than the radius allows. It is added to the bound.
     desirable : label or tuple of labels, optional
         As in `fairness_coefficients`.
+    intercept : bool, optional
+        Whether the model has an intercept. It then needs the column of ones in X. By default the rows decide; say
+        False for a model without intercept where they cannot, see Notes.
 
     Returns
     -------
@@ -128,14 +159,16 @@ def fairness_certificate(
     ValueError
         If an argument is malformed; if a group lacks a label; if there are scores of a third label for demographic
         parity; if a row of zeros has a score; if the scores are not linear in X, or have a constant term without a
-        column of ones. A margin of 0 is allowed, and makes the bound "markov" infinite.
+        column of ones, or if the rows cannot tell and ``intercept`` does not. A margin of 0 is allowed, and makes the
+        bound "markov" infinite.
 
     Notes
     -----
     At most 4d + 100 rows, evenly spread, are used to test whether the scores are linear in X; with fewer than 2d + 4
-    rows there is no test. Probabilities that are all alike are nearly linear, and pass. An intercept is not noticed if
-    some columns add up to a constant, as those of a full one-hot encoding do; the bounds are then wrong. So always
-    append the column of ones if the model has an intercept.
+    rows there is no test. Probabilities that are all alike are nearly linear, and pass. A constant term cannot be told
+    from weights if there are so few rows, or if some columns add up to a constant, as those of a full one-hot encoding
+    do. Without a column of ones, ``intercept=False`` must then say that there is none: with an unnoticed intercept the
+    bounds would be wrong.
 
     A row counts as within the radius up to a relative 10⁻⁹, because scores are rounded to 64 bits. Scores of 32 bits
     are less accurate, and a row exactly at the limit may be missed.
@@ -190,7 +223,7 @@ def fairness_certificate(
             f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
         )
     relative = relative_margins(rho, lipschitz)
-    check_linear(plain_array(scores), plain_array(X))
+    check_linear(plain_array(scores), plain_array(X), intercept)
     counts = cell_counts(relative, codes, cells, float(radius) * (1 + ROUNDING))
     # all scores of a row of zeros tie under every model, and the first label is predicted
     counts[:, 4] += np.bincount(codes[(lipschitz == 0) & (labels[label] == 0)], minlength=cells)
@@ -320,50 +353,3 @@ def _check_columns(scores: np.ndarray, notion: str) -> None:
         raise ValueError(
             f"scores: found {scores.shape[1]} columns, expected the scores of two labels for demographic parity"
         )
-
-
-def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
-    """Raise if the scores of some rows, from all over the table, are not linear in the features.
-
-    With a constant in addition, they are those of a model with an intercept. It changes with the model too, and the
-    margins' constants do not allow for it. Where the features span the constant, an intercept looks like weights.
-    Otherwise no linear model has them: they are probabilities or predictions, or belong to other rows.
-    """
-    # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
-    rows = np.unique(np.linspace(0, len(X) - 1, 4 * X.shape[1] + 100).astype(int))
-    table, values = X[rows].astype(float), scores[rows].astype(float)
-    # one record that is far longer than the others and has the score 0 would decide what is refused: it is left out
-    sizes = np.where(table == 0, np.nan, abs(table))
-    with np.errstate(over="ignore"):
-        length = np.nan_to_num(sizes / _middle(sizes), posinf=np.inf).max(axis=1)
-    usual = length <= LONGER * np.nan_to_num(_middle(np.where(length > 0, length, np.nan)[:, None]))
-    table, values = table[usual], values[usual]
-    if len(table) < 2 * X.shape[1] + 4:  # too few to decide
-        return
-    largest = abs(table).max(axis=0)
-    table /= np.where(largest > 0, largest, 1)  # so that no short column is rounded away
-
-    def left_over(features: np.ndarray) -> float:
-        return float(abs(values - features @ np.linalg.lstsq(features, values)[0]).max())
-
-    without, size = left_over(table), float(abs(values).max())
-    if without <= 1e-6 * size:
-        return
-    with_constant = left_over(np.insert(table, 0, 1.0, axis=1))
-    if with_constant < 1e-3 * without:
-        raise ValueError(
-            "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
-        )
-    if with_constant > 1e-4 * size:  # sums in 32 bits are nearer than that
-        raise ValueError(
-            "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
-            "rows in this order, no probabilities, no predictions, nothing rounded"
-        )
-
-
-def _middle(sizes: np.ndarray) -> np.ndarray:
-    """Return the lower median of each column without its NaNs, and 1 for a column of NaNs."""
-    all_missing = np.isnan(sizes).all(axis=0)
-    return np.where(
-        all_missing, 1.0, np.nanquantile(np.where(all_missing, 1.0, sizes), 0.5, axis=0, method="lower")
-    )

@@ -21,7 +21,7 @@ Reach = Literal["markov", "simulated", "local"]
 def noise_certificate(
     scores: Any, y: Any, *, X: Any, sensitive_features: Any, notion: str, sigma: float, zeta: float,
     reach: Reach = "local", slack: float = 1e-4, draws: int = 10_000, rng: np.random.Generator | None = None,
-    desirable: Any = None,
+    desirable: Any = None, intercept: bool | None = None,
 ) -> FairnessCertificate:  # fmt: skip
     """Bound the group fairness of the model before Gaussian noise was added, given the model after it, or the reverse.
 
@@ -40,7 +40,7 @@ def noise_certificate(
     ----------
     scores : array of shape (n,)
         Decision values, positive for the label 1. Models with a weight vector for each label are not supported.
-    y, X, sensitive_features, notion, desirable
+    y, X, sensitive_features, notion, desirable, intercept
         As in `fairness_certificate`.
     sigma : float
         Standard deviation of the Gaussian noise in each coordinate: ``sigma_`` of `OutputPerturbation`.
@@ -105,5 +105,5 @@ def noise_certificate(
         )
     return fairness_certificate(
         scores, y, X=X, sensitive_features=sensitive_features, notion=notion, radius=radius, bound="signed",
-        slack=slack if reach == "markov" else 0.0, desirable=desirable,
+        slack=slack if reach == "markov" else 0.0, desirable=desirable, intercept=intercept,
     )  # fmt: skip

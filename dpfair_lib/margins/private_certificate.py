@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib._validation import as_groups, as_levels, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
-from dpfair_lib.margins.certificate import check_linear
+from dpfair_lib.margins.linearity import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.projections import markov_reach
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale, raised
 from dpfair_lib.privacy.sampling import Noise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 L1 = 2  # a record that is replaced within its cell may leave one of its two counts and enter the other
 
@@ -45,10 +48,28 @@ class PrivateCertificate:
     upper: np.ndarray
     privacy_statement: PrivacyStatement
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the interval of each group; needs matplotlib (extra ``figures``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        from dpfair_lib.margins.certificate_plot import draw_intervals
+
+        return draw_intervals(ax, groups=self.groups, lower=self.lower, upper=self.upper, notion=self.notion)
+
 
 def private_certificate(
     scores: Any, y: Any, *, X: Any, sensitive_features: Any, notion: str, sigma: float, zeta: float, epsilon: float,
     slack: float = 1e-4, noise: Noise = "secure", rng: np.random.Generator | None = None, desirable: Any = None,
+    intercept: bool | None = None,
 ) -> PrivateCertificate:  # fmt: skip
     """Bound the group fairness of the model before Gaussian noise was added, with differential privacy for the rows.
 
@@ -59,7 +80,7 @@ def private_certificate(
 
     Parameters
     ----------
-    scores, y, X, sensitive_features, notion, sigma, desirable
+    scores, y, X, sensitive_features, notion, sigma, desirable, intercept
         As in `noise_certificate`. The number of rows of each label in each group is assumed to be public.
     zeta : float
         ζ in (0, 1).
@@ -102,7 +123,7 @@ def private_certificate(
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     relative = _total_margins(margins(scores, y), X)
-    check_linear(plain_array(scores), plain_array(X))
+    check_linear(plain_array(scores), plain_array(X), intercept)
     labels, label = as_levels(y, "y")
     levels, group = as_groups(sensitive_features)
     check_lengths(scores=relative, sensitive_features=group)
@@ -118,7 +139,8 @@ def private_certificate(
     scale = noise_scale(L1, positive(epsilon, "epsilon"))
     statement = source.mark(PrivacyStatement(
         epsilon, 0.0, "replace-within-group",
-        public=("the number of rows of each label in each group", "that the scores are linear in X"),
+        public=("the number of rows of each label in each group", "that the scores are linear in X",
+                "whether X has a column of ones, or columns that add up to a constant"),
         note="the groups of the relation are those of label and sensitive features together",
     ))  # fmt: skip
     noisy = source.add_discrete_laplace(counts.ravel(), scale).reshape(counts.shape)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpfair_lib._arguments import below_one, number, one_of
+from dpfair_lib.privacy.curves import Drawn
 from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.rounding import above, exp_above, product_above, sum_above
 
@@ -24,7 +25,7 @@ RELATIONS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class PrivacyStatement:
+class PrivacyStatement(Drawn):
     """What one release promises: (ε, δ), which data sets are neighbours, and what is assumed to be public.
 
     For all neighbouring data sets D, D′ and all sets S of outputs, P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ. Private

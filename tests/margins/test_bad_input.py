@@ -98,6 +98,53 @@ def test_an_intercept_needs_its_column_of_ones(scale):
     assert np.isfinite(certificate(scale * (X @ w).astype(np.float32).astype(float), y, X, s).deviation).all()
 
 
+def one_hot(rows=200):
+    _, y, s, w = people(rows)
+    return np.eye(3)[np.arange(rows) % 3] + 0.0, y, s, w
+
+
+@pytest.mark.parametrize("hidden", ["a one-hot encoding", "a constant column", "few rows"])
+def test_a_hidden_intercept_must_be_denied(hidden):
+    """Where columns add up to a constant, an intercept within the reach changes rows that the bounds call safe."""
+    X, y, s, w = people(200) if hidden != "a one-hot encoding" else one_hot()
+    if hidden == "a constant column":
+        X[:, 1] = 0.01
+    if hidden == "few rows":
+        first = [np.flatnonzero((y == label) & (s == group))[:2] for label in (0, 1) for group in (0, 1)]
+        X, y, s = (part[np.concatenate(first)] for part in (X, y, s))
+    for scores in (X @ w + 0.3, X @ w, np.stack([X @ w + 0.3, X @ -w], axis=1)):
+        with pytest.raises(ValueError, match=r"X: found no column of ones, .*intercept=False"):
+            certificate(scores, y, X, s)
+    with pytest.raises(ValueError, match="X: found no column of ones, expected one beside intercept=True"):
+        certificate(X @ w, y, X, s, intercept=True)
+    assert np.isfinite(certificate(X @ w, y, X, s, intercept=False).deviation).all()
+    with_ones = np.hstack([X, np.ones((len(X), 1))])
+    for intercept in (None, True):
+        assert np.isfinite(certificate(X @ w + 0.3, y, with_ones, s, intercept=intercept).deviation).all()
+
+
+def test_what_the_column_of_ones_is_for():
+    """A one-hot table, one person of each kind and group: the intercept alone turns all, at a distance just beyond."""
+    X, y = np.repeat(np.eye(2), 4, axis=0), np.repeat([0, 1], 4)
+    s, scores = np.tile([0, 1], 4), np.repeat([-0.1, 0.1], 4)
+    radius = (
+        0.14  # (0.1, 0.1) in weight and intercept is √2 · 0.1 = 0.1414 away; 0.1 in the intercept alone 0.1
+    )
+    with_ones = np.hstack([X, np.ones((8, 1))])
+    full = certificate(scores, y, with_ones, s, notion="accuracy", radius=radius)
+    assert full.lower[0] == 0
+    near = certificate(scores, y, X, s, notion="accuracy", radius=0.09, intercept=False)
+    assert near.lower[0] == 1  # said to be safe, and wrong if there is an intercept
+    turned = certificate(scores, y, with_ones, s, notion="accuracy", radius=0.09)
+    assert turned.lower[0] == 0  # weight and intercept together need 0.1/√2 = 0.071 only
+
+
+def test_intercept_is_a_truth_value():
+    X, y, s, w = people()
+    with pytest.raises(ValueError, match="intercept: found 'no', expected True, False or None"):
+        certificate(X @ w, y, X, s, intercept="no")
+
+
 NONLINEAR = {
     "probabilities": lambda X, w: 1 / (1 + np.exp(-X @ w)),
     "two columns of them": lambda X, w: np.stack([1 / (1 + np.exp(X @ w)), 1 / (1 + np.exp(-X @ w))], axis=1),

@@ -33,6 +33,7 @@ def failure_from_optimum(groups, slack, radius, notion="accuracy_parity"):
         X=X,
         sensitive_features=s,
         notion=notion,
+        intercept=False,
         radius=radius,
         bound="signed",
         slack=slack,
@@ -80,7 +81,7 @@ def test_exact_coverage_from_the_released_model(notion, distance):
     for at in itertools.product(range(4), repeat=groups):
         made = dpf.noise_certificate(
             X @ middle[list(at)], y, X=X, sensitive_features=s, notion=notion, sigma=1.0, zeta=zeta,
-            reach="markov", slack=slack,
+            reach="markov", slack=slack, intercept=False,
         )  # fmt: skip
         assert made.radius == reach  # which is paid for so many groups, and no more
         if (truth < made.lower - 1e-12).any() or (truth > made.upper + 1e-12).any():
@@ -129,6 +130,7 @@ def test_simulating_from_the_release_is_no_certificate_but_the_reach_is_sharp():
         X=X,
         sensitive_features=s,
         notion="accuracy",
+        intercept=False,
         sigma=1.0,
         zeta=0.01,
         draws=2000,
@@ -137,7 +139,7 @@ def test_simulating_from_the_release_is_no_certificate_but_the_reach_is_sharp():
     assert made.upper == pytest.approx([1.0])
 
 
-GOOD = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "draws": 200}
+GOOD = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "draws": 200, "intercept": False}
 
 
 @pytest.mark.parametrize(
@@ -175,5 +177,5 @@ def test_scores_of_several_vectors_and_bad_slacks_are_refused():
             dpf.noise_certificate(X[:, 0], y, X=X, sensitive_features=s, reach="markov", slack=slack, **GOOD)
     with pytest.raises(ValueError, match="slack: found"):
         dpf.fairness_certificate(
-            X[:, 0], y, X=X, sensitive_features=s, notion="accuracy", radius=1, slack=1.5
+            X[:, 0], y, X=X, sensitive_features=s, notion="accuracy", radius=1, slack=1.5, intercept=False
         )

@@ -114,7 +114,7 @@ def test_slack_of_the_markov_reach_is_in_the_interval():
     axes, zeta, slack = 6, 0.05, 0.45
     X, y, s = axes_universe(axes)
     r = markov_reach(1.0, zeta=zeta, slack=slack, groups=1)
-    common = {"X": X, "sensitive_features": s, "notion": "accuracy"}
+    common = {"X": X, "sensitive_features": s, "notion": "accuracy", "intercept": False}
     failed = {"right": 0.0, "planted: no slack": 0.0}
     for moved in range(axes + 1):
         scores = X @ np.where(np.arange(axes) < moved, -r - 1, r / 2)
@@ -137,7 +137,7 @@ def test_a_slack_that_needs_no_reach():
     X, y, s = axes_universe(axes)
     made = dpf.noise_certificate(
         X @ np.full(axes, 0.01), y, X=X, sensitive_features=s, notion="accuracy", sigma=1.0, zeta=zeta,
-        reach="markov", slack=slack,
+        reach="markov", slack=slack, intercept=False,
     )  # fmt: skip
     assert made.lower[0] == pytest.approx(1 - slack)
     assert ndtr(-0.01) ** axes <= zeta  # only if all change is more than the slack lost
@@ -167,4 +167,4 @@ def test_reaches_agree_with_all_products():
         projections.BLOCK = whole
 
 
-GOOD = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "draws": 200}
+GOOD = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "draws": 200, "intercept": False}

@@ -44,7 +44,10 @@ TERMS = {
     "odds replace-one": ({ROWS, "which groups there are"}, BEHIND),
     "odds add-remove": ({"which groups there are"}, BEHIND),
     "certificate": (
-        {"the number of rows of each label in each group", "that the scores are linear in X"},
+        {
+            "the number of rows of each label in each group", "that the scores are linear in X",
+            "whether X has a column of ones, or columns that add up to a constant",
+        },
         "the groups of the relation are those of label and sensitive features together",
     ),
     "constants for scaling": ({"number of rows", "bounds of the columns"}, "means and deviations for scaling"),
