@@ -111,7 +111,10 @@ class FairPostprocessor(RandomFlips):
         between the two rates. "accuracy" is that of them with the most correct labels on the rows given to `fit`. A
         number is the middle of the band, moved if the band would leave [0, 1]; of two groups and γ = 0 it has to lie
         between their selection rates. For equalized odds only "midpoint": the rules of least cost, and of these for
-        each group the thresholds whose selection rate varies least, so that little is left to chance.
+        each group the thresholds whose selection rate varies least, so that little is left to chance. If rules of other
+        rates cost the same, those are taken at which the solver of the linear program ends, and not their middle. It
+        gets the groups ordered by what their thresholds give. So they are the same for every order of the rows and of
+        the groups, with one version of the solver.
     notion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
         Which rates.
     gamma : float

@@ -18,7 +18,9 @@ from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import as_count, as_groups, check_lengths
 from dpfair_lib.central.planning import adjustment_share
 from dpfair_lib.central.private_postprocessor import Notion, PrivateFairPostprocessor
+from dpfair_lib.central.row_parts import held_out
 from dpfair_lib.central.several_groups.per_group import noise_levels
+from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.learners.linear import LEFT_OUT, checked, two_labels
 from dpfair_lib.learners.objective_perturbation import PUBLIC, ObjectivePerturbation
@@ -33,7 +35,6 @@ COUNTS_MOVED = {
     "equal_opportunity": {"replace-within-group": 2, "replace-one": 2, "sensitive-attribute": 2},
 }
 """Notion → relation → how many of the noisy counts one record can move, for those that every private learner knows."""
-GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio, odd
 
 
 class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
@@ -77,6 +78,9 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
     notion : {"demographic_parity", "equal_opportunity"}
         What is made nearly equal: the selection rates, or the true positive rates, that is, the shares that are
         selected of those of the second label.
+    rate, gamma
+        Where the groups meet, and how far apart they may stay, as in `PrivateFairPostprocessor`. The statement is the
+        same for all: they are public, and only decide what is computed from the noisy counts.
     noise : {"secure", "study"}
         "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, Generator or RandomState, optional
@@ -120,7 +124,8 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         self, *, epsilon: float, delta: float, feature_bound: float | None = None, learner: Any = None,
         relation: str = "replace-within-group", rows: Literal["shared", "split"] = "shared", share: float | None = None,
         classes: Any = None, group_sizes: Mapping[Any, int] | None = None, noise: Noise = "secure",
-        random_state: Any = None, notion: Notion = "demographic_parity",
+        random_state: Any = None, notion: Notion = "demographic_parity", rate: str | float = "midpoint",
+        gamma: float = 0.0,
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.delta = delta
@@ -134,6 +139,8 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         self.noise = noise
         self.random_state = random_state
         self.notion = notion
+        self.rate = rate
+        self.gamma = gamma
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
@@ -248,6 +255,8 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         one_of(self.notion, "notion", get_args(Notion))
         relation = one_of(self.relation, "relation", COUNTS_MOVED[self.notion])
         one_of(self.rows, "rows", ("shared", "split"))
+        checked_rate(self.rate)
+        checked_gamma(self.gamma)
         below_one(self.delta, "delta")
         if (self.learner is None) == (self.feature_bound is None):
             found = "none of the two" if self.learner is None else "both"
@@ -338,7 +347,7 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
             divisors = {group: max(round(size * part), 1) for group, size in sizes.items()}
         return learner, PrivateFairPostprocessor(
             for_counts / self._moved, relation=self.relation, mechanism="geometric", group_sizes=divisors,
-            random_state=seeds[1], notion=self.notion, **common,
+            random_state=seeds[1], notion=self.notion, rate=self.rate, gamma=self.gamma, **common,
         )  # fmt: skip
 
     def _planned(
@@ -374,25 +383,3 @@ def _of_rows(groups: list[Any], codes: np.ndarray) -> np.ndarray:
     """Return each row's group; of several columns a table."""
     # an array of the labels' own type would turn numbers beside strings into strings
     return np.array(groups, dtype=object)[codes]
-
-
-def held_out(n: int, share: float) -> np.ndarray:
-    """Return which of n rows adjust: a share of them, spread evenly over every table that is sorted or periodic.
-
-    Row i is one if the fractional part of i times the golden ratio is below the share. That depends on no row, so
-    neighbours differ in one part only.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    share : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray of shape (n,), bool
-        True for the rows that adjust.
-    """
-    turned = np.arange(n, dtype=np.uint64) * np.uint64(GOLDEN)  # modulo 2⁶⁴
-    return turned < np.uint64(int(share * 2**64))

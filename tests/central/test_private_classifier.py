@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import dpfair_lib as dpf
 from dpfair_lib.central import adjustment_share, private_classifier
-from dpfair_lib.central.private_classifier import held_out
+from dpfair_lib.central.row_parts import held_out
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -249,6 +249,26 @@ def test_four_groups_of_two_columns_get_one_rate(relation, notion):
         check_cost(plain, 1e6)
 
 
+@pytest.mark.parametrize("notion", NOTIONS)
+@pytest.mark.parametrize(
+    ("rate", "gamma"), [("median", 0.0), (0.4, 0.1), ("midpoint", 0.2), ("most-accurate", 0.05)]
+)
+def test_rate_and_gamma_are_those_of_the_postprocessor_and_cost_nothing(rate, gamma, notion):
+    plain, found = fitted(notion=notion), fitted(notion=notion, rate=rate, gamma=gamma)
+    after = found.postprocessor_
+    assert (after.rate, after.gamma) == (rate, gamma)
+    # the same noise, the same learner, the same statement: only the band is another
+    assert after.noisy_rates_ == plain.postprocessor_.noisy_rates_
+    assert after.privacy_statement_ == plain.postprocessor_.privacy_statement_
+    assert found.privacy_statement_ == plain.privacy_statement_
+    low, high = after.band_
+    assert high - low == pytest.approx(gamma)
+    assert after.band_ != plain.postprocessor_.band_
+    if rate == 0.4:
+        assert low == pytest.approx(0.35)
+    assert clone(found).get_params()["gamma"] == gamma
+
+
 @pytest.mark.parametrize("rows", ["shared", "split"])
 def test_equal_opportunity_counts_the_rows_that_adjust_with_their_labels(rows):
     found = fitted(rows=rows, share=0.25, notion="equal_opportunity")
@@ -314,6 +334,8 @@ def test_a_group_that_no_row_adjusts_is_named():
         ({"group_sizes": {"f": 1}}, "group_sizes: found {'f': 1}, expected a mapping of at least two groups"),
         ({"notion": "equalized_odds"}, "notion: found 'equalized_odds', expected one of 'demographic_parity'"),
         ({"group_sizes": {"f": 1, "m": 0}}, "group_sizes: found 0"),
+        ({"rate": "mean"}, "rate: found 'mean'"),
+        ({"gamma": -0.1}, "gamma: found -0.1"),
         ({"group_sizes": {"f": 1, "w": 2}}, "sensitive_features: found group 'm'"),
         ({"noise": "secure"}, "random_state: found 3 beside noise='secure'"),
         ({"noise": "loud"}, "noise: found 'loud'"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from dpfair_lib import FairPostprocessor
 from dpfair_lib.postprocessing import odds
 from dpfair_lib.postprocessing.groups import Group
 from dpfair_lib.postprocessing.odds import OddsRules, cheapest_odds
@@ -173,3 +174,45 @@ def test_an_unsolved_program_is_an_error(monkeypatch):
     monkeypatch.setattr(odds, "OPTIMAL", -1.0)  # no value lies so far below its bound
     with pytest.raises(RuntimeError, match=r"the program's value .* and bound .* still differ"):
         cheapest_odds(groups, 0.0)
+
+
+def two_of_one_curve(high, low):
+    """Two groups of the same people at each score, who are selected from the score ``high`` on, or ``low``."""
+    scores = np.repeat(np.tile(np.arange(5), 2), 6).astype(float)
+    y_true = np.concatenate([np.arange(6) <= score for score in np.tile(np.arange(5), 2)]).astype(int)
+    codes = np.repeat([0, 1], 30)
+    return scores, y_true, codes, (scores >= np.where(codes == 0, high, low)).astype(int)
+
+
+def test_of_optima_with_different_rates_one_is_taken_whatever_the_order_of_rows_and_groups():
+    scores, y_true, codes, y_pred = two_of_one_curve(4, 1)
+    groups = [
+        Group.of(*(part[codes == at] for part in (y_pred, scores, np.ones(60), y_true))) for at in (0, 1)
+    ]
+    thresholds = [group.thresholds("changes") for group in groups]
+    taken = cheapest_odds(thresholds, 0.0)
+    # meeting anywhere between the two costs the same: a price of selection, either way, changes the rates and no cost
+    costs, rates = [], []
+    for price in (1e-4, -1e-4):
+        pushed = [one._replace(costs=one.costs + price * one.selected) for one in thresholds]
+        mixtures = cheapest_odds(pushed, 0.0).mixtures
+        costs.append(sum(one.cost(mixture) for one, mixture in zip(thresholds, mixtures, strict=True)))
+        rates.append(thresholds[0].rates(mixtures[0])[1])
+    assert costs == pytest.approx([taken.cost] * 2, abs=1e-9)
+    assert abs(rates[0] - rates[1]) > 0.3
+
+    def after(order, names):
+        fair = FairPostprocessor(notion="equalized_odds", objective="changes")
+        named = np.array(list(names), dtype=object)[codes]
+        given = {"scores": scores[order], "y_true": y_true[order], "sensitive_features": named[order]}
+        fair.fit(y_pred[order], **given)
+        return fair.predict_proba(y_pred, sensitive_features=named, scores=scores)[:, 1], fair.target_rate_
+
+    first, target = after(np.arange(60), "ab")
+    for seed, names in itertools.product(range(5), ("ab", "ba", "zy")):
+        found, other = after(np.random.default_rng(seed).permutation(60), names)
+        assert np.array_equal(found, first)
+        assert other == target
+    # of one rate there is a rule for it: the middle
+    fair = FairPostprocessor().fit(y_pred, sensitive_features=codes, scores=scores)
+    assert fair.target_rate_ == pytest.approx(sum(fair.rates_.values()) / 2)

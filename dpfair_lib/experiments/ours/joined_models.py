@@ -53,7 +53,8 @@ def run_trial(
         ``excess_0`` and ``excess_1``, how much more often the learner selects a group's adjusting rows than its test
         rows.
     """
-    from dpfair_lib.central.private_classifier import PrivateFairClassifier, held_out
+    from dpfair_lib.central.private_classifier import PrivateFairClassifier
+    from dpfair_lib.central.row_parts import held_out
 
     X, y = unit_ball(dataset), dataset.y.to_numpy().astype(np.int64)
     group = (
