@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -127,6 +128,13 @@ def test_the_help_has_the_table_of_exit_statuses(capsys, arguments):
     assert all(meaning in shown for meaning in EXITS.values())
     if len(arguments) > 1:
         assert all(option in shown for option in ("--json", "--quiet", "--verbose"))
+
+
+def test_the_book_has_the_same_table():
+    page = (Path(__file__).parents[1] / "book" / "command-line.md").read_text(encoding="utf-8")
+    for status, meaning in EXITS.items():
+        if status < 128:
+            assert f"| {status} | {meaning} |" in page
 
 
 class Screen(io.StringIO):

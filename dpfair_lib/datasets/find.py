@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpfair_lib._extras import extra
+from dpfair_lib._extras import MissingExtraError, extra
 from dpfair_lib._files import scratch_folder
+from dpfair_lib.datasets import copies
 from dpfair_lib.datasets.canonical_table import DataError, read_bytes, read_layout, wrong
 from dpfair_lib.datasets.pins import Pins, verify
 from dpfair_lib.datasets.spec import File, Layout, Spec
@@ -163,9 +164,7 @@ def obtain(
             raise FileNotFoundError(_absent(spec, root, cache) + _remedy(spec, cache))
         return fetch(spec, pins, root=root, cache=cache)
     try:
-        table = read_layout(spec, found.layout, found.folder)
-        if found.verified:
-            verify(spec, table, pins, found.where)
+        table = _read(spec, pins, found, cache)
     except DataError as error:
         raise DataError(f"{error} ({_sources(spec)})") from error
     if not found.verified:
@@ -174,6 +173,31 @@ def obtain(
             f"{spec.name}: {found.where}: {unverified}; {len(table):,} rows were read", stacklevel=4
         )
     return table, found
+
+
+def _read(spec: Spec, pins: Pins, found: Found, cache: Path | None) -> pd.DataFrame:
+    """Return a table, verified if it can be: from the copy of a large one, or from the files, which are copied then."""
+    made_from: dict[str, str] | None = None
+    if found.verified and pins.rows >= copies.LARGE:
+        try:
+            cache = cache or default_cache()
+        except MissingExtraError:
+            cache = None
+        if cache is not None:
+            made_from = copies.checksums(found.layout, found.folder)
+            if (copied := copies.take(spec, pins, made_from, cache)) is not None:
+                return copied
+    table = read_layout(spec, found.layout, found.folder)
+    if found.verified:
+        verify(spec, table, pins, found.where)
+    # a file that changed meanwhile is none of those that were read
+    if (
+        cache is not None
+        and made_from is not None
+        and made_from == copies.checksums(found.layout, found.folder)
+    ):
+        copies.keep(spec, table, made_from, cache)
+    return table
 
 
 def fetch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -228,12 +229,12 @@ def prepare(
             codes = pd.Index(categories[column]).get_indexer(pd.Index(table[column]))
             blocks.append((codes[:, np.newaxis] == np.arange(len(categories[column]))).astype("float64"))
             names = names + [f"{column}_{category}" for category in categories[column]]
-    groups = zip(*(_in_words(table[column], spec) for column in sensitive), strict=True)
-    combined = pd.Series([" & ".join(group) for group in groups], dtype="str", name=" & ".join(sensitive))
+    words = [_in_words(table[column], spec).reset_index(drop=True) for column in sensitive]
+    groups = functools.reduce(lambda first, second: first + " & " + second, words)
     return Dataset(
         X=pd.DataFrame(np.hstack(blocks), columns=names),
         y=(table[spec.label] == spec.positive).astype("int64"),
-        sensitive_features=combined,
+        sensitive_features=groups.astype("str").rename(" & ".join(sensitive)),
         feature_names=names,
         card=data_card,
         numeric_features=numeric,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
+import numpy as np
 import pandas as pd
 
 from dpfair_lib.datasets.canonical_table import wrong
@@ -43,8 +44,15 @@ class Pins:
 
 def column_digest(values: pd.Series) -> str:
     """Return the SHA-256 of a column: its values as text, one per line."""
-    plain = values.tolist()
-    text = "\n".join(map(repr, plain) if values.dtype.kind == "f" else map(str, plain))
+    if values.dtype == object:  # of which pandas takes some values for one that are written differently
+        return hashlib.sha256("\n".join(map(str, values.tolist())).encode()).hexdigest()
+    floats = values.dtype.kind == "f"
+    # each value is written as text once; floats are told apart by their bits, since 0.0 equals −0.0
+    keys = values.to_numpy(dtype="float64").view("int64") if floats else values
+    codes, distinct = pd.factorize(keys, use_na_sentinel=False)
+    plain = distinct.view("float64").tolist() if floats else distinct.tolist()
+    words = np.array([repr(one) if floats else str(one) for one in plain], dtype=object)
+    text = "\n".join(words[codes].tolist())
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -89,7 +89,7 @@ def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
 
     References
     ----------
-    Ghoukasian (thesis, 2024), Definitions 10 and 11; p_i and p_{1|i} of § 5.1.
+    Ghoukasian (thesis, 2024), Definitions 10 and 11; p_i and p_1|i of § 5.1.
 
     Examples
     --------

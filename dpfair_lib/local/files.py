@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -39,6 +40,7 @@ from dpfair_lib.privacy.statements import PrivacyStatement
 
 PASSED_ON = "the other columns, the order of the rows and the file's metadata are passed on as they are"
 Progress = Callable[[int, int], None]
+_log = logging.getLogger(__name__)
 
 
 class SecondReportWarning(UserWarning):
@@ -309,6 +311,7 @@ def _randomize(
                 source, target, dict(zip([one.name for one in columns], statements, strict=True)), before
             )
             _make_room(target, overwrite)
+    _log.info("%s: written, with reports of %s", target, ", ".join(one.name for one in columns))
     return joint_statement(columns, statements)
 
 
@@ -347,7 +350,7 @@ def _with_notes(
     warning = said_of_second(source, column.name, before, inside)
     if warning:
         warnings.warn(warning, SecondReportWarning, stacklevel=4)
-    return replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, warning])))
+    return replace(statement, note="; ".join(filter(None, [statement.note, PASSED_ON, column.note, warning])))
 
 
 def _cut_off(partial: Path) -> None:
@@ -383,11 +386,7 @@ def _remember(
                         f"{record}: {column} of {source.name} was reported into {columns[column][-1]['into']} in the "
                         "meantime, which this statement would not mention; nothing was written, run the command again"
                     )
-                line = {
-                    "into": target.name,
-                    "epsilon": statement.epsilon,
-                    "guarantee": statement.guarantee,
-                }
+                line = {"into": target.name, "epsilon": statement.epsilon, "guarantee": statement.guarantee}
                 columns[column] = [*known, line]
             partial.write_text(as_json(source.name, columns), encoding="utf-8")
     except OSError as error:

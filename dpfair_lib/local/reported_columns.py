@@ -99,9 +99,7 @@ def statement_of(column: ReportedColumn, noise: Noise) -> PrivacyStatement:
     alone = column.randomizer.privacy_statement(attribute=column.name, noise=noise)
     public = (f"whose {column.name} is missing",) if column.missing == "public" else ()
     said = SAID_OF_MISSING[column.missing].format(column.name)
-    return replace(
-        alone, public=(*alone.public, *public), note="; ".join(filter(None, [alone.note, said, column.note]))
-    )
+    return replace(alone, public=(*alone.public, *public), note="; ".join(filter(None, [alone.note, said])))
 
 
 def joint_statement(

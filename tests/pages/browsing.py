@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -247,9 +248,14 @@ def broken_links(addresses: list[str]) -> list[str]:
     return found
 
 
-def anchors(path: Path) -> set[str]:
+def anchors(path: Path) -> frozenset[str]:
     """Return the places in a page that a link can lead to."""
-    return {unescape(name) for name in ANCHOR.findall(path.read_text(encoding="utf-8"))}
+    return _anchors(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _anchors(path: Path, _when: int) -> frozenset[str]:  # most pages link to the same few
+    return frozenset(unescape(name) for name in ANCHOR.findall(path.read_text(encoding="utf-8")))
 
 
 def built(folder: Path) -> list[Path]:

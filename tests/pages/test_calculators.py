@@ -30,6 +30,8 @@ PAGE = HTML / "notebooks/calculators.html"
 CALL = "([name, inputs]) => inputs.map(input => window.dpfairCalculators[name](...input))"
 INPUTS = 1000
 AGREEMENT = 1e-9
+# the accountant's Fourier transforms round differently on other processors: up to 4e-5 of ε was seen, at δ = 1e-8
+ROUNDING = 1e-4
 AXES = ("sigma", "rate", "steps", "delta")
 Inputs = list[Any]
 
@@ -305,7 +307,7 @@ def wrong_points(values: dict[tuple[Any, ...], float]) -> list[tuple[Any, ...]]:
     return [
         point
         for point, value in values.items()
-        if abs(value - found[point]) > AGREEMENT * max(found[point], 1e-3)
+        if abs(value - found[point]) > ROUNDING * max(found[point], 1e-3)
     ]
 
 
@@ -321,7 +323,7 @@ def test_precomputed_grid_is_the_accountants(sigma):
 
 def test_wrong_precomputed_number_is_noticed():
     point = (1.0, 0.01, 100, 1e-5)
-    assert wrong_points({point: stored_grid()[point] * (1 + 1e-8)}) == [point]
+    assert wrong_points({point: stored_grid()[point] * (1 + 3e-4)}) == [point]
 
 
 # ---------------------------------------------------------------- the page

@@ -83,7 +83,8 @@ def _place(report: Any, labels: list[Any]) -> int:
 def _as_frame(form: str, values: Any, labels: list[Any]) -> Any:
     """Return a table with other columns beside, as the form says; of categories only those that occur are known."""
     names = _names(values, labels)
-    whole = None not in names  # pandas' numbers have another type where one is missing, as in any file that it reads
+    # numbers have another type in pandas where one is missing, as in any file that it reads
+    whole = None not in names
     kind = "str" if form != "numbers" else "int64" if whole else "float64"
     frame = pd.DataFrame({"at": range(len(values)), "own": pd.Series(names, dtype=kind)})
     if form == "categories":

@@ -37,19 +37,14 @@ def compose(
     is known at this δ.
 
     Releases from disjoint parts of the data cost the largest ε and the largest δ, provided that neighbouring data sets
-    differ within one part only. Whether they do depends on how the parts were made:
+    differ within one part only. Whether they do depends on how it is decided in which part a record is:
 
-    ==========  ==============================================================  ==============================
-    parallel    the part of a record is decided by                              valid under
-    ==========  ==============================================================  ==============================
-    position    its place in the table, or a shuffle of a fixed number of rows  all but add-remove
-    coin        a random draw that looks at no record                           all
-    group       the sensitive attribute                                         add-remove,
-                                                                                replace-within-group
-    features    the other columns                                               add-remove,
-                                                                                sensitive-attribute
-    record      anything in it                                                  add-remove
-    ==========  ==============================================================  ==============================
+    - "position": by its place in the table, or by a shuffle of a fixed number of rows. Valid under all relations but
+      add-remove.
+    - "coin": by a random draw that looks at no record. Valid under all relations.
+    - "group": by the sensitive attribute. Valid under add-remove and replace-within-group.
+    - "features": by the other columns. Valid under add-remove and sensitive-attribute.
+    - "record": by anything in it. Valid under add-remove.
 
     For example, training on one half of the rows and post-processing on the other half is "position". One release for
     each group is "group": it costs the maximum under replace-within-group, but not under replace-one, where the new
