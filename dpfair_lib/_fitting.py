@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -14,6 +16,8 @@ from dpfair_lib._validation import check_row_labels
 Result = TypeVar("Result")
 Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
+SEEDING = (("sklearn.ensemble._base", "_set_random_states"), ("sklearn.utils._testing", "set_random_state"))
+"""Where scikit-learn seeds estimators unasked: in ensembles, and in `check_estimator`."""
 Fit = Callable[Concatenate[Estimator, Arguments], Estimator]
 
 
@@ -77,18 +81,18 @@ def same_rows(
 
 
 class UnseededIfSecure(BaseEstimator):
-    """An estimator that keeps no seed which is set from outside while its noise is secure.
+    """An estimator that takes no seed while its noise is secure.
 
-    Secure noise takes no seed, and `fit` refuses one that was given to the constructor. Meta-estimators of
-    scikit-learn, such as `BaggingClassifier`, set one in every estimator that they clone, by `set_params`. It is not
-    kept, so that each fit draws secure noise of its own, and no fit can be repeated.
+    `fit` refuses a seed that was given to the constructor or to `set_params`. Ensembles of scikit-learn, such as
+    `BaggingClassifier`, seed every estimator that they clone, by `set_params`, whether anybody asked for a seed or not.
+    Theirs is not kept, so that each fit draws secure noise of its own.
     """
 
     noise: Any
     random_state: Any
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, as in scikit-learn; with ``noise="secure"``, ``random_state`` stays None.
+        """Set parameters, as in scikit-learn; beside ``noise="secure"`` an ensemble's seed is not kept.
 
         Parameters
         ----------
@@ -106,7 +110,7 @@ class UnseededIfSecure(BaseEstimator):
             If there is no such parameter.
         """
         super().set_params(**params)
-        if "random_state" in params and self._draws_securely():
+        if params.get("random_state") is not None and self._draws_securely() and _seeded_unasked():
             self.random_state = None
         return self
 
@@ -122,3 +126,16 @@ class UnseededIfSecure(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self._draws_securely()
         return tags
+
+
+def _seeded_unasked() -> bool:
+    """Return whether scikit-learn seeds whatever has a seed just now, perhaps through pipelines and the like."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if (module, frame.f_code.co_name) in SEEDING:
+            return True
+        if not module.startswith(("sklearn.", "dpfair_lib.")):
+            return False
+        frame = frame.f_back
+    return False

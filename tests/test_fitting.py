@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpfair_lib as dpf
@@ -170,9 +172,12 @@ UNFITTED = (
 
 
 @pytest.mark.parametrize("estimator", UNFITTED, ids=lambda one: type(one).__name__)
-def test_a_seed_that_is_set_from_outside_is_kept_for_study_noise_only(estimator):
-    estimator.set_params(random_state=3)
-    assert estimator.random_state is None
+def test_a_seed_that_is_set_is_kept_so_that_fit_can_refuse_it(estimator):
+    made = clone(estimator).set_params(random_state=3)
+    assert made.random_state == 3
+    make_pipeline(made).set_params(**{f"{type(made).__name__.lower()}__random_state": 4})
+    assert made.random_state == 4
+    estimator = clone(estimator)
     estimator.set_params(noise="study", random_state=3)
     assert estimator.random_state == 3
     estimator.set_params(noise="secure", random_state=None)
@@ -185,6 +190,12 @@ def test_a_seed_that_stands_beside_secure_noise_is_refused_all_the_same():
     model = dpf.OutputPerturbation(regularization=0.1, **BOUNDED, **STUDY).set_params(noise="secure")
     with pytest.raises(ValueError, match="random_state: found 0 beside noise='secure'"):
         model.fit(X, FLAG)
+    model = dpf.OutputPerturbation(regularization=0.1, **BOUNDED)
+    for seeded in (model, make_pipeline(model)):
+        seeded.set_params(**{"random_state" if seeded is model else "outputperturbation__random_state": 3})
+        with pytest.raises(ValueError, match="random_state: found 3 beside noise='secure'"):
+            seeded.fit(X, FLAG)
+        model.set_params(random_state=None)
 
 
 def test_bags_of_private_learners_draw_secure_noise_of_their_own():
@@ -195,6 +206,9 @@ def test_bags_of_private_learners_draw_secure_noise_of_their_own():
     weights = [tuple(one.coef_.ravel()) for one in (*first, *second)]
     assert len(set(weights)) == 4  # the rows are the same
     assert all(one.random_state is None and one.privacy_statement_.guarantee for one in first)
+    steps = make_pipeline("passthrough", dpf.OutputPerturbation(regularization=0.1, **BOUNDED))
+    within = BaggingClassifier(steps, n_estimators=2, random_state=0).fit(X, FLAG).estimators_
+    assert all(one[-1].random_state is None and one[-1].privacy_statement_.guarantee for one in within)
 
 
 @pytest.mark.parametrize(
@@ -213,10 +227,46 @@ def test_scikit_learns_checks_pass_with_secure_noise():
         model,
         on_skip=None,
         expected_failed_checks={
-            "check_set_params": "a seed that is set from outside is not kept",
             "check_fit_idempotent": "each fit draws noise of its own",
         },
     )
+
+
+def halves(X):
+    """Return a group for each row, from the row alone, whatever X is."""
+    raw = np.atleast_2d(np.asarray(getattr(X, "toarray", lambda: X)()))
+    table = np.real(raw).astype(float)
+    return (np.nan_to_num(table, posinf=0, neginf=0).sum(axis=1) * 1000 * np.pi // 1 % 2).astype(int)
+
+
+LOOSE = {"delta": 1e-3, **STUDY}
+NOT_AN_ARRAY = {"check_classifier_data_not_an_array": "the rule of the groups calls NumPy"}
+CHECKED = {
+    "private and fair": (
+        dpf.GroupColumn(dpf.PrivateFairClassifier(epsilon=1e4, feature_bound=20.0, **LOOSE), halves),
+        {**NOT_AN_ARRAY, "check_classifiers_train": "labels are drawn at each call"},
+    ),
+    "fermi": (
+        dpf.GroupColumn(
+            dpf.DPFermiClassifier(
+                penalty=0.1, epsilon=1e4, batch_size=5, frequency_epsilon=1.0, steps=5, learning_rate=0.1, **LOOSE
+            ), halves
+        ),
+        NOT_AN_ARRAY,
+    ),
+    "pipeline": (
+        dpf.PrivatePipeline(
+            [("learn", dpf.OutputPerturbation(regularization=0.1, feature_bound=20.0, epsilon=1e6, **LOOSE))]
+        ),
+        {"check_estimators_pickle": "missing numbers are for an imputer, which this pipeline has not"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_scikit_learns_checks_of_what_takes_groups_and_of_pipelines(name):
+    estimator, expected = CHECKED[name]
+    check_estimator(estimator, on_skip=None, expected_failed_checks=expected)
 
 
 PAIRED = {

@@ -9,7 +9,6 @@ from typing import Any, Self, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfair_lib._arguments import one_of
 from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
@@ -17,7 +16,7 @@ from dpfair_lib._validation import as_binary, as_groups, as_numbers, as_single_r
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.postprocessing.bands import Band, cheapest_band
 from dpfair_lib.postprocessing.curves import Curve
-from dpfair_lib.postprocessing.groups import Group, Notion, Objective
+from dpfair_lib.postprocessing.groups import Group, Notion, Objective, check_known
 from dpfair_lib.postprocessing.odds import cheapest_odds
 
 SMALLEST_WEIGHT = 1e-12
@@ -265,8 +264,8 @@ class FairPostprocessor(RandomFlips):
 
     def _check(self) -> float:
         """Return γ; raise if a parameter is unknown or out of its range."""
-        two = one_of(self.notion, "notion", get_args(Notion)) == "equalized_odds"
-        one_of(self.objective, "objective", get_args(Objective))
+        two = check_known(self.notion, "notion", get_args(Notion)) == "equalized_odds"
+        check_known(self.objective, "objective", get_args(Objective))
         if isinstance(self.rate, str) and self.rate in (("midpoint",) if two else ("midpoint", "accuracy")):
             pass
         elif two:

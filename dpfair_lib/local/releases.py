@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +43,13 @@ def release(
         The record of independent reports of the same values. Their ε is added; where one has no guarantee there is
         no sum, and None in its place.
     """
-    fields = {
-        name: value for name, value in asdict(statement).items() if name != "parts" and value is not None
-    }
     total: float | None = statement.epsilon
     if not statement.guarantee or not all(one["guarantee"] for one in earlier):
         total = None
     elif earlier:
         total = sum_above([statement.epsilon, *(one["epsilon"] for one in earlier)])
     return {
-        **terms, "statement": fields, "text": str(statement),
+        **terms, "statement": json.loads(statement.to_json()), "text": str(statement),
         "earlier_reports": [dict(one) for one in earlier],
         "epsilon_with_earlier_reports": total,
     }  # fmt: skip

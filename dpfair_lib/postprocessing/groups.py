@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._arguments import one_of
 from dpfair_lib.postprocessing.curves import Curve, cheapest_rules
 from dpfair_lib.postprocessing.rules import Levels
 from dpfair_lib.postprocessing.thresholds import Thresholds
 
 Notion = Literal["demographic_parity", "equal_opportunity", "equalized_odds"]
 Objective = Literal["change_rates", "changes", "errors"]
+FAIRLEARN = {
+    "selection_rate_parity": "'demographic_parity', which is the same",
+    "true_positive_rate_parity": "'equal_opportunity', which is the same",
+    "false_negative_rate_parity": "'equal_opportunity', which is the same",
+    "false_positive_rate_parity": "'equalized_odds', which asks for it and for equal true positive rates",
+    "true_negative_rate_parity": "'equalized_odds', which asks for it and for equal true positive rates",
+    "accuracy_score": "'errors', which is the same",
+    "balanced_accuracy_score": "'errors', which counts every wrong label alike",
+    **dict.fromkeys(
+        ("selection_rate", "true_positive_rate", "true_negative_rate"),
+        "'change_rates', 'changes' or 'errors': no rate is maximised here",
+    ),
+}
+"""Names that fairlearn has for constraints and objectives, and what to say here."""
 
 
 @dataclass(frozen=True)
@@ -80,3 +96,10 @@ class Group:
         """Return the errors of each threshold: an array of shape (levels + 1,), from nobody selected to everybody."""
         if_one, if_zero = self.costs("errors")
         return if_zero.sum() + np.concatenate([[0 * if_one[0]], np.cumsum((if_one - if_zero)[::-1])])
+
+
+def check_known(value: str, name: str, known: Sequence[str]) -> str:
+    """Return a notion or objective, or raise, saying what fairlearn's name for one is called here."""
+    if isinstance(value, str) and value in FAIRLEARN:
+        raise ValueError(f"{name}: found {value!r}, a name of fairlearn's, expected {FAIRLEARN[value]}")
+    return str(one_of(value, name, known))

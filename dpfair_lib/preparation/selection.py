@@ -116,6 +116,11 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.classes_
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
         """Fit all candidates on one part of the rows, and choose one by the other part.

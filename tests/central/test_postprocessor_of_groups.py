@@ -498,3 +498,18 @@ def test_what_is_missing_in_a_list_of_strings_is_no_group(missing):
 def test_numbers_and_strings_in_a_list_are_not_one_group():
     with pytest.raises(ValueError, match="types"):
         FairPostprocessor().fit([1, 0, 1, 0], sensitive_features=[1, "1", "b", "b"])
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [({"notion": "true_positive_rate_parity"}, "expected 'equal_opportunity', which is the same"),
+     ({"notion": "selection_rate_parity"}, "expected 'demographic_parity', which is the same"),
+     ({"notion": "false_positive_rate_parity"}, "expected 'equalized_odds', which asks for it"),
+     ({"objective": "accuracy_score"}, "expected 'errors', which is the same"),
+     ({"objective": "balanced_accuracy_score"}, "expected 'errors', which counts every wrong label alike"),
+     ({"objective": "selection_rate"}, "no rate is maximised here"),
+     ({"objective": "speed"}, "expected one of 'change_rates', 'changes', 'errors'")],
+)  # fmt: skip
+def test_names_of_fairlearn_are_refused_with_ours(given, wanted):
+    with pytest.raises(ValueError, match=wanted):
+        FairPostprocessor(**given).fit([0, 1, 0, 1], [0, 1, 1, 0], sensitive_features=list("aabb"))

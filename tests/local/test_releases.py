@@ -1,8 +1,11 @@
+import json
+
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from small_files import GRR, LABELS, a_table, run
 
+from dpfair_lib import PrivacyStatement
 from dpfair_lib.local import (
     SecondReportWarning,
     files,
@@ -28,6 +31,8 @@ def test_a_second_report_warns_and_is_marked(tmp_path, suffix, capsys):
     assert two["epsilon_with_earlier_reports"] == pytest.approx(1.5, rel=1e-8)
     assert two["earlier_reports"][0]["into"] == f"one.{suffix}"
     assert "SECOND REPORT" in two["statement"]["note"]
+    statement = PrivacyStatement.from_json(json.dumps(two["statement"]))
+    assert (statement.epsilon, str(statement)) == (two["statement"]["epsilon"], two["text"])
     # a report without guarantee cannot be counted
     assert run(source, tmp_path / f"seeded.{suffix}", *options, "--epsilon", 1, "--seed", 0) == 0
     assert run(source, tmp_path / f"last.{suffix}", *options, "--epsilon", 1) == 0
