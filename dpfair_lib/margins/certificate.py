@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arrays import space_of
 from dpfair_lib._validation import as_groups, as_levels, as_single_rate, check_lengths
 from dpfair_lib.fairness.linear_form import (
     NOTIONS,
@@ -17,12 +18,12 @@ from dpfair_lib.fairness.linear_form import (
     group_names,
     members,
 )
+from dpfair_lib.margins.linear_scores import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
 from dpfair_lib.margins.terms import cell_counts, chernoff_terms, markov_terms, relative_margins
 
 BOUNDS = ("markov", "chernoff", "exact", "signed")
 ROUNDING = 1e-9  # relative: a row this close to the edge of the radius counts as inside
-LONGER = 1e3  # so much longer than most is a row that says nothing of whether scores are linear
 
 
 @dataclass(frozen=True)
@@ -174,15 +175,16 @@ def fairness_certificate(
     ):
         raise ValueError(f"radius: found {radius!r}, expected a finite number of at least 0")
     slack = float(as_single_rate(slack, "slack"))
+    space = space_of(scores=scores, y=y, X=X, sensitive_features=sensitive_features)
     rho = margins(scores, y)
-    _check_columns(plain_array(scores), notion)
+    _check_columns(plain_array(scores, "scores", space), notion)
     lipschitz = margin_lipschitz(X, binary=np.ndim(scores) == 1)
-    labels, label = as_levels(y, "y")
-    levels, group = as_groups(sensitive_features)
+    labels, label = as_levels(y, "y", space=space)
+    levels, group = as_groups(sensitive_features, space=space)
     check_lengths(scores=rho, X=lipschitz, sensitive_features=group)
     cells = len(labels) * len(levels)
     codes = label * len(levels) + group
-    counts = np.bincount(codes, minlength=cells)
+    counts = space.counts(codes, cells)
     if not counts.all():
         at = int(np.argmin(counts))
         raise ValueError(
@@ -190,10 +192,10 @@ def fairness_certificate(
             f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
         )
     relative = relative_margins(rho, lipschitz)
-    check_linear(plain_array(scores), plain_array(X))
+    check_linear(plain_array(scores, "scores", space), plain_array(X, "X", space), space)
     counts = cell_counts(relative, codes, cells, float(radius) * (1 + ROUNDING))
     # all scores of a row of zeros tie under every model, and the first label is predicted
-    counts[:, 4] += np.bincount(codes[(lipschitz == 0) & (labels[label] == 0)], minlength=cells)
+    counts[:, 4] += space.counts_where(codes, (lipschitz == 0) & space.take(labels == 0, label), cells)
     return certify(
         relative,
         codes,
@@ -209,8 +211,8 @@ def fairness_certificate(
 
 
 def certify(
-    relative: np.ndarray,
-    codes: np.ndarray,
+    relative: Any,
+    codes: Any,
     *,
     labels: np.ndarray,
     levels: np.ndarray,
@@ -243,7 +245,8 @@ def certify(
         terms = np.stack([either, either], axis=1) / rows[:, None]
     else:
         moment = {"markov": markov_terms, "chernoff": chernoff_terms}[bound]
-        one = moment(relative, part_of.argmax(axis=0)[codes], len(part_of), reach)
+        parts = space_of(relative=relative, codes=codes).take(part_of.argmax(axis=0), codes)
+        one = moment(relative, parts, len(part_of), reach)
         terms = np.stack([one, one], axis=1)
     if slack:
         terms = np.minimum(terms + slack, 1)
@@ -314,56 +317,9 @@ def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.nd
     return down, up
 
 
-def _check_columns(scores: np.ndarray, notion: str) -> None:
+def _check_columns(scores: Any, notion: str) -> None:
     """Raise for demographic parity of a model with a third label: a wrong prediction does not say which it is."""
     if notion == "demographic_parity" and scores.ndim == 2 and scores.shape[1] > 2:
         raise ValueError(
             f"scores: found {scores.shape[1]} columns, expected the scores of two labels for demographic parity"
         )
-
-
-def check_linear(scores: np.ndarray, X: np.ndarray) -> None:
-    """Raise if the scores of some rows, from all over the table, are not linear in the features.
-
-    With a constant in addition, they are those of a model with an intercept. It changes with the model too, and the
-    margins' constants do not allow for it. Where the features span the constant, an intercept looks like weights.
-    Otherwise no linear model has them: they are probabilities or predictions, or belong to other rows.
-    """
-    # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
-    rows = np.unique(np.linspace(0, len(X) - 1, 4 * X.shape[1] + 100).astype(int))
-    table, values = X[rows].astype(float), scores[rows].astype(float)
-    # one record that is far longer than the others and has the score 0 would decide what is refused: it is left out
-    sizes = np.where(table == 0, np.nan, abs(table))
-    with np.errstate(over="ignore"):
-        length = np.nan_to_num(sizes / _middle(sizes), posinf=np.inf).max(axis=1)
-    usual = length <= LONGER * np.nan_to_num(_middle(np.where(length > 0, length, np.nan)[:, None]))
-    table, values = table[usual], values[usual]
-    if len(table) < 2 * X.shape[1] + 4:  # too few to decide
-        return
-    largest = abs(table).max(axis=0)
-    table /= np.where(largest > 0, largest, 1)  # so that no short column is rounded away
-
-    def left_over(features: np.ndarray) -> float:
-        return float(abs(values - features @ np.linalg.lstsq(features, values)[0]).max())
-
-    without, size = left_over(table), float(abs(values).max())
-    if without <= 1e-6 * size:
-        return
-    with_constant = left_over(np.insert(table, 0, 1.0, axis=1))
-    if with_constant < 1e-3 * without:
-        raise ValueError(
-            "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
-        )
-    if with_constant > 1e-4 * size:  # sums in 32 bits are nearer than that
-        raise ValueError(
-            "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
-            "rows in this order, no probabilities, no predictions, nothing rounded"
-        )
-
-
-def _middle(sizes: np.ndarray) -> np.ndarray:
-    """Return the lower median of each column without its NaNs, and 1 for a column of NaNs."""
-    all_missing = np.isnan(sizes).all(axis=0)
-    return np.where(
-        all_missing, 1.0, np.nanquantile(np.where(all_missing, 1.0, sizes), 0.5, axis=0, method="lower")
-    )
