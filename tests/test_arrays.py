@@ -1,5 +1,7 @@
 """Arrays of other namespaces: equal results, nothing but small tables on the host, and what is refused."""
 
+from pathlib import Path
+
 import array_api_strict as strict
 import numpy as np
 import pandas as pd
@@ -7,6 +9,8 @@ import pyarrow as pa
 import pytest
 import torch
 from elsewhere import GROUPS, MAKERS, NARROW, ROWS, as_tensor, draw, equal, on_device
+from extremes import bases
+from sklearn.base import clone
 
 import dpfair_lib as dpf
 from dpfair_lib._arrays import HOST, host_array, space_of
@@ -248,17 +252,80 @@ def test_reports_are_counted_where_they_are(make, travelled):
         dpf.estimate_frequencies(make(reports + 1), channel)
 
 
-def test_what_cannot_run_on_a_device_says_so():
-    rows = {name: on_device(values) for name, values in draw(13).items()}
-    X, y, group, pred = rows["X"], rows["y"], rows["group"], rows["pred"]
-    fair = dpf.FairPostprocessor()
-    calls = {
-        "y_pred": lambda: fair.fit(pred, sensitive_features=group, scores=rows["scores"]),
-        "pred": lambda: expected_parity_difference(pred, sensitive_features=group),
-        "X": lambda: dpf.DPLogisticRegression(1.0, delta=1e-5).fit(X, y),
-    }
-    for name, call in calls.items():
-        with pytest.raises(
-            ValueError, match=rf"{name}: found an array of .*, expected one in the host's memory"
-        ):
-            call()
+PAGE = Path(__file__).parents[1] / "book" / "where-it-runs.md"
+WITH_ROWS, ON_HOST, WRAPPED = (
+    "with the rows",
+    "on the host",
+    "features where the wrapped estimator takes them",
+)
+
+
+def places_on_the_page():
+    """Return the place that the table names for each function; what follows the name says for which arguments."""
+    found = {}
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("| `"):
+            names, place = line.strip("| ").split(" | ")
+            for name in names.split(", "):
+                key = name.replace("`", "")
+                assert key not in found
+                found[key] = next(one for one in (WITH_ROWS, ON_HOST, WRAPPED) if place.startswith(one))
+    return found
+
+
+def calls_with_rows():
+    """Return for each function of rows a call and its arguments; `extremes` has those of all public names."""
+    rows, channel = draw(14, n=40), dpf.generalized_randomized_response(3, 1.0)
+    told = {"y_true": rows["y"], "y_pred": rows["pred"], "sensitive_features": rows["group"] % 2}
+    y_pred, groups = told["y_pred"], told["sensitive_features"]
+    found = {
+        "label_rates": (lambda **given: label_rates(**given, label=1), told),
+        "accuracies": (accuracies, told),
+        "expected_parity_difference": (expected_parity_difference, {"pred": y_pred, "sensitive_features": groups}),
+        "Randomizer.apply": (dpf.Randomizer(channel.matrix).apply, {"a": rows["three"]}),
+        "SubsetSelection.apply": (dpf.subset_selection(3, 1.0).apply, {"a": rows["three"]}),
+        "estimate_frequencies": (
+            lambda reports: dpf.estimate_frequencies(reports, channel), {"reports": rows["three"]}
+        ),
+        "estimate_rates": (
+            lambda reports, y: dpf.estimate_rates(reports, y, channel), {"reports": rows["three"], "y": rows["y"]}
+        ),
+    }  # fmt: skip
+    for fair in (dpf.FairPostprocessor(), dpf.PrivateFairPostprocessor(1.0)):
+        fitted, kind = clone(fair).fit(y_pred, sensitive_features=groups), type(fair).__name__
+        given = {"y_pred": y_pred, "sensitive_features": groups}
+        found |= {f"{kind}.fit": (fair.fit, given), f"{kind}.predict": (fitted.predict, given)}
+    found["FairPostprocessor.fit without scores"] = found.pop("FairPostprocessor.fit")
+    found["FairPostprocessor.fit with scores"] = (
+        dpf.FairPostprocessor().fit, {"y_pred": y_pred, "scores": rows["scores"], "sensitive_features": groups}
+    )  # fmt: skip
+    for name, (call, given) in bases().items():
+        kind = name.partition(",")[0]
+        if kind not in found and f"{kind}.predict" not in found:
+            found[kind] = call, given
+    return found
+
+
+def is_column(value):
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim and len(value) >= 40
+
+
+def test_the_page_says_of_each_public_function_of_rows_where_it_runs():
+    named, seen = places_on_the_page(), set()
+    for name, (call, given) in calls_with_rows().items():
+        moved = {key: on_device(value) for key, value in given.items() if is_column(value)}
+        if not moved:
+            continue
+        seen.add(name)
+        place = named.get(name)
+        if place == WITH_ROWS:
+            call(**{**given, **moved})
+        elif place == ON_HOST:
+            with pytest.raises(ValueError, match=r"found an array of .*, expected one in the host's memory"):
+                call(**{**given, **moved})
+        else:
+            assert place == WRAPPED, f"{name} is not on the page"
+            columns = {key: value for key, value in moved.items() if key not in {"X"}}
+            with pytest.raises(ValueError, match=r"y: found an array of .*, expected one in"):
+                call(**{**given, **columns})
+    assert seen == set(named)
