@@ -106,8 +106,8 @@ bench: $(READY)  ## time the library side by side with its peers, into results/b
 bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; an interrupted run resumes)
 	$(BIN)/python -m benchmarks solver_grid
 
-bench-gpu: $(READY)  ## time a thousand DP-SGD runs and a coverage study on a GPU, if there is one
-	$(BIN)/python -m benchmarks gpu gpu_coverage
+bench-gpu: $(READY)  ## time a thousand DP-SGD runs, a coverage study, metrics and certificates on a GPU, if there is one
+	$(BIN)/python -m benchmarks gpu gpu_coverage gpu_arrays
 
 mutants: $(READY)  ## change the library in small ways and list the changes that no test notices, into results/mutants.json (hours)
 	PYTHONHASHSEED=0 $(BIN)/python tools/mutants.py

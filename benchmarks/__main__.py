@@ -19,6 +19,7 @@ from benchmarks import (
     dynamics,
     fairness,
     gpu,
+    gpu_arrays,
     gpu_coverage,
     growth,
     local,
@@ -39,7 +40,7 @@ SUITES = {
     "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
     "sensitivity": sensitivity, "margins": margins, "coverage": coverage, "dynamics": dynamics,
 }  # fmt: skip
-GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage}
+GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage, "gpu_arrays": gpu_arrays}
 REPEATS = 5
 
 
@@ -128,7 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     known = (*SUITES, solver_grid.SECTION, *GPU_SUITES)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last three"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last four"
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of every timing, after one to warm up")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to write")

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_columns, as_vector
+from dpfair_lib._arrays import HOST, Space
+from dpfair_lib._validation import as_columns, as_groups, as_vector
 
 _WORDS = {2: "two"}
 
@@ -70,7 +71,9 @@ def _is_list_of_labels(listed: Any) -> bool:
         return False
 
 
-def places(values: Any, known: Sequence[Any], name: str, *, of: str = "group", where: str = "") -> np.ndarray:
+def places(
+    values: Any, known: Sequence[Any], name: str, *, of: str = "group", where: str = "", space: Space = HOST
+) -> Any:
     """Return the place of each value among the known labels.
 
     Values are compared as Python compares them: 1, 1.0 and True are one label, 1 and "1" are two.
@@ -87,17 +90,21 @@ def places(values: Any, known: Sequence[Any], name: str, *, of: str = "group", w
         What the values are, for messages; may be empty.
     where : str
         What goes on after what was found, for messages.
+    space : Space
+        Where the values are.
 
     Returns
     -------
-    ndarray of shape (n,), int64
-        Places, from 0.
+    array of shape (n,), int64
+        Places, from 0, where the values are.
 
     Raises
     ------
     ValueError
         If a value is missing, or none of the labels; the first is named, with its position.
     """
+    if not space.host:
+        return _places_elsewhere(values, known, name, of, where, space)
     several = any(isinstance(label, tuple) for label in known)
     found, distinct = _numbered(as_columns(values, name) if several else [as_vector(values, name)])
     place = {label: at for at, label in enumerate(known)}
@@ -109,9 +116,24 @@ def places(values: Any, known: Sequence[Any], name: str, *, of: str = "group", w
             raise ValueError(
                 f"{name}: found a missing value{where} at position {at}, expected a {of or 'label'} for every row"
             )
-        stranger = f"{of} {distinct[found[at]]!r}".strip()
-        raise ValueError(f"{name}: found {stranger}{where} at position {at}, expected one of {list(known)}")
+        raise _stranger(distinct[found[at]], at, known, name, of, where)
     return codes
+
+
+def _places_elsewhere(values: Any, known: Sequence[Any], name: str, of: str, where: str, space: Space) -> Any:
+    """Compare the distinct values on the host, and look each row's place up where the rows are."""
+    levels, codes = as_groups(values, name, space)
+    place = {label: at for at, label in enumerate(known)}
+    table = np.array([place.get(level, -1) for level in levels.tolist()], dtype=np.int64)
+    if (table < 0).any():
+        at = space.first(space.take(table < 0, codes))
+        raise _stranger(levels.tolist()[int(space.at(codes, at))], at, known, name, of, where)
+    return space.take(table, codes)
+
+
+def _stranger(label: Any, at: int, known: Sequence[Any], name: str, of: str, where: str) -> ValueError:
+    shown = f"{of} {label!r}".strip()
+    return ValueError(f"{name}: found {shown}{where} at position {at}, expected one of {list(known)}")
 
 
 def _numbered(columns: list[np.ndarray]) -> tuple[np.ndarray, list[Any]]:

@@ -12,24 +12,28 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arrays import HOST, Space, host_array
+
 _LARGEST = int(np.finfo(float).max)
 
 
-def as_vector(values: Any, name: str) -> np.ndarray:
-    """Return NumPy, pandas, torch or list input as a 1-D array; one column of a table counts as 1-D."""
-    array = _as_array(values)
+def as_vector(values: Any, name: str, space: Space = HOST) -> Any:
+    """Return NumPy, pandas, Arrow or list input as a 1-D array; one column of a table counts as 1-D.
+
+    An array of another namespace stays in its ``space``. By default everything is read on the host.
+    """
+    array = _as_array(values, name) if space.host else space.read(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name}: found shape {array.shape}, expected a 1-D array")
-    if array.size == 0:
+        raise ValueError(f"{name}: found shape {tuple(array.shape)}, expected a 1-D array")
+    if 0 in array.shape:
         raise ValueError(f"{name}: found an empty array, expected at least one entry")
     return array
 
 
-def _as_array(values: Any) -> np.ndarray:
-    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
-        values = values.detach().cpu().numpy()
+def _as_array(values: Any, name: str) -> np.ndarray:
+    values = host_array(values, name)
     array = np.asarray(values)
     if array.dtype.kind in "US" and isinstance(values, list | tuple):
         # NumPy would write numbers and missing values among strings as strings
@@ -38,54 +42,67 @@ def _as_array(values: Any) -> np.ndarray:
     return array
 
 
-def as_numbers(values: Any, name: str) -> np.ndarray:
+def as_numbers(values: Any, name: str, space: Space = HOST) -> Any:
     """Return a 1-D array of finite floats, or of `Fraction` where the input is exact."""
-    array = as_vector(values, name)
-    if array.dtype == object and all(isinstance(value, Fraction | int) for value in array):
+    array = as_vector(values, name, space)
+    wrong = ValueError(f"{name}: found entries that are not numbers, expected numbers")
+    if not space.host:
+        if not space.is_kind(array, "bool", "integral", "real floating"):
+            raise wrong
+        array = space.astype(array, space.real)
+    elif array.dtype == object and all(isinstance(value, Fraction | int) for value in array):
         if any(abs(value) > _LARGEST for value in array):
             raise ValueError(f"{name}: found a number that no float can hold, expected smaller ones")
         return array
-    wrong = ValueError(f"{name}: found entries that are not numbers, expected numbers")
-    # a string such as "1" would pass astype(float)
-    if array.dtype.kind not in "biufO" or (
-        array.dtype == object and any(isinstance(value, str) for value in array)
-    ):
-        raise wrong
-    try:
-        array = array.astype(float)
-    except (TypeError, ValueError, OverflowError):
-        raise wrong from None
-    bad = ~np.isfinite(array)
-    if bad.any():
-        at = int(np.argmax(bad))
+    else:
+        # a string such as "1" would pass astype(float)
+        if array.dtype.kind not in "biufO" or (
+            array.dtype == object and any(isinstance(value, str) for value in array)
+        ):
+            raise wrong
+        try:
+            array = array.astype(float)
+        except (TypeError, ValueError, OverflowError):
+            raise wrong from None
+    bad = ~space.xp.isfinite(array)
+    if space.any(bad):
+        at = space.first(bad)
         raise ValueError(
-            f"{name}: found {array[at]} at position {at} ({int(bad.sum())} such), expected finite numbers"
+            f"{name}: found {space.at(array, at)} at position {at} ({space.many(bad)} such), expected finite numbers"
         )
     return array
 
 
-def as_probabilities(values: Any, name: str) -> np.ndarray:
+def as_probabilities(values: Any, name: str, space: Space = HOST) -> Any:
     """Return a 1-D array of numbers in [0, 1]; `Fraction` entries stay exact."""
-    array = as_numbers(values, name)
+    array = as_numbers(values, name, space)
     bad = (array < 0) | (array > 1)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(f"{name}: found {array[at]} at position {at}, expected numbers in [0, 1]")
+    refuse(bad, array, name, "numbers in [0, 1]", space)
     return array
 
 
-def as_binary(values: Any, name: str) -> np.ndarray:
+def as_binary(values: Any, name: str, space: Space = HOST) -> Any:
     """Return a 1-D integer array of labels 0 and 1."""
-    array = as_numbers(values, name)
+    array = as_numbers(values, name, space)
     bad = (array != 0) & (array != 1)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(f"{name}: found {array[at]} at position {at}, expected labels 0 and 1")
-    return array.astype(np.int64)
+    refuse(bad, array, name, "labels 0 and 1", space)
+    return space.astype(array, space.whole)
 
 
-def as_columns(values: Any, name: str) -> list[np.ndarray]:
+def refuse(bad: Any, array: Any, name: str, wanted: str, space: Space) -> None:
+    """Raise if an entry is bad, and name the first."""
+    if space.any(bad):
+        at = space.first(bad)
+        raise ValueError(f"{name}: found {space.at(array, at)} at position {at}, expected {wanted}")
+
+
+def as_columns(values: Any, name: str, space: Space = HOST) -> list[Any]:
     """Return a table's columns, or the one of 1-D input; tuples of two entries or more are rows of a table."""
+    if not space.host:
+        array = space.read(values)
+        if array.ndim == 2 and 0 not in array.shape:
+            return [array[:, at] for at in range(array.shape[1])]
+        return [as_vector(array, name, space)]
     if hasattr(values, "iloc") and np.ndim(values) == 2:
         # column by column: the array of a mixed table would turn numbers into other ones
         columns = [as_vector(values.iloc[:, at], name) for at in range(values.shape[1])]
@@ -93,7 +110,7 @@ def as_columns(values: Any, name: str) -> list[np.ndarray]:
     if isinstance(values, Sequence) and len(values) and isinstance(values[0], tuple | list):
         array = _of_rows(values, name)
     else:
-        array = _as_array(values)
+        array = _as_array(values, name)
         if array.ndim == 1 and array.size and isinstance(array[0], tuple) and len(array[0]) > 1:
             array = _of_rows(array.tolist(), name)
     return list(array.T) if array.ndim == 2 and array.size else [as_vector(array, name)]
@@ -111,42 +128,42 @@ def _of_rows(rows: Sequence[Any], name: str) -> np.ndarray:
     return array
 
 
-def as_groups(values: Any, name: str = "sensitive_features") -> tuple[np.ndarray, np.ndarray]:
+def as_groups(values: Any, name: str = "sensitive_features", space: Space = HOST) -> tuple[np.ndarray, Any]:
     """Return the distinct groups in sorted order, and each row's index into them.
 
-    Of several columns, a group is the tuple of a row's values; only those that occur are returned.
+    Of several columns, a group is the tuple of a row's values; only those that occur are returned. The indexes are in
+    the ``space`` of the values.
     """
-    columns = as_columns(values, name)
+    columns = as_columns(values, name, space)
     if len(columns) == 1:
-        return as_levels(columns[0], name)
+        return as_levels(columns[0], name, space=space)
     groups: list[tuple[Any, ...]] = [()]
-    codes = np.zeros(len(columns[0]), dtype=np.int64)
+    codes: Any = 0
     for at, column in enumerate(columns):
-        levels, own = as_levels(column, f"{name}, column {at}")
-        pairs, codes = np.unique(codes * len(levels) + own, return_inverse=True)
+        levels, own = as_levels(column, f"{name}, column {at}", space=space)
+        pairs, codes = space.distinct(codes * len(levels) + own)
         labels = levels.tolist()
-        groups = [(*groups[pair // len(labels)], labels[pair % len(labels)]) for pair in pairs.tolist()]
+        groups = [(*groups[pair // len(labels)], labels[pair % len(labels)]) for pair in space.listed(pairs)]
     found = np.empty(len(groups), dtype=object)
     found[:] = groups
     return found, codes
 
 
-def as_levels(values: Any, name: str, of: str = "group") -> tuple[np.ndarray, np.ndarray]:
+def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) -> tuple[np.ndarray, Any]:
     """Return the distinct labels of one column in sorted order, and each row's index into them.
 
-    Messages say ``of`` what they are.
+    Messages say ``of`` what they are. The indexes are in the ``space`` of the values.
     """
-    array = as_vector(values, name)
+    array = as_vector(values, name, space)
+    if not space.host:
+        return _levels_elsewhere(array, name, of, space)
     if array.dtype.kind in "biu":
         levels, codes = np.unique(array, return_inverse=True)
         return levels, codes
     # pandas hashes instead of sorting, which is faster on strings, and knows every kind of missing value
     import pandas as pd
 
-    missing = pd.isna(array)
-    if missing.any():
-        at = int(np.argmax(missing))
-        raise ValueError(f"{name}: found a missing value at position {at}, expected a {of} for every row")
+    _refuse_missing(pd.isna(array), name, of, space)
     codes, found = pd.factorize(array)
     levels = np.asarray(found)
     try:
@@ -159,6 +176,24 @@ def as_levels(values: Any, name: str, of: str = "group") -> tuple[np.ndarray, np
     return levels[order], rank[codes]
 
 
+def _levels_elsewhere(array: Any, name: str, of: str, space: Space) -> tuple[np.ndarray, Any]:
+    """Return the labels, which are numbers, on the host, and the codes where the rows are."""
+    if not space.is_kind(array, "bool", "integral", "real floating"):
+        raise ValueError(f"{name}: found entries of type {array.dtype}, expected numbers as labels")
+    if space.is_kind(array, "real floating"):
+        _refuse_missing(space.xp.isnan(array), name, of, space)
+    is_truth = space.is_kind(array, "bool")
+    levels, codes = space.distinct(space.astype(array, space.whole) if is_truth else array)
+    found = np.asarray(space.listed(levels))
+    return found.astype(bool) if is_truth else found, codes
+
+
+def _refuse_missing(missing: Any, name: str, of: str, space: Space) -> None:
+    if space.any(missing):
+        at = space.first(missing)
+        raise ValueError(f"{name}: found a missing value at position {at}, expected a {of} for every row")
+
+
 def are_empty(*columns: Any) -> bool:
     """Return whether all columns are without entries; a column may be of any kind."""
     return all(np.shape(column)[:1] == (0,) for column in columns)
@@ -166,7 +201,11 @@ def are_empty(*columns: Any) -> bool:
 
 def check_lengths(**arrays: Any) -> None:
     """Raise unless all arrays (those that are not None) have the same length."""
-    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    lengths = {
+        name: array.shape[0] if hasattr(array, "shape") else len(array)  # not every namespace has len
+        for name, array in arrays.items()
+        if array is not None
+    }
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"lengths differ: {found}; expected one entry per row in each")
@@ -191,9 +230,7 @@ def as_rate(value: Any, name: str) -> Any:
         if not 0 <= value <= 1:
             raise ValueError(f"{name}: found {value}, expected a number in [0, 1]")
         return value
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    array = np.asarray(value)
+    array = np.asarray(host_array(value, name))
     checked = as_probabilities(array.reshape(-1), name).reshape(array.shape)
     return checked if array.ndim else checked[()]
 

@@ -3,6 +3,7 @@
 import os
 import sys
 import types
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,27 @@ class Absent(types.ModuleType):
 # `make test-python` sets it where PyTorch would be the build of several GB; nothing else does
 for package in os.environ.get("DPFAIR_TESTS_WITHOUT", "").split():
     sys.modules[package] = Absent(package)
+
+
+@pytest.fixture
+def travelled(monkeypatch):
+    """The sizes of what went to the host from arrays of other namespaces; torch's own ways there are closed."""
+    import torch
+
+    from dpfair_lib._arrays import Space
+
+    sizes, usual, tolist = [], Space.listed, getattr(torch.Tensor, "tolist", None)
+
+    def listed(self, array):
+        sizes.append(prod(array.shape))
+        with monkeypatch.context() as within:
+            within.setattr(torch.Tensor, "tolist", tolist, raising=False)
+            return usual(self, array)
+
+    def refused(*_, **__):
+        raise AssertionError("rows were copied to the host")
+
+    monkeypatch.setattr(Space, "listed", listed)
+    for way in ("numpy", "cpu", "__array__", "tolist"):
+        monkeypatch.setattr(torch.Tensor, way, refused, raising=False)
+    return sizes

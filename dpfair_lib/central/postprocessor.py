@@ -9,10 +9,13 @@ from typing import Any, Self, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._arguments import one_of
+from dpfair_lib._arrays import HOST, space_of
 from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import as_binary, as_groups, as_numbers, as_single_rate, check_lengths
+from dpfair_lib.central.summed_rows import scaled_weights, summed_rows
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.postprocessing.bands import Band, cheapest_band
 from dpfair_lib.postprocessing.curves import Curve
@@ -227,17 +230,27 @@ class FairPostprocessor(RandomFlips):
             raise ValueError("y_true: found labels in both y and y_true, expected one of them")
         y_true = y if y_true is None else y_true
         gamma = self._check()
-        y_pred = as_binary(y_pred, "y_pred")
-        levels, codes = as_groups(sensitive_features)
+        space = HOST  # with scores, each of which is a level of its own: they are sorted there
+        if scores is None:
+            space = space_of(
+                y_pred=y_pred,
+                sensitive_features=sensitive_features,
+                y_true=y_true,
+                sample_weight=sample_weight,
+            )
+        y_pred = as_binary(y_pred, "y_pred", space)
+        levels, codes = as_groups(sensitive_features, space=space)
         named = levels.tolist()
         if len(named) < 2:
             raise ValueError(f"sensitive_features: found 1 group {named}, expected at least 2")
-        truth = None if y_true is None else as_binary(y_true, "y_true")
+        truth = None if y_true is None else as_binary(y_true, "y_true", space)
         order = None if scores is None else as_numbers(scores, "scores").astype(float)
-        weights, unit = (None, 1.0) if sample_weight is None else _weights(sample_weight)
+        weights, unit = (None, 1.0) if sample_weight is None else scaled_weights(sample_weight, space)
         check_lengths(
             y_pred=y_pred, sensitive_features=codes, y_true=truth, scores=order, sample_weight=weights
         )
+        if not space.host:
+            y_pred, truth, codes, weights = summed_rows(y_pred, truth, codes, weights, len(named), space)
         if weights is None:
             weights = np.ones(len(codes))
         kept = weights > 0
@@ -366,23 +379,3 @@ def _around(rates: list[float], gamma: float) -> tuple[float, float]:
     """Return the band of width γ in [0, 1] with the rates in its middle, up to its ends at 0 and 1."""
     start = min(max((min(rates) + max(rates) - gamma) / 2, 0.0), 1 - gamma)
     return start, start + gamma
-
-
-def _weights(sample_weight: Any) -> tuple[np.ndarray, float]:
-    """Return the weights, divided by a power of two so that the largest is about 1, and that power."""
-    weights = as_numbers(sample_weight, "sample_weight").astype(float)
-    if (weights < 0).any():
-        at = int(np.argmax(weights < 0))
-        raise ValueError(
-            f"sample_weight: found {weights[at]} at position {at}, expected numbers of at least 0"
-        )
-    largest = weights.max()
-    if largest == 0:
-        raise ValueError("sample_weight: found no positive weight, expected some in every group")
-    if (smallest := weights[weights > 0].min()) < SMALLEST_WEIGHT * largest:
-        raise ValueError(
-            f"sample_weight: found {smallest:g} beside {largest:g}, expected 0 or at least {SMALLEST_WEIGHT:g} of the "
-            "largest, as floats lose smaller ones"
-        )
-    unit = float(np.ldexp(1.0, min(int(np.frexp(largest)[1]), 1023)))
-    return weights / unit, unit

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from dpfair_lib._arguments import one_of
+from dpfair_lib._arrays import Space, space_of
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
@@ -170,12 +171,13 @@ class PrivateFairPostprocessor(RandomFlips):
         rate, gamma = self._aim(scores, sample_weight)
         truth = self._labels(y, y_true)
         source = NoiseSource.of(self.noise, self.random_state)
-        groups = self._groups(sensitive_features)
+        space = space_of(y_pred=y_pred, y_true=truth, sensitive_features=sensitive_features)
+        groups = self._groups(sensitive_features, space)
         epsilons = noise_levels(self.epsilon, len(groups))
         divisors = self._divisors(groups)
         # charged when all public arguments are known to be right
         statement = self._statement(epsilons, source)
-        y_pred, truth, codes = self._rows(y_pred, truth, sensitive_features, groups)
+        y_pred, truth, codes = self._rows(y_pred, truth, sensitive_features, groups, space)
 
         if truth is not None:
             cells = opportunity.count_positives(y_pred, truth, codes, len(groups))
@@ -185,8 +187,8 @@ class PrivateFairPostprocessor(RandomFlips):
             # a group of less than one noisy positive is as inaccurate as one of one
             divisors = [max(max(found, 0) + max(missed, 0), 1.0) for found, missed in noisy]
         else:
-            divisors = divisors or np.bincount(codes, minlength=len(groups)).tolist()
-            counts = np.bincount(codes[y_pred == 1], minlength=len(groups))  # 0 of a group without rows
+            divisors = divisors or space.counts(codes, len(groups)).tolist()
+            counts = space.counts_where(codes, y_pred == 1, len(groups))  # 0 of a group without rows
             released = [
                 self._noisy([one], each, source)[0] for one, each in zip(counts, epsilons, strict=True)
             ]
@@ -233,7 +235,7 @@ class PrivateFairPostprocessor(RandomFlips):
             )
         return y if y_true is None else y_true
 
-    def _groups(self, sensitive_features: Any) -> list[Any]:
+    def _groups(self, sensitive_features: Any, space: Space) -> list[Any]:
         """Return the group labels, which are public: declared, or else those of the rows."""
         if self.group_sizes is not None:
             return self._declared_groups(self.group_sizes)
@@ -247,7 +249,7 @@ class PrivateFairPostprocessor(RandomFlips):
                 f"group_sizes: found None beside relation={self.relation!r}, under which a group's size is private; "
                 f"expected {wanted}"
             )
-        groups: list[Any] = as_groups(sensitive_features)[0].tolist()
+        groups: list[Any] = as_groups(sensitive_features, space=space)[0].tolist()
         if len(groups) < 2:
             raise ValueError(
                 f"sensitive_features: found {len(groups)} group(s) {groups}, expected at least 2"
@@ -261,18 +263,18 @@ class PrivateFairPostprocessor(RandomFlips):
         return [as_count(self.group_sizes[group], "group_sizes", 1) for group in groups]
 
     def _rows(
-        self, y_pred: Any, truth: Any, sensitive_features: Any, groups: list[Any]
-    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        self, y_pred: Any, truth: Any, sensitive_features: Any, groups: list[Any], space: Space
+    ) -> tuple[Any, Any, Any]:
         """Return the predictions, the true labels if they are needed, and each row's place among the groups."""
         if self.group_sizes is not None and are_empty(
             y_pred, sensitive_features, *([] if truth is None else [truth])
         ):
             # an error would distinguish an empty table from one with a single row
-            nobody = np.zeros(0, dtype=np.int64)
+            nobody = space.put(np.zeros(0, dtype=np.int64))
             return nobody, None if truth is None else nobody, nobody
-        y_pred = as_binary(y_pred, "y_pred")
-        truth = None if truth is None else as_binary(truth, "y_true")
-        codes = places(sensitive_features, groups, "sensitive_features")
+        y_pred = as_binary(y_pred, "y_pred", space)
+        truth = None if truth is None else as_binary(truth, "y_true", space)
+        codes = places(sensitive_features, groups, "sensitive_features", space=space)
         check_lengths(y_pred=y_pred, sensitive_features=codes, y_true=truth)
         return y_pred, truth, codes
 

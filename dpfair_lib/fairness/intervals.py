@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
-from dpfair_lib.fairness.rows import Rows, correct, rates_by_group, read_rows
+from dpfair_lib.fairness.rows import correct, rates_by_group, read_rows, sums_by_group
 
 Method = Literal["clopper-pearson", "chernoff"]
 Notion = Literal[
@@ -220,8 +220,8 @@ def gap_interval_from_rows(
         cells = [1] if notion == "equal_opportunity" else [0, 1]
     for label in cells:
         rates_by_group(rows, counted, label)  # refuses an empty cell
-    sizes = [_in_groups(rows, np.ones(len(counted)), label) for label in cells]
-    positives = [_in_groups(rows, counted.astype(float), label) for label in cells]
+    sums = [sums_by_group(rows, counted, label) for label in cells]
+    positives, sizes = [total for total, _ in sums], [size for _, size in sums]
     found: tuple[Any, Any]
     if notion == "mean_equalized_odds":
         found = mean_odds_interval(positives, sizes, level=level, method=method)
@@ -238,12 +238,6 @@ def _worst_odds_interval(positives: Any, sizes: Any, level: float, method: Metho
     # rows of different labels are independent, so the levels of the two intervals multiply
     low, high = gap_interval(positives, sizes, level=level**0.5, method=method)
     return low.max(), high.max()
-
-
-def _in_groups(rows: Rows, values: np.ndarray, label: int | None) -> np.ndarray:
-    """Return the sum of values in each group, or among those of one label in it."""
-    counted = values if label is None else np.where(rows.y_true == label, values, 0.0)
-    return np.bincount(rows.codes, weights=counted, minlength=len(rows.groups))
 
 
 def _counts(positives: Any, counts: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,12 +1,18 @@
-"""Rows as the metrics read them: checked once, with labels 0 and 1, and rates by group and overall."""
+"""Rows as the metrics read them: checked once, with labels 0 and 1, and rates by group and overall.
+
+Rows of another namespace than NumPy's stay on their device. Only the sums of each group come to the host.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib._arrays import HOST, Space, space_of
 from dpfair_lib._validation import (
     as_binary,
     as_groups,
@@ -16,24 +22,27 @@ from dpfair_lib._validation import (
     as_vector,
     check_lengths,
     check_row_labels,
+    refuse,
 )
 
 
 class Rows(NamedTuple):
     """Rows whose arguments have been checked."""
 
-    y_true: np.ndarray | None
+    y_true: Any
     """Labels 0 and 1; None where no metric asks for them."""
-    y_pred: np.ndarray
+    y_pred: Any
     """Labels 0 and 1, or probabilities of a positive prediction."""
     groups: list[Any]
     """The groups, sorted."""
-    codes: np.ndarray
+    codes: Any
     """Each row's index into the groups."""
-    weight: np.ndarray | None
+    weight: Any
     """Weights of the rows; None where all are equal."""
     shown: tuple[str, str]
     """What the labels 0 and 1 are called in messages."""
+    space: Space = HOST
+    """Where the arrays are."""
 
 
 def read_rows(
@@ -65,32 +74,38 @@ def read_rows(
     Returns
     -------
     Rows
-        The rows.
+        The rows, where they were given.
 
     Raises
     ------
     ValueError
-        If an argument has a missing value, a wrong shape, length or value, or other row labels than another one.
+        If an argument has a missing value, a wrong shape, length or value, or other row labels than another one; if
+        one is on another device than the others.
     """
     given = {"y_true": y_true, "y_pred": y_pred}
     if labels_count and y_true is None:
         raise ValueError("y_true: found None, expected labels")
-    check_row_labels(**given, sensitive_features=sensitive_features, sample_weight=sample_weight)
+    others = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    space = space_of(**given, **others)
+    check_row_labels(**given, **others)
     shown = ("0", "1")
     if pos_label is not None:
-        given, shown = _positive_or_not(given, pos_label)
+        given, shown = _positive_or_not(given, pos_label, space)
     elif y_true is not None:
-        y_true = as_vector(y_true, "y_true")
-        given["y_true"] = as_binary(_without_words(y_true, "y_true"), "y_true") if labels_count else y_true
+        y_true = as_vector(y_true, "y_true", space)
+        if labels_count:
+            y_true = as_binary(_without_words(y_true, "y_true", space), "y_true", space)
+        given["y_true"] = y_true
     if pos_label is None:
-        given["y_pred"] = as_probabilities(_without_words(as_vector(y_pred, "y_pred"), "y_pred"), "y_pred")
-    levels, codes = as_groups(sensitive_features)
-    weight = None if sample_weight is None else _weights(sample_weight)
+        y_pred = _without_words(as_vector(y_pred, "y_pred", space), "y_pred", space)
+        given["y_pred"] = as_probabilities(y_pred, "y_pred", space)
+    levels, codes = as_groups(sensitive_features, space=space)
+    weight = None if sample_weight is None else _weights(sample_weight, space)
     check_lengths(**given, sensitive_features=codes, sample_weight=weight)
-    return Rows(given["y_true"], given["y_pred"], levels.tolist(), codes, weight, shown)
+    return Rows(given["y_true"], given["y_pred"], levels.tolist(), codes, weight, shown, space)
 
 
-def rates_by_group(rows: Rows, values: np.ndarray, label: int | None = None) -> tuple[np.ndarray, Any]:
+def rates_by_group(rows: Rows, values: Any, label: int | None = None) -> tuple[np.ndarray, Any]:
     """Return the mean of values in each group and in all rows, or among those of one label.
 
     Parameters
@@ -114,56 +129,116 @@ def rates_by_group(rows: Rows, values: np.ndarray, label: int | None = None) -> 
     ValueError
         If a group has no row with this label, or only weights 0, since its mean is then not defined.
     """
-    counted: Any = None if label is None else rows.y_true == label
     named = "" if label is None else f"label {rows.shown[label]}"
-    if counted is not None and not counted.any():
+    *cells, everybody = _cells(rows, values, label)
+    if not everybody.rows:
         raise ValueError(f"y_true: found no {named}, expected at least one in every group")
-    found = []
-    for code, group in enumerate(rows.groups):
-        cell = rows.codes == code
-        if counted is not None:
-            cell = cell & counted
-            if not cell.any():
-                raise ValueError(f"y_true: found no {named} in group {group!r}, expected at least one")
-        if rows.weight is not None and not rows.weight[cell].any():
+    for group, cell in zip(rows.groups, cells, strict=True):
+        if not cell.rows:
+            raise ValueError(f"y_true: found no {named} in group {group!r}, expected at least one")
+        if not cell.weight:
             with_label = f" with {named}" if named else ""
             raise ValueError(
                 f"sample_weight: found only 0 in group {group!r}{with_label}, expected a positive weight"
             )
-        found.append(_mean(rows, values, cell))
-    return np.array(found), _mean(rows, values, slice(None) if counted is None else counted)
+    return np.array([cell.mean() for cell in cells]), everybody.mean()
 
 
-def correct(rows: Rows) -> np.ndarray:
+def sums_by_group(rows: Rows, values: Any, label: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum of values in each group and its number of rows, or those among the rows of one label.
+
+    Parameters
+    ----------
+    rows : Rows
+        Groups and labels; weights do not count.
+    values : array of shape (n,)
+        What is added up.
+    label : {0, 1}, optional
+        Only rows with this label count.
+
+    Returns
+    -------
+    totals, sizes : ndarray of shape (groups,)
+        In the order of the groups, as floats.
+    """
+    space, groups = rows.space, len(rows.groups)
+    values = space.astype(values, space.real)
+    if label is None:
+        return space.totals(rows.codes, values, groups), space.counts(rows.codes, groups).astype(float)
+    counted = space.astype(rows.y_true == label, space.real)
+    return space.totals(rows.codes, values * counted, groups), space.totals(rows.codes, counted, groups)
+
+
+def correct(rows: Rows) -> Any:
     """Return with which probability each row's prediction is its label."""
-    return np.where(rows.y_true == 1, rows.y_pred, 1 - rows.y_pred)
+    return rows.space.xp.where(rows.y_true == 1, rows.y_pred, 1 - rows.y_pred)
 
 
-def _mean(rows: Rows, values: np.ndarray, cell: Any) -> Any:
-    """Return the mean over a cell; of `Fraction` and integers mixed it is a `Fraction`."""
-    chosen = values[cell]
+class _Cell(NamedTuple):
+    """Sums over the rows of one cell."""
+
+    rows: int
+    weight: Any
+    """The number of rows where all weights are equal."""
+    total: Any
+    """Of the weighted values."""
+    exact: bool = False
+
+    def mean(self) -> Any:
+        """Return the mean; of `Fraction` and integers mixed it is a `Fraction`."""
+        return self.total / (Fraction(self.weight) if self.exact else self.weight)
+
+
+def _cells(rows: Rows, values: Any, label: int | None) -> list[_Cell]:
+    """Return the sums of each group, and last those of all groups."""
+    counted = None if label is None else rows.y_true == label
+    inside = (rows.codes == code for code in range(len(rows.groups)))
+    chosen = (
+        cell if counted is None else cell & counted for cell in inside
+    )  # one at a time: each has n entries
+    if rows.space.host:
+        everybody = slice(None) if counted is None else counted
+        return [_host_cell(rows, values, cell) for cell in itertools.chain(chosen, [everybody])]
+    return _cells_elsewhere(
+        rows, values, itertools.chain(chosen, [rows.codes >= 0 if counted is None else counted])
+    )
+
+
+def _host_cell(rows: Rows, values: np.ndarray, cell: Any) -> _Cell:
+    own = values[cell]
     if rows.weight is None:
-        return chosen.sum() / (Fraction(chosen.size) if chosen.dtype == object else chosen.size)
+        return _Cell(own.size, own.size, own.sum(), own.dtype == object)
     weight = rows.weight[cell]
-    total = weight.sum()
-    return (weight * chosen).sum() / (Fraction(total) if weight.dtype == object else total)
+    return _Cell(own.size, weight.sum(), (weight * own).sum(), weight.dtype == object)
 
 
-def _weights(sample_weight: Any) -> np.ndarray:
-    weight = as_numbers(sample_weight, "sample_weight")
-    if (weight < 0).any():
-        at = int(np.argmax(weight < 0))
-        raise ValueError(
-            f"sample_weight: found {weight[at]} at position {at}, expected numbers of at least 0"
-        )
-    if not weight.any():
+def _cells_elsewhere(rows: Rows, values: Any, chosen: Iterable[Any]) -> list[_Cell]:
+    """Add up on the device; three sums of each cell come to the host."""
+    space, weight = rows.space, rows.weight
+    values = space.astype(values, space.real)
+    weighted = values if weight is None else values * weight
+    sizes, weights, totals = [], [], []
+    for cell in chosen:
+        sizes.append(space.xp.sum(space.astype(cell, space.whole)))
+        weights.append(sizes[-1] if weight is None else space.sum_where(cell, weight))
+        totals.append(space.sum_where(cell, weighted))
+    sums = (space.table(sizes).tolist(), space.table(weights), space.table(totals).astype(float))
+    return [_Cell(*cell) for cell in zip(*sums, strict=True)]
+
+
+def _weights(sample_weight: Any, space: Space) -> Any:
+    weight = as_numbers(sample_weight, "sample_weight", space)
+    refuse(weight < 0, weight, "sample_weight", "numbers of at least 0", space)
+    if not space.any(weight != 0):
         raise ValueError("sample_weight: found only 0, expected a positive weight in every group")
     # sums of huge weights would not be finite; exact ones have no largest number
-    return weight if weight.dtype == object else weight / weight.max()
+    return weight if weight.dtype == object else weight / space.xp.max(weight)
 
 
-def _without_words(values: np.ndarray, name: str) -> np.ndarray:
+def _without_words(values: Any, name: str, space: Space) -> Any:
     """Return labels unless one is a word, which only ``pos_label`` gives a meaning."""
+    if not space.host:
+        return values
     words = [values[0]] if values.dtype.kind in "US" else []
     if values.dtype == object:
         words = [value for value in values if isinstance(value, str)]
@@ -175,10 +250,14 @@ def _without_words(values: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def _positive_or_not(given: dict[str, Any], pos_label: Any) -> tuple[dict[str, Any], tuple[str, str]]:
+def _positive_or_not(
+    given: dict[str, Any], pos_label: Any, space: Space
+) -> tuple[dict[str, Any], tuple[str, str]]:
     """Return labels of two kinds as 0 and 1, and what both are called."""
     found = {
-        name: as_levels(values, name, of="label") for name, values in given.items() if values is not None
+        name: as_levels(values, name, of="label", space=space)
+        for name, values in given.items()
+        if values is not None
     }
     known = list(dict.fromkeys(label for levels, _ in found.values() for label in levels.tolist()))
     if len(known) > 2 or len({isinstance(label, str) for label in known}) > 1:
@@ -191,5 +270,6 @@ def _positive_or_not(given: dict[str, Any], pos_label: Any) -> tuple[dict[str, A
     others = [repr(label) for label in known if label != pos_label] or [f"other than {pos_label!r}"]
     binary: dict[str, Any] = dict.fromkeys(given)
     for name, (levels, codes) in found.items():
-        binary[name] = np.array([int(label == pos_label) for label in levels.tolist()])[codes]
+        table = np.array([int(label == pos_label) for label in levels.tolist()])
+        binary[name] = space.take(table, codes)
     return binary, (others[0], repr(pos_label))

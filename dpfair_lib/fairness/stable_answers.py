@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dpfair_lib._arrays import host_array
+
 LEAST_KEY = 16  # bytes
 DIGITS = 53  # of the numbers, as many as a float in [½, 1) holds
 
@@ -151,7 +153,7 @@ class StableAnswers:
 
 def _rows(identifiers: Any) -> list[tuple[Any, ...]]:
     """Return the entries of each row."""
-    given = identifiers.detach().cpu().numpy() if hasattr(identifiers, "detach") else identifiers
+    given = host_array(identifiers, "identifiers")
     if hasattr(given, "columns"):
         # column by column: the array of a mixed table would turn numbers of one type into another
         columns = [_listed(given.iloc[:, at]) for at in range(given.shape[1])]

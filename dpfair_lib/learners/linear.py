@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import UnseededIfSecure
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib.learners.losses import Loss
@@ -139,15 +140,11 @@ def checked(estimator: Any, X: Any, *y: Any, reset: bool = True) -> tuple[np.nda
     """
     try:
         with np.errstate(all="ignore"):
-            found = validate_data(estimator, plain(X), *map(plain, y), reset=reset, dtype=np.float64)
+            labels = [host_array(values, "y") for values in y]
+            found = validate_data(estimator, host_array(X, "X"), *labels, reset=reset, dtype=np.float64)
     except OverflowError:
         raise ValueError("X: found a number that no float can hold, expected smaller ones") from None
     return found if y else (found,)
-
-
-def plain(values: Any) -> Any:
-    """Return a torch tensor, recognised without importing torch, as an array; anything else as it is."""
-    return values.detach().cpu().numpy() if hasattr(values, "detach") else values
 
 
 def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.ndarray]:

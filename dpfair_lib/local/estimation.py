@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib._arrays import Space, space_of
 from dpfair_lib._validation import as_binary, as_vector, check_lengths
 from dpfair_lib.fairness.intervals import rate_interval
 from dpfair_lib.local.inverse import confused_shares, in_words, rank_and_condition, unbiased_weights
@@ -137,9 +138,9 @@ def estimate_frequencies(
     >>> bool(((found.low < [0.6, 0.3, 0.1]) & (found.high > [0.6, 0.3, 0.1])).all())
     True
     """
-    matrix = _invertible(channel)
-    reports = _as_reports(reports, matrix)
-    return _frequencies(reports, matrix, inside_unit(level, "level"), one_of(about, "about", _METHODS))
+    matrix, space = _invertible(channel), space_of(reports=reports)
+    counts = space.counts(_as_reports(reports, matrix, space), matrix.shape[1])
+    return _frequencies(counts, matrix, inside_unit(level, "level"), one_of(about, "about", _METHODS))
 
 
 def estimate_rates(
@@ -188,21 +189,21 @@ def estimate_rates(
     >>> bool(found.gap_low < 0.3 < found.gap_high), bool(abs(found.gap - 0.3) < 0.05)
     (True, True)
     """
-    matrix, y = _invertible(channel), as_binary(y, "y")
-    reports = _as_reports(reports, matrix)
+    matrix, space = _invertible(channel), space_of(reports=reports, y=y)
+    y = as_binary(y, "y", space)
+    reports = _as_reports(reports, matrix, space)
     check_lengths(reports=reports, y=y)
+    counts = [space.counts_where(reports, y == label, matrix.shape[1]) for label in (0, 1)]
+    people, positive = y.shape[0], int(counts[1].sum())
     method, k = _METHODS[one_of(about, "about", _METHODS)], len(matrix)
     # one part of the allowance for each label's shares, and one for the share of y = 1 unless that is known
     parts = 3 if about == "population" else 2
     within = 1 - (1 - inside_unit(level, "level")) / parts
-    share = low_share = high_share = float(y.mean())
+    share = low_share = high_share = positive / people
     if about == "population":
-        ends = rate_interval(y.sum(), len(y), level=within, method=method)
+        ends = rate_interval(positive, people, level=within, method=method)
         low_share, high_share = max(float(ends[0][0]) - SLACK, 0.0), min(float(ends[1][0]) + SLACK, 1.0)
-    none, one = (
-        _frequencies(reports[y == label], matrix, within, about) if (y == label).any() else _nothing(k)
-        for label in (0, 1)
-    )
+    none, one = (_frequencies(own, matrix, within, about) if own.any() else _nothing(k) for own in counts)
     rates = _bayes(share, one.estimate, none.estimate, np.nan)
     low = _bayes(low_share, one.low, none.high, 0.0)
     high = _bayes(high_share, one.high, none.low, 1.0)
@@ -235,9 +236,8 @@ def _nothing(k: int) -> FrequencyEstimate:
     return FrequencyEstimate(zero, zero, zero, zero, zero + 1, explained=True)
 
 
-def _frequencies(reports: np.ndarray, matrix: np.ndarray, level: float, about: str) -> FrequencyEstimate:
-    (k, m), n = matrix.shape, len(reports)
-    counts = np.bincount(reports, minlength=m)
+def _frequencies(counts: np.ndarray, matrix: np.ndarray, level: float, about: str) -> FrequencyEstimate:
+    (k, m), n = matrix.shape, int(counts.sum())
     shares, weights = counts / n, unbiased_weights(matrix)
     unbiased = shares @ weights
     if about == "population":
@@ -340,16 +340,17 @@ def _invertible(channel: Any) -> np.ndarray:
     return matrix.astype(float)
 
 
-def _as_reports(values: Any, matrix: np.ndarray) -> np.ndarray:
-    array, m = as_vector(values, "reports"), matrix.shape[1]
-    if array.dtype.kind not in "iu":
+def _as_reports(values: Any, matrix: np.ndarray, space: Space) -> Any:
+    array, m = as_vector(values, "reports", space), matrix.shape[1]
+    if not space.is_kind(array, "integral"):
         raise ValueError(f"reports: found entries of type {array.dtype}, expected integers in 0, …, {m - 1}")
-    low, high = int(array.min()), int(array.max())
+    low, high = int(space.xp.min(array)), int(space.xp.max(array))
     if low < 0 or high >= m:
         raise ValueError(f"reports: found {low if low < 0 else high}, expected integers in 0, …, {m - 1}")
-    never = np.flatnonzero(~(matrix > 0).any(axis=0) & (np.bincount(array, minlength=m) > 0))
+    array = space.astype(array, space.whole)
+    never = np.flatnonzero(~(matrix > 0).any(axis=0) & (space.counts(array, m) > 0))
     if len(never):
         raise ValueError(
             f"reports: found the report {never[0]}, expected only reports that the channel can make"
         )
-    return array.astype(np.int64)
+    return array

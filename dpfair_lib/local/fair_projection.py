@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import nonnegative, one_of
+from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
@@ -216,9 +217,7 @@ class FairProjection(BaseEstimator):
 
 def _as_distributions(y_proba: Any) -> np.ndarray:
     """Return probabilities as an array of shape (n, C), all above 0 and rows summing to 1 exactly."""
-    if hasattr(y_proba, "detach"):
-        y_proba = y_proba.detach().cpu().numpy()
-    table = np.asarray(y_proba)
+    table = np.asarray(host_array(y_proba, "y_proba"))
     if table.ndim == 2 and table.shape[1] >= 2:
         flat = as_probabilities(table.reshape(-1), "y_proba").astype(float).reshape(table.shape)
     else:

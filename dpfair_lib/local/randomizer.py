@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpfair_lib._arrays import HOST, Space, space_of
 from dpfair_lib._validation import as_numbers, as_vector
 from dpfair_lib.local.words import words
 from dpfair_lib.privacy.noise_source import NoiseSource, mark_noise
@@ -174,7 +175,7 @@ class Randomizer:
         p, _ = as_shares(p, np.full(self.k, Fraction(0)), self.k)  # exact zeros, which keep fractions
         return (p * np.diagonal(self.matrix)).sum()
 
-    def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
+    def apply(self, a: Any, rng: np.random.Generator | None = None) -> Any:
         """Draw a report for each person.
 
         The draw compares a uniform number of b = 62 − ⌈log₂ k⌉ bits with cumulated weights in units of 2^(−b). So the
@@ -191,23 +192,27 @@ class Randomizer:
 
         Returns
         -------
-        ndarray of shape (n,)
+        array of shape (n,)
             The reports, numbered from 0. They have the dtype of ``a`` if it can hold them; otherwise 64-bit integers.
+            They are where ``a`` is: the noise is drawn on the host and goes there, and no value comes back.
 
         Raises
         ------
         ValueError
-            If a value is not one of the k, or if ``rng`` is not a generator.
+            If a value is not one of the k, if ``rng`` is not a generator, or if the device of ``a`` has no 64-bit
+            integers.
         """
-        a, rng = as_values(a, self.k), NoiseSource.given(rng).generator
+        space = space_of(a=a)
+        a, rng = as_values(a, self.k, space), NoiseSource.given(rng).generator
+        wide = wide_integers(space)
         bits = _word_bits(self.k)
         rows = np.arange(self.k, dtype=np.int64)[:, None] << bits
         edges = (rows + self._weights(bits).cumsum(axis=1)).ravel()
-        drawn = words(len(a), bits, rng)
-        drawn += a.astype(np.int64) << bits
+        drawn = space.put(words(a.shape[0], bits, rng))
+        drawn += space.astype(a, wide) << bits
         outputs = self.matrix.shape[1]
-        z = np.searchsorted(edges, drawn, side="right") - a.astype(np.int64) * outputs
-        return z.astype(a.dtype if outputs - 1 <= np.iinfo(a.dtype).max else np.int64)
+        z = space.xp.searchsorted(space.put(edges), drawn, side="right") - space.astype(a, wide) * outputs
+        return space.astype(z, a.dtype if outputs - 1 <= space.xp.iinfo(a.dtype).max else wide)
 
     def realized(self) -> Randomizer:
         """Return the channel from which `apply` really draws, in exact fractions."""
@@ -378,12 +383,21 @@ def as_shares(p: Any, p1: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     return p.astype(float), p1.astype(float)
 
 
-def as_values(a: Any, k: int) -> np.ndarray:
+def as_values(a: Any, k: int, space: Space = HOST) -> Any:
     """Return people's values as a 1-D array of integers in 0, …, k − 1, in the dtype they came in."""
-    array = as_vector(a, "a")
-    if array.dtype.kind not in "iu":
+    array = as_vector(a, "a", space)
+    if not space.is_kind(array, "integral"):
         raise ValueError(f"a: found entries of type {array.dtype}, expected integers in 0, …, {k - 1}")
-    low, high = int(array.min()), int(array.max())
+    low, high = int(space.xp.min(array)), int(space.xp.max(array))
     if low < 0 or high >= k:
         raise ValueError(f"a: found the value {low if low < 0 else high}, expected integers in 0, …, {k - 1}")
     return array
+
+
+def wide_integers(space: Space) -> Any:
+    """Return the type of 64-bit integers; raise where a device has none, as a draw would not fit into others."""
+    if not space.host and space.whole != space.xp.int64:
+        raise ValueError(
+            f"a: found an array of {space.name}, which has no 64-bit integers, expected one that has them"
+        )
+    return space.xp.int64

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import positive_integer
+from dpfair_lib._arrays import Space, space_of
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
-from dpfair_lib.local.randomizer import Randomizer, as_values
+from dpfair_lib.local.randomizer import Randomizer, as_values, wide_integers
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
@@ -61,7 +62,7 @@ class GeneralizedRandomizedResponse(Randomizer):
         """The least ε for which the channel is ε-locally private, a few roundings up, and never above the one given."""
         return min(super().epsilon, self._epsilon)
 
-    def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
+    def apply(self, a: Any, rng: np.random.Generator | None = None) -> Any:
         """Draw a report for each person, from a channel of the same form with an ε′ ≤ ε, see `realized`.
 
         Parameters
@@ -73,15 +74,18 @@ class GeneralizedRandomizedResponse(Randomizer):
 
         Returns
         -------
-        ndarray of shape (n,)
-            The reports, of the dtype of ``a``.
+        array of shape (n,)
+            The reports, of the dtype of ``a`` and where it is, as `Randomizer.apply`.
 
         Raises
         ------
         ValueError
             If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self.k), NoiseSource.given(rng).generator
+        space = space_of(a=a)
+        a, rng = as_values(a, self.k, space), NoiseSource.given(rng).generator
+        if not space.host:
+            return self._apply_elsewhere(a, rng, space)
         # wide enough for a value and a shift together, both below k or equal to it
         dtype = np.uint8 if self.k <= 128 else np.uint16 if self.k <= 1 << 15 else np.uint64
         k, reports = dtype(self.k), np.empty_like(a)
@@ -93,6 +97,13 @@ class GeneralizedRandomizedResponse(Randomizer):
             # unsigned: what is below k becomes huge, and the smaller of the two is the remainder
             reports[start : start + BLOCK] = np.minimum(values, values - k)
         return reports
+
+    def _apply_elsewhere(self, a: Any, rng: np.random.Generator | None, space: Space) -> Any:
+        """Draw the shifts on the host, which do not depend on the values, and add them where the values are."""
+        wide, n = wide_integers(space), a.shape[0]
+        shifts = [self._law.draw(min(BLOCK, n - start), rng) for start in range(0, n, BLOCK)]
+        moved = space.astype(a, wide) + space.put(np.concatenate(shifts).astype(np.int64) + 1)
+        return space.astype(moved - self.k * space.astype(moved >= self.k, wide), a.dtype)
 
     def realized(self) -> Randomizer:
         """Return the channel that `apply` really draws from: generalised randomised response at ε′ ≤ ε, exactly.

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import positive_integer
+from dpfair_lib._arrays import Space, space_of
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
-from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
+from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values, wide_integers
 from dpfair_lib.local.response import BLOCK
 from dpfair_lib.local.words import Source, below
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -178,7 +179,7 @@ class SubsetSelection(Randomizer):
             )
         return super().truth_probability(p)
 
-    def apply(self, a: Any, rng: np.random.Generator | None = None) -> np.ndarray:
+    def apply(self, a: Any, rng: np.random.Generator | None = None) -> Any:
         """Draw a set for each person, from subset selection with an ε′ ≤ ε, see `realized_ratio`.
 
         Parameters
@@ -190,15 +191,18 @@ class SubsetSelection(Randomizer):
 
         Returns
         -------
-        ndarray of shape (n, k), uint8
-            Bit vectors: 1 where the set holds the value.
+        array of shape (n, k), uint8
+            Bit vectors: 1 where the set holds the value; where ``a`` is, as `Randomizer.apply`.
 
         Raises
         ------
         ValueError
             If a value is not one of the k, or ``rng`` is something else.
         """
-        a, rng = as_values(a, self._k), NoiseSource.given(rng).generator
+        space = space_of(a=a)
+        a, rng = as_values(a, self._k, space), NoiseSource.given(rng).generator
+        if not space.host:
+            return self._apply_elsewhere(a, rng, space)
         reports = np.empty((len(a), self._k), dtype=np.uint8)
         for start in range(0, len(a), BLOCK):
             values = a[start : start + BLOCK].astype(np.int64)
@@ -206,6 +210,24 @@ class SubsetSelection(Randomizer):
             fill = self._from_table if self._tabled else self._one_by_one
             fill(values, drawn, rng, reports[start : start + BLOCK])
         return reports
+
+    def _apply_elsewhere(self, a: Any, rng: Source, space: Space) -> Any:
+        """Draw on the host what does not depend on the values: a place in the table, or a set for the value 0."""
+        xp, values, n = space.xp, space.astype(a, wide_integers(space)), a.shape[0]
+        parts = [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+        if self._tabled:
+            drawn = [self._law.draw(part.stop - part.start, rng) for part in parts]
+            places = values * math.comb(self._k, self.size) + space.put(
+                np.concatenate(drawn).astype(np.int64)
+            )
+            return xp.take(space.put(self._table), places, axis=0)
+        of_zero = np.empty((n, self._k), dtype=np.uint8)
+        for part in parts:
+            nobody = np.zeros(part.stop - part.start, dtype=np.int64)
+            self._one_by_one(nobody, self._law.draw(len(nobody), rng), rng, of_zero[part])
+        # the set of a person with the value v is that of the value 0, moved on by v
+        shifts = xp.arange(self._k, dtype=values.dtype, device=space.device)[None, :] - values[:, None]
+        return xp.take_along_axis(space.put(of_zero), shifts % self._k, axis=1)
 
     @property
     def realized_ratio(self) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpfair_lib._arrays import space_of
 from dpfair_lib._validation import as_groups, as_levels, as_single_rate, check_lengths
 from dpfair_lib.fairness.linear_form import (
     NOTIONS,
@@ -207,15 +208,16 @@ def fairness_certificate(
     ):
         raise ValueError(f"radius: found {radius!r}, expected a finite number of at least 0")
     slack = float(as_single_rate(slack, "slack"))
+    space = space_of(scores=scores, y=y, X=X, sensitive_features=sensitive_features)
     rho = margins(scores, y)
-    _check_columns(plain_array(scores), notion)
+    _check_columns(plain_array(scores, "scores", space), notion)
     lipschitz = margin_lipschitz(X, binary=np.ndim(scores) == 1)
-    labels, label = as_levels(y, "y")
-    levels, group = as_groups(sensitive_features)
+    labels, label = as_levels(y, "y", space=space)
+    levels, group = as_groups(sensitive_features, space=space)
     check_lengths(scores=rho, X=lipschitz, sensitive_features=group)
     cells = len(labels) * len(levels)
     codes = label * len(levels) + group
-    counts = np.bincount(codes, minlength=cells)
+    counts = space.counts(codes, cells)
     if not counts.all():
         at = int(np.argmin(counts))
         raise ValueError(
@@ -223,10 +225,10 @@ def fairness_certificate(
             f"{labels.tolist()[at // len(levels)]!r}, expected every label in every group"
         )
     relative = relative_margins(rho, lipschitz)
-    check_linear(plain_array(scores), plain_array(X), intercept)
+    check_linear(plain_array(scores, "scores", space), plain_array(X, "X", space), intercept, space)
     counts = cell_counts(relative, codes, cells, float(radius) * (1 + ROUNDING))
     # all scores of a row of zeros tie under every model, and the first label is predicted
-    counts[:, 4] += np.bincount(codes[(lipschitz == 0) & (labels[label] == 0)], minlength=cells)
+    counts[:, 4] += space.counts_where(codes, (lipschitz == 0) & space.take(labels == 0, label), cells)
     return certify(
         relative,
         codes,
@@ -242,8 +244,8 @@ def fairness_certificate(
 
 
 def certify(
-    relative: np.ndarray,
-    codes: np.ndarray,
+    relative: Any,
+    codes: Any,
     *,
     labels: np.ndarray,
     levels: np.ndarray,
@@ -276,7 +278,8 @@ def certify(
         terms = np.stack([either, either], axis=1) / rows[:, None]
     else:
         moment = {"markov": markov_terms, "chernoff": chernoff_terms}[bound]
-        one = moment(relative, part_of.argmax(axis=0)[codes], len(part_of), reach)
+        parts = space_of(relative=relative, codes=codes).take(part_of.argmax(axis=0), codes)
+        one = moment(relative, parts, len(part_of), reach)
         terms = np.stack([one, one], axis=1)
     if slack:
         terms = np.minimum(terms + slack, 1)
@@ -347,7 +350,7 @@ def deviations(matrix: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.nd
     return down, up
 
 
-def _check_columns(scores: np.ndarray, notion: str) -> None:
+def _check_columns(scores: Any, notion: str) -> None:
     """Raise for demographic parity of a model with a third label: a wrong prediction does not say which it is."""
     if notion == "demographic_parity" and scores.ndim == 2 and scores.shape[1] > 2:
         raise ValueError(

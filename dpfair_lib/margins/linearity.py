@@ -1,8 +1,13 @@
-"""Whether scores are those of a linear model of the features, and where an intercept hides."""
+"""Whether scores are those of a linear model of the features, and where an intercept hides; judged where the rows are."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
+
+from dpfair_lib._arrays import HOST, Space
 
 LONGER = 1e3  # so much longer than most is a row that says nothing of whether scores are linear
 SPANNED = (
@@ -11,7 +16,7 @@ SPANNED = (
 EXPECTED = "expected the column of ones, or intercept=False for a model without intercept"
 
 
-def check_linear(scores: np.ndarray, X: np.ndarray, intercept: bool | None = None) -> None:
+def check_linear(scores: Any, X: Any, intercept: bool | None = None, space: Space = HOST) -> None:
     """Raise if the scores of some rows, from all over the table, are not linear in the features.
 
     With a constant in addition, they are those of a model with an intercept. It changes with the model too, and the
@@ -21,49 +26,67 @@ def check_linear(scores: np.ndarray, X: np.ndarray, intercept: bool | None = Non
     """
     if intercept is not None and not isinstance(intercept, bool | np.bool_):
         raise ValueError(f"intercept: found {intercept!r}, expected True, False or None")
-    ones = bool(((X == 1).all(axis=0) | (X == -1).all(axis=0)).any())
+    xp = space.xp
+    ones = bool(xp.any(xp.all(X == 1, axis=0) | xp.all(X == -1, axis=0)))
     if intercept and not ones:
         raise ValueError("X: found no column of ones, expected one beside intercept=True")
     settled = ones or intercept is not None
     # spread out: tables are often sorted, and a column that is constant over the first rows would span the constant
-    rows = np.unique(np.linspace(0, len(X) - 1, 4 * X.shape[1] + 100).astype(int))
-    table, values = X[rows].astype(float), scores[rows].astype(float)
+    some = np.unique(np.linspace(0, X.shape[0] - 1, 4 * X.shape[1] + 100).astype(int))
+    rows = space.put(some)
+    table, values = (space.astype(xp.take(one, rows, axis=0), space.real) for one in (X, scores))
     # one record that is far longer than the others and has the score 0 would decide what is refused: it is left out
-    sizes = np.where(table == 0, np.nan, abs(table))
+    sizes = xp.abs(table)
     with np.errstate(over="ignore"):
-        length = np.nan_to_num(sizes / _middle(sizes), posinf=np.inf).max(axis=1)
-    usual = length <= LONGER * np.nan_to_num(_middle(np.where(length > 0, length, np.nan)[:, None]))
-    table, values = table[usual], values[usual]
-    if len(table) < 2 * X.shape[1] + 4:  # too few to decide
+        length = xp.max(sizes / _middle(sizes, space), axis=1)
+    usual = length <= LONGER * _middle(length[:, None], space)
+    if space.many(usual) < 2 * X.shape[1] + 4:  # too few to decide
         if not settled:
             raise ValueError(f"X: found no column of ones, and too few rows to see an intercept, {EXPECTED}")
         return
-    largest = abs(table).max(axis=0)
-    table /= np.where(largest > 0, largest, 1)  # so that no short column is rounded away
+    table, values = table[usual], values[usual]
+    largest = xp.max(xp.abs(table), axis=0)
+    table = table / (
+        largest + space.astype(largest == 0, largest.dtype)
+    )  # so that no short column is rounded away
+    constant = space.number(1, table.dtype) + 0 * table[:, 0]
 
-    def left_over(features: np.ndarray, of: np.ndarray = values) -> float:
-        return float(abs(of - features @ np.linalg.lstsq(features, of)[0]).max())
+    def left_over(features: Any, of: Any) -> float:
+        # without the part that the features explain: the directions of their columns, up to rounding
+        basis, lengths, _ = xp.linalg.svd(features, full_matrices=False)
+        cut = float(xp.max(lengths)) * max(features.shape) * xp.finfo(features.dtype).eps
+        basis = basis * space.astype(lengths > cut, basis.dtype)[None, :]
+        turned = basis.T
+        return float(xp.max(xp.abs(of - basis @ (turned @ of))))
 
-    if not settled and left_over(table, np.ones(len(table))) < SPANNED:
+    if not settled and left_over(table, constant) < SPANNED:
         raise ValueError(f"X: found no column of ones, but columns that add up to a constant, {EXPECTED}")
-    without, size = left_over(table), float(abs(values).max())
-    if without <= 1e-6 * size:
+    size = float(xp.max(xp.abs(values)))
+    if size == 0:
         return
-    with_constant = left_over(np.insert(table, 0, 1.0, axis=1))
+    values = values / size
+    without = left_over(table, values)
+    if without <= 1e-6:
+        return
+    with_constant = left_over(xp.concat([constant[:, None], table], axis=1), values)
     if with_constant < 1e-3 * without:
         raise ValueError(
             "X: found no column of ones, but scores with a constant term, expected the column if there is an intercept"
         )
-    if with_constant > 1e-4 * size:  # sums in 32 bits are nearer than that
+    if with_constant > 1e-4:  # sums in 32 bits are nearer than that
         raise ValueError(
             "scores: found numbers that are not linear in X, expected the decision values of a linear model on these "
             "rows in this order, no probabilities, no predictions, nothing rounded"
         )
 
 
-def _middle(sizes: np.ndarray) -> np.ndarray:
-    """Return the lower median of each column without its NaNs, and 1 for a column of NaNs."""
-    all_missing = np.isnan(sizes).all(axis=0)
-    return np.where(
-        all_missing, 1.0, np.nanquantile(np.where(all_missing, 1.0, sizes), 0.5, axis=0, method="lower")
-    )
+def _middle(sizes: Any, space: Space) -> Any:
+    """Return the lower median of each column's positive numbers, and 1 for a column without any."""
+    xp = space.xp
+    infinite, one = space.number(math.inf, sizes.dtype), space.number(1, sizes.dtype)
+    ordered = xp.sort(xp.where(sizes > 0, sizes, infinite), axis=0)
+    number = xp.sum(space.astype(sizes > 0, space.whole), axis=0)
+    place = xp.arange(sizes.shape[0], dtype=space.whole, device=space.device)[:, None]
+    nothing = space.number(0, sizes.dtype)
+    middle = xp.sum(xp.where(place == (number - 1) // 2, ordered, nothing), axis=0)
+    return xp.where(number > 0, middle, one)

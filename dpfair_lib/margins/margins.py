@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths
+from dpfair_lib._arrays import HOST, Space, host_array, space_of
+from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths, refuse
 
 NORMS = ("frobenius", "spectral", "largest-row")
 
 
-def margins(scores: Any, y: Any) -> np.ndarray:
+def margins(scores: Any, y: Any) -> Any:
     """Return the margin of each row: the score of the true label minus the largest score of another label.
 
     The prediction is right where the margin is positive, and wrong where it is negative. Where it is 0, the
@@ -28,12 +30,13 @@ def margins(scores: Any, y: Any) -> np.ndarray:
     Returns
     -------
     array of shape (n,)
-        The margins, in the units of the scores.
+        The margins, in the units of the scores, where these are and as floats of 64 bits. (A device without them
+        computes in 32 bits.)
 
     Raises
     ------
     ValueError
-        If a score is not a finite number, or if a label is not the number of a column.
+        If a score is not a finite number, if a label is not the number of a column, or if both are on two devices.
 
     References
     ----------
@@ -45,21 +48,22 @@ def margins(scores: Any, y: Any) -> np.ndarray:
     >>> dpf.margins([[2.0, 1.0, 0.5], [0.0, 3.0, 2.0]], [0, 2])
     array([ 1., -1.])
     """
-    table = _scores(scores)
+    space = space_of(scores=scores, y=y)
+    xp, table = space.xp, _scores(scores, space)
     if table.ndim == 1:
-        labels = as_binary(_numbers(y), "y")
+        labels = as_binary(_numbers(y, space), "y", space)
         check_lengths(scores=table, y=labels)
-        return np.where(labels == 1, table, -table)
-    labels = _numbers(y)
+        return xp.where(labels == 1, table, -table)
+    labels = _numbers(y, space)
     check_lengths(scores=table, y=labels)
     columns = table.shape[1]
-    bad = ~np.isin(labels, np.arange(columns))
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(
-            f"y: found {labels[at]} at position {at}, expected a column of scores, 0 to {columns - 1}"
-        )
-    labels = labels.astype(np.int64)
+    bad = (labels < 0) | (labels >= columns) | (labels % 1 != 0)
+    refuse(bad, labels, "y", f"a column of scores, 0 to {columns - 1}", space)
+    labels = space.astype(labels, space.whole)
+    if not space.host:
+        own = labels[:, None] == xp.arange(columns, dtype=space.whole, device=space.device)[None, :]
+        others = xp.where(own, space.number(-math.inf, table.dtype), table)
+        return xp.sum(xp.where(own, table, space.number(0, table.dtype)), axis=1) - xp.max(others, axis=1)
     rows = np.arange(len(table))
     own = table[rows, labels]
     others = table.copy()
@@ -67,7 +71,7 @@ def margins(scores: Any, y: Any) -> np.ndarray:
     return own - others.max(axis=1)
 
 
-def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -> np.ndarray:
+def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -> Any:
     """Return, for each row, how fast its margin can change with the weights of a linear model.
 
     This is the smallest L with |ρ(h, x, y) − ρ(h′, x, y)| ≤ L · ‖h − h′‖ for all linear models h, h′ and all labels y,
@@ -87,7 +91,7 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
     Returns
     -------
     array of shape (n,)
-        L, in the units of the features.
+        L, in the units of the features, where these are and as floats of 64 bits, as `margins`.
 
     Raises
     ------
@@ -106,49 +110,53 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
     """
     if norm not in NORMS:
         raise ValueError(f"norm: found {norm!r}, expected one of {', '.join(NORMS)}")
-    table = table_of_numbers(X, "X")
+    space = space_of(X=X)
+    xp, table = space.xp, table_of_numbers(X, "X", space)
     # squares are summed after scaling, so that they neither overflow nor vanish
-    scale = np.abs(table).max(axis=1, keepdims=True)
-    scale[scale == 0] = 1
-    lengths = scale[:, 0] * np.sqrt(np.square(table / scale).sum(axis=1))
+    scale = xp.max(xp.abs(table), axis=1, keepdims=True)
+    scale = scale + space.astype(scale == 0, scale.dtype)
+    lengths = scale[:, 0] * xp.sqrt(xp.sum(xp.square(table / scale), axis=1))
     if binary:
         return lengths
-    return (2.0 if norm == "largest-row" else np.sqrt(2.0)) * lengths
+    return (2.0 if norm == "largest-row" else math.sqrt(2.0)) * lengths
 
 
-def _numbers(y: Any) -> np.ndarray:
-    labels = as_vector(y, "y")
-    if labels.dtype.kind in "USO" and any(isinstance(label, str | bytes) for label in labels):
+def _numbers(y: Any, space: Space) -> Any:
+    labels = as_vector(y, "y", space)
+    if space.host and labels.dtype.kind in "USO" and any(isinstance(label, str | bytes) for label in labels):
         raise ValueError(
             "y: found labels that are strings, expected the numbers of the scores' columns; of a model with "
             "two labels pass (y == model.classes_[1])"
         )
-    return as_numbers(labels, "y")
+    return as_numbers(labels, "y", space)
 
 
-def _scores(scores: Any) -> np.ndarray:
-    table = plain_array(scores)
+def _scores(scores: Any, space: Space) -> Any:
+    table = plain_array(scores, "scores", space)
     if table.ndim == 1:
-        return as_numbers(table, "scores").astype(float)
+        return space.astype(as_numbers(table, "scores", space), space.real)
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(
-            f"scores: found shape {table.shape}, expected (n,) or (n, K) with at least two columns"
+            f"scores: found shape {tuple(table.shape)}, expected (n,) or (n, K) with at least two columns"
         )
-    return as_numbers(table.reshape(-1), "scores").astype(float).reshape(table.shape)
+    return _entries(table, "scores", space)
 
 
-def table_of_numbers(values: Any, name: str) -> np.ndarray:
+def table_of_numbers(values: Any, name: str, space: Space = HOST) -> Any:
     """Return a table of finite floats, with at least one row and one column."""
-    table = plain_array(values)
+    table = plain_array(values, name, space)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
-            f"{name}: found shape {table.shape}, expected two axes with at least one row and one column"
+            f"{name}: found shape {tuple(table.shape)}, expected two axes with at least one row and one column"
         )
-    return as_numbers(as_vector(table.reshape(-1), name), name).astype(float, copy=False).reshape(table.shape)
+    return _entries(table, name, space)
 
 
-def plain_array(values: Any) -> np.ndarray:
-    """Return NumPy, pandas, torch or list input as an array."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
-    return np.asarray(values)
+def _entries(table: Any, name: str, space: Space) -> Any:
+    flat = as_numbers(space.xp.reshape(table, (-1,)), name, space)
+    return space.xp.reshape(space.astype(flat, space.real), tuple(table.shape))
+
+
+def plain_array(values: Any, name: str, space: Space = HOST) -> Any:
+    """Return NumPy, pandas, Arrow or list input as an array; an array of another space as it is, there."""
+    return np.asarray(host_array(values, name)) if space.host else space.read(values)

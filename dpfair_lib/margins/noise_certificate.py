@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib._arrays import host_array
 from dpfair_lib._validation import as_generator, as_groups, as_levels, check_lengths
 from dpfair_lib.fairness.linear_form import check_notion, members
 from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certificate
@@ -87,6 +88,8 @@ def noise_certificate(
     check_notion(notion)
     one_of(reach, "reach", ("local", "simulated", "markov"))
     zeta = inside_unit(zeta, "zeta")
+    scores, y, X = host_array(scores, "scores"), host_array(y, "y"), host_array(X, "X")
+    sensitive_features = host_array(sensitive_features, "sensitive_features")
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     if reach == "markov":

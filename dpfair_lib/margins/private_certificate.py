@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, positive
+from dpfair_lib._arrays import space_of
 from dpfair_lib._validation import as_groups, as_levels, check_lengths
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
 from dpfair_lib.margins.linearity import check_linear
@@ -122,14 +123,15 @@ def private_certificate(
     half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
     if np.ndim(scores) != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
+    space = space_of(scores=scores, y=y, X=X, sensitive_features=sensitive_features)
     relative = _total_margins(margins(scores, y), X)
-    check_linear(plain_array(scores), plain_array(X), intercept)
-    labels, label = as_levels(y, "y")
-    levels, group = as_groups(sensitive_features)
+    check_linear(plain_array(scores, "scores", space), plain_array(X, "X", space), intercept, space)
+    labels, label = as_levels(y, "y", space=space)
+    levels, group = as_groups(sensitive_features, space=space)
     check_lengths(scores=relative, sensitive_features=group)
     shape = (len(labels), len(levels))
     codes, cells = label * len(levels) + group, math.prod(shape)
-    rows = np.bincount(codes, minlength=cells)
+    rows = space.counts(codes, cells)
     if len(labels) < 2 or not rows.all():
         raise ValueError(
             "sensitive_features: found a group without a label, expected both labels in every group"
@@ -159,23 +161,28 @@ def private_certificate(
     )  # fmt: skip
 
 
-def _total_margins(rho: np.ndarray, X: Any) -> np.ndarray:
+def _total_margins(rho: Any, X: Any) -> Any:
     """Return ρ/‖x‖, and 0 where there is no such number; no row raises or warns, whatever it holds."""
     with np.errstate(over="ignore"):
         lengths = margin_lipschitz(X, binary=True)
         check_lengths(scores=rho, X=lengths)
-        known = (lengths > 0) & np.isfinite(lengths)
+        space = space_of(rho=rho, lengths=lengths)
+        known = (lengths > 0) & space.xp.isfinite(lengths)
+        if not space.host:
+            one, nothing = space.number(1, rho.dtype), space.number(0, rho.dtype)
+            return space.xp.where(known, rho / space.xp.where(known, lengths, one), nothing)
         return np.divide(rho, lengths, out=np.zeros_like(rho), where=known)
 
 
-def settled_counts(relative: np.ndarray, codes: np.ndarray, cells: int, reach: float) -> np.ndarray:
+def settled_counts(relative: Any, codes: Any, cells: int, reach: float) -> np.ndarray:
     """Return for each cell the rows that are right, and that are wrong, under every model within the reach.
 
     Rows of zeros, which tie under every model, are neither. The result has shape (cells, 2).
     """
-    right = (relative > reach) & np.isfinite(relative)
+    space = space_of(relative=relative, codes=codes)
+    right = (relative > reach) & space.xp.isfinite(relative)
     wrong = relative < -reach
-    return np.stack([np.bincount(codes[chosen], minlength=cells) for chosen in (right, wrong)], axis=1)
+    return np.stack([space.counts_where(codes, chosen, cells) for chosen in (right, wrong)], axis=1)
 
 
 def sure_counts(noisy: np.ndarray, margin: int, rows: np.ndarray) -> np.ndarray:

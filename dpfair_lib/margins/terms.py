@@ -6,16 +6,18 @@ to be judged alike. Every function returns one term for each cell of rows, with 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_numbers, check_lengths
+from dpfair_lib._arrays import space_of
+from dpfair_lib._validation import as_numbers, check_lengths, refuse
 
 BLOCK = 1 << 16  # rows at a time: the temporaries stay in the cache
 
 
-def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
+def relative_margins(rho: Any, lipschitz: Any) -> Any:
     """Return ρ/L with its sign; infinite where L = 0, as a row of zeros has the same scores under every linear model.
 
     Parameters
@@ -38,23 +40,26 @@ def relative_margins(rho: Any, lipschitz: Any) -> np.ndarray:
     ----------
     MPBT, § 3.1, where 0/0 is not defined.
     """
-    rho, lipschitz = as_numbers(rho, "rho").astype(float), as_numbers(lipschitz, "lipschitz").astype(float)
+    space = space_of(rho=rho, lipschitz=lipschitz)
+    rho = space.astype(as_numbers(rho, "rho", space), space.real)
+    lipschitz = space.astype(as_numbers(lipschitz, "lipschitz", space), space.real)
     check_lengths(rho=rho, lipschitz=lipschitz)
-    if (lipschitz < 0).any():
-        at = int(np.argmax(lipschitz < 0))
-        raise ValueError(f"lipschitz: found {lipschitz[at]} at position {at}, expected numbers of at least 0")
+    refuse(lipschitz < 0, lipschitz, "lipschitz", "numbers of at least 0", space)
     still = lipschitz == 0
     wrong = still & (rho != 0)
-    if wrong.any():
-        at = int(np.argmax(wrong))
+    if space.any(wrong):
+        at = space.first(wrong)
         raise ValueError(
-            f"X: found a row of zeros at position {at} with a margin of {rho[at]}, expected 0 there; "
+            f"X: found a row of zeros at position {at} with a margin of {space.at(rho, at)}, expected 0 there; "
             "a model with an intercept needs a column of ones"
         )
+    if not space.host:
+        divisor = lipschitz + space.astype(still, lipschitz.dtype)
+        return space.xp.where(still, space.number(math.inf, rho.dtype), rho / divisor)
     return np.divide(rho, lipschitz, out=np.full_like(rho, np.inf), where=~still)
 
 
-def cell_counts(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+def cell_counts(relative: Any, codes: Any, cells: int, radius: float) -> np.ndarray:
     """Return, for each cell: its rows, those that can be lost, gained, either, and those that are right now.
 
     A row can be lost (right under h, not under h′) if 0 ≤ ρ/L ≤ radius, and gained if −radius ≤ ρ/L ≤ 0; a tie can be
@@ -68,9 +73,15 @@ def cell_counts(relative: np.ndarray, codes: np.ndarray, cells: int, radius: flo
 def _histogram(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
     """Return how many rows of each cell lie past 0, 1, … 5 of the edges −radius, 0, just above 0, radius, ∞.
 
-    One pass in blocks. Where cell and place fit into a byte, two rows are counted at a time: their two bytes are read
-    as one number, and the table of pairs is summed along either side. The result has shape (cells, 8).
+    On the host this is one pass in blocks. Where cell and place fit into a byte, two rows are counted at a time: their
+    two bytes are read as one number, and the table of pairs is summed along either side. The result has shape
+    (cells, 8).
     """
+    space = space_of(relative=relative, codes=codes)
+    if not space.host:
+        past = [relative >= -radius, relative >= 0, relative > 0, relative > radius, relative == math.inf]
+        place = sum(space.astype(one, codes.dtype) for one in past)
+        return space.counts(codes * 8 + place, 8 * cells).reshape(cells, 8)
     width = 8 * cells  # places 6 and 7 stay free
     paired = width <= 256
     key_type: type[np.unsignedinteger | np.signedinteger] = np.uint8 if paired else np.intp
@@ -110,41 +121,43 @@ def signed_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: fl
 
 
 def markov_terms(
-    relative: np.ndarray, codes: np.ndarray, cells: int, radius: float, *, truncated: bool = False
+    relative: Any, codes: Any, cells: int, radius: float, *, truncated: bool = False
 ) -> np.ndarray:
     """Return E[L/|ρ|] · radius of each cell; truncated, only rows with |ρ|/L ≤ radius count."""
-    size = np.abs(relative)
+    space = space_of(relative=relative, codes=codes)
+    size = space.xp.abs(relative)
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = radius / size
         if truncated:
-            weights = np.where(size <= radius, weights, 0.0)
-        return np.bincount(codes, weights, minlength=cells) / np.bincount(codes, minlength=cells)
+            weights = space.xp.where(size <= radius, weights, space.number(0, size.dtype))
+        return space.totals(codes, weights, cells) / space.counts(codes, cells)
 
 
-def chernoff_terms(relative: np.ndarray, codes: np.ndarray, cells: int, radius: float) -> np.ndarray:
+def chernoff_terms(relative: Any, codes: Any, cells: int, radius: float) -> np.ndarray:
     """Return inf over t ≥ 0 of E[exp(t (radius − |ρ|/L))] of each cell, each with a t of its own."""
-    size = np.abs(relative)
+    size = space_of(relative=relative, codes=codes).xp.abs(relative)
     return np.array([chernoff_bound(size[codes == cell], radius) for cell in range(cells)])
 
 
-def chernoff_bound(size: np.ndarray, radius: float) -> float:
+def chernoff_bound(size: Any, radius: float) -> float:
     """Return inf over t ≥ 0 of the mean of exp(t (radius − size)), a convex function of t."""
     from scipy.optimize import brentq
 
-    if size.size == 0:
+    if size.shape[0] == 0:
         return np.nan
-    gap = radius - size
-    if gap.mean() >= 0:  # the slope at t = 0, where the mean is 1
+    space = space_of(size=size)
+    xp, gap = space.xp, radius - size
+    if float(xp.mean(gap)) >= 0:  # the slope at t = 0, where the mean is 1
         return 1.0
-    largest = gap.max()
+    largest = float(xp.max(gap))
     if largest <= 0:  # it falls for ever, to the share of rows at the radius itself
-        return float(np.mean(gap == 0))
-    finite = gap[np.isfinite(gap)] / largest
-    share = finite.size / gap.size
+        return space.many(gap == 0) / gap.shape[0]
+    finite = gap[xp.isfinite(gap)] / largest
+    share = finite.shape[0] / gap.shape[0]
 
     def slope(t: float) -> float:
         # the factor exp(−t) keeps the exponents at most 0 and does not move the root
-        return float(np.mean(finite * np.exp(t * (finite - 1))))
+        return float(xp.mean(finite * xp.exp(t * (finite - 1))))
 
     if slope(0.0) >= 0:  # only infinite margins made the slope negative: the infimum is approached at t → 0
         return share
@@ -152,4 +165,4 @@ def chernoff_bound(size: np.ndarray, radius: float) -> float:
     while slope(upper) < 0:
         upper *= 2
     t = brentq(slope, 0.0, upper, xtol=1e-14 * upper)
-    return share * float(np.mean(np.exp(t * finite)))
+    return share * float(xp.mean(xp.exp(t * finite)))

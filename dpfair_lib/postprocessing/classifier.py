@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted, validate_data
 
 from dpfair_lib._arguments import with_methods
+from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
@@ -109,6 +110,7 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
             raise ValueError(f"scores: found {self.scores!r}, expected one of {', '.join(map(repr, SCORES))}")
         with_methods(self.estimator, "estimator", "fit", "predict", "get_params")
         with_methods(self.postprocessor, "postprocessor", "fit", "predict_proba", "get_params")
+        y, sensitive_features = host_array(y, "y"), host_array(sensitive_features, "sensitive_features")
         if np.ndim(X) and _num_samples(X) == 0:
             raise ValueError("X: found 0 rows, expected at least 1")
         validate_data(self, X, y, skip_check_array=True)

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._arguments import with_methods
+from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import whole_or_not_at_all
 
 Method = Callable[..., Any]
@@ -93,6 +94,7 @@ class GroupColumn(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             If there is no such column, if no other column is left, or as the estimator.
         """
         with_methods(self.estimator, "estimator", "fit", "predict", "get_params")
+        y = host_array(y, "y")
         self._check(X, y)
         features, groups = self._parts(X)
         self.estimator_ = clone(self.estimator).fit(features, y, sensitive_features=groups)

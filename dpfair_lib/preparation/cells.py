@@ -21,6 +21,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._arguments import number
+from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.noise_source import check_installed
@@ -140,7 +141,7 @@ class Preparation(TransformerMixin, UnseededIfSecure, ABC):
             parts |= zip(names, made, strict=True)
         if hasattr(X, "iloc"):
             return _frame(parts, X, self.cells_)
-        array = np.asarray(X) if hasattr(X, "detach") else X
+        array = host_array(X, "X")
         numeric = isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
         stacked = np.empty((len(X), len(parts)), dtype=float if numeric else object)
         for at, part in enumerate(parts.values()):
@@ -204,8 +205,7 @@ def columns_of(X: Any) -> dict[Any, np.ndarray]:
         if not X.columns.is_unique:
             raise ValueError("X: found two columns of one name, expected distinct names")
         return {name: X[name].to_numpy() for name in X.columns}
-    if hasattr(X, "detach"):
-        X = X.detach().cpu().numpy()
+    X = host_array(X, "X")
     array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
     if array.ndim != 2:
         raise ValueError(f"X: found shape {array.shape}, expected two dimensions: rows and columns")

@@ -78,7 +78,7 @@ def test_the_command_writes_what_was_named_and_no_gpu(tmp_path, monkeypatch, cap
     monkeypatch.setattr(command, "SUITES", {"sums": suite(), "others": suite()})
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     command.main(["sums", "--repeats", "1", "--record", str(path)])
-    assert list(timings.read_timings(path)) == ["sums", "gpu", "gpu_coverage"]
+    assert list(timings.read_timings(path)) == ["sums", "gpu", "gpu_coverage", "gpu_arrays"]
     assert not timings.read_timings(path)["gpu"]["measured"]
     assert "target: theirs" in capsys.readouterr().out
     measured = {**timings.read_timings(path)["sums"], "title": "measured elsewhere"}

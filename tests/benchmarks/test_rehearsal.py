@@ -57,5 +57,5 @@ def test_a_suite_that_fails_does_not_skip_the_others(tmp_path, monkeypatch, caps
     with pytest.raises(SystemExit, match="failed: broken") as stopped:
         command.main(["--repeats", "1", "--record", str(path)])
     assert stopped.value.code not in (0, None)
-    assert set(json.loads(path.read_text())) == {"fairness", "gpu", "gpu_coverage"}
+    assert set(json.loads(path.read_text())) == {"fairness", "gpu", "gpu_coverage", "gpu_arrays"}
     assert "a new field" in capsys.readouterr().err

@@ -202,9 +202,9 @@ def test_a_label_that_is_refused_only_where_it_occurs_is_found(monkeypatch):
 
 
 def test_a_long_row_that_decides_what_is_linear_is_found(monkeypatch):
-    from dpfair_lib.margins import certificate
+    from dpfair_lib.margins import linearity
 
-    monkeypatch.setattr(certificate, "LONGER", np.inf)
+    monkeypatch.setattr(linearity, "LONGER", np.inf)
     assert caught(check_neighbours, CASES["certificate"], "secure")
 
 

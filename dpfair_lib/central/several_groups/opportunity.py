@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib._arrays import space_of
 from dpfair_lib._validation import as_numbers, as_single_rate
 from dpfair_lib.central.flips import flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
@@ -36,15 +37,15 @@ PUBLIC = {
 """Relation → what is known to everyone."""
 
 
-def count_positives(y_pred: np.ndarray, truth: np.ndarray, codes: np.ndarray, groups: int) -> np.ndarray:
+def count_positives(y_pred: Any, truth: Any, codes: Any, groups: int) -> np.ndarray:
     """Return each group's numbers of true positives and of false negatives.
 
     Parameters
     ----------
-    y_pred, truth : ndarray of shape (n,)
+    y_pred, truth : array of shape (n,)
         Predicted and true labels, 0 and 1.
-    codes : ndarray of shape (n,)
-        Each row's place among the groups.
+    codes : array of shape (n,)
+        Each row's place among the groups; all three in one place.
     groups : int
         How many there are.
 
@@ -53,8 +54,8 @@ def count_positives(y_pred: np.ndarray, truth: np.ndarray, codes: np.ndarray, gr
     ndarray of shape (groups, 2)
         Whole numbers.
     """
-    cells = 2 * codes[truth == 1] + (1 - y_pred[truth == 1])
-    return np.bincount(cells, minlength=2 * groups).reshape(groups, 2)
+    space = space_of(y_pred=y_pred, truth=truth, codes=codes)
+    return space.counts_where(2 * codes + (1 - y_pred), truth == 1, 2 * groups).reshape(groups, 2)
 
 
 def true_positive_rate(found: Any, missed: Any) -> Any:

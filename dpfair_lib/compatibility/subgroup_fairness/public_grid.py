@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfair_lib._arrays import host_array
 from dpfair_lib._labels import declared_labels, places
 
 MOST_CELLS = 1_000_000
@@ -19,8 +20,7 @@ def as_frame(values: Any, name: str) -> Any:
     """Return a table of columns: a DataFrame as it is, a Series as its one column, an array with numbered columns."""
     import pandas as pd
 
-    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
-        values = values.detach().cpu().numpy()
+    values = host_array(values, name)
     if isinstance(values, pd.DataFrame):
         frame = values
     elif isinstance(values, pd.Series):
