@@ -19,6 +19,7 @@ SHARED = 5  # points that several laws have in common, on one interval
 PIECES = 4  # of an interval, for its moments
 WIDEST = 0.1  # interval
 HALVED = 10  # intervals beside 0 and 1
+NEAR = 6  # of the likeliest jumps, with shorter intervals beside them
 RARE, MOST_JUMPS = 1e-6, 100  # jumps of smaller probability do not count; and so many of the largest do
 
 Law = tuple[np.ndarray, np.ndarray]
@@ -134,5 +135,12 @@ def jump_places(rates: Sequence[float], atoms: Sequence[Law], gamma: float, gap:
                 t = (side - start + begin) / (slope - other)
                 if 0 < t < 1 - gamma:
                     found.append((-mass * chance, t + gamma / 2))
-    likeliest = sorted(found)[:MOST_JUMPS]
-    return np.array([gamma / 2, 1 - gamma / 2, *(place for _, place in likeliest)])
+    likeliest = [place for _, place in sorted(set(found))[:MOST_JUMPS]]
+    # what follows a jump may be as narrow as the smallest rates
+    near = [
+        place + side * 0.002 * 0.5**step
+        for place in likeliest[:NEAR]
+        for side in (-1, 1)
+        for step in range(4)
+    ]
+    return np.array([gamma / 2, 1 - gamma / 2, *likeliest, *near])

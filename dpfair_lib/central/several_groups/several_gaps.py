@@ -40,6 +40,7 @@ TIE = 1e-12  # rates that differ by less are equal
 FEW = 600_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
 UNSEEN = 1e-15  # chance to lie on the other side that counts as none
 BLOCK = 20000  # cells at a time, for memory
+MANY = 1_000  # values of lattices that decide: up to so many, none is left out
 WIDTH = 1.0  # of the intervals of the noisy rate that decides, in the smallest standard deviation
 
 
@@ -147,7 +148,7 @@ class GapModel:
         below = (k - 1) // 2 if rule.anchor is None else None
         resolved = self.exact and 4 * sum(sizes[group] for group in owners) * sum(sizes) <= FEW
         points = [self.points[group] for group in owners]
-        if resolved:
+        if resolved or (self.exact and sum(len(at) for at, _ in points) <= MANY):
             at, masses = all_points(points)
         else:
             atoms = [(levels.jumps, levels.jump_masses) for levels in self.levels]
