@@ -1,0 +1,6 @@
+"""The tools are scripts in a folder, not a package."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
