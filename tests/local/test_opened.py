@@ -94,7 +94,7 @@ def test_names_that_stand_for_nothing_are_refused(tmp_path):
             randomize_file(tmp_path / name, tmp_path / "b.csv", "g", SWAP, labels=["a", "b"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     rows=st.lists(st.tuples(st.sampled_from("ab"), st.text('a",;\n|\t éx', max_size=8)), min_size=1, max_size=12),
     delimiter=st.sampled_from(";|\t :,"), quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
