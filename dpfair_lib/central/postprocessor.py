@@ -9,7 +9,6 @@ from typing import Any, Self, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfair_lib._arguments import one_of
 from dpfair_lib._arrays import HOST, space_of
 from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places

@@ -1,4 +1,4 @@
-"""Whether scores are those of a linear model of the features, and where an intercept hides; judged where the rows are."""
+"""Whether scores are those of a linear model of the features, or hide an intercept; judged where the rows are."""
 
 from __future__ import annotations
 

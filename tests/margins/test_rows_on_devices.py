@@ -33,7 +33,7 @@ def test_certificates_are_those_of_numpy_and_only_counts_travel(bound, make, tra
         here, there = (
             dpf.fairness_certificate(
                 put(scores), put(y), X=put(X), sensitive_features=put(rows["group"]),
-                notion=notion, radius=0.05, bound=bound,
+                notion=notion, radius=0.05, bound=bound, intercept=False,
             )
             for put in (np.asarray, make)
         )  # fmt: skip
