@@ -38,6 +38,7 @@ def test_every_public_name_is_tried():
         "load",
         "DPFermiClassifier",
         "FrequencyEstimate",
+        "ModelCertificate",
         "RateEstimate",
         "SupportVectorPerturbation",
     }

@@ -311,7 +311,7 @@ def _randomize(
                 source, target, dict(zip([one.name for one in columns], statements, strict=True)), before
             )
             _make_room(target, overwrite)
-    _log.info("%s: written, with reports of %s", target, ", ".join(one.name for one in columns))
+    _log.info("%s: written, with reports of %s", target.name, ", ".join(one.name for one in columns))
     return joint_statement(columns, statements)
 
 
