@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,8 +28,8 @@ def measure(device: torch.device, repeats: int, count: int | None = None) -> dic
     for name, call in CALLS.items():
         # what a call returns lies on the host, so that all is done on return
         found += rows(f"records ({name})", count, interleave({
-            f"torch on {device.type}": Contender(lambda call=call: call(there)),
-            "NumPy": Contender(lambda call=call: call(here)),
+            f"torch on {device.type}": Contender(functools.partial(call, there)),
+            "NumPy": Contender(functools.partial(call, here)),
         }, repeats))  # fmt: skip
         apart = max(apart, float(np.max(np.abs(np.asarray(call(there)) - np.asarray(call(here))))))
     return {

@@ -189,6 +189,30 @@ def space_of(**arrays: Any) -> Space:
     return space
 
 
+def space_of_counts(**arrays: Any) -> Space:
+    """Return where rows are counted by an estimator whose other steps run on the host.
+
+    Parameters
+    ----------
+    **arrays
+        As for `space_of`.
+
+    Returns
+    -------
+    Space
+        That of all arrays; `HOST` where one has no other namespace, such as a list of words. `host_array` then refuses
+        those that are on another device.
+
+    Raises
+    ------
+    ValueError
+        If there are two other namespaces, or two devices.
+    """
+    if all(values is None or _is_elsewhere(values) for values in arrays.values()):
+        return space_of(**arrays)
+    return HOST
+
+
 def host_array(values: Any, name: str) -> Any:
     """Return an array of another namespace as NumPy's, if it is in the host's memory; anything else as it is.
 

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.base import clone
 
 from dpfair_lib import Budget, FairPostprocessor, PrivateFairPostprocessor, parity_violation_probability
@@ -165,7 +166,7 @@ def test_study_noise_repeats_and_secure_noise_does_not():
 def test_containers_agree():
     expected = study().fit(LABELS, sensitive_features=GROUPS)
     for labels, groups in (
-        (pd.Series(LABELS), pd.Series(GROUPS)),
+        (torch.tensor(LABELS), pd.Series(GROUPS)),
         (pd.DataFrame({"y": LABELS}), list(GROUPS)),
     ):
         fair = study().fit(labels, sensitive_features=groups)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from elsewhere import GROUPS, MAKERS, ROWS, draw
+import torch
+from elsewhere import GROUPS, MAKERS, ROWS, draw, on_device
 
 import dpfair_lib as dpf
 
@@ -56,3 +57,17 @@ def test_the_best_rules_come_from_sums_of_the_cells(notion, weighted, make, trav
     chances = [fair.predict_proba(rows["pred"], sensitive_features=rows["group"]) for fair in fitted]
     np.testing.assert_allclose(chances[1], chances[0], atol=1e-9)
     assert max(travelled) <= 4 * GROUPS
+
+
+@pytest.mark.parametrize("kind", [dpf.FairPostprocessor, dpf.PrivateFairPostprocessor])
+def test_a_mixture_is_counted_on_the_host_if_it_is_there(kind):
+    pred, words = np.arange(8) % 3 % 2, list("aabbaabb")
+    fair = kind() if kind is dpf.FairPostprocessor else kind(1.0, noise="study", random_state=0)
+    wanted = fair.fit(pred, sensitive_features=words).rules_
+    assert fair.fit(torch.tensor(pred), sensitive_features=words).rules_ == wanted
+    with pytest.raises(
+        ValueError, match=r"y_pred: found an array of .*device1.*, expected one in the host's memory"
+    ):
+        fair.fit(on_device(pred), sensitive_features=words)
+    with pytest.raises(ValueError, match=r"found an array of torch on cpu, expected an array of .*device1"):
+        fair.fit(on_device(pred), sensitive_features=torch.tensor(pred))
