@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from proof_draws import Draw, function, inside, law, objects, odds, one, q, share, shares, table
 
 import dpfair_lib as dpf
 from dpfair_lib.central.flips import flip_probabilities
@@ -20,11 +20,14 @@ from dpfair_lib.compatibility.private_learner.sensitivity import discrimination_
 from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, unfairness_ratio
 from dpfair_lib.local.response import response_matrix
+from dpfair_lib.local.subsets import subset_matrix
 from dpfair_lib.local.trade_off import unfairness_constants
 from dpfair_lib.postprocessing.bands import least_total_change
+from dpfair_lib.postprocessing.group_unknown import least_blind_change
+from dpfair_lib.privacy.amplification import amplified_odds
 from dpfair_lib.privacy.finite_laws import hockey_stick, processed
+from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation
 
-Draw = random.Random
 Answers = Sequence[Fraction]
 
 
@@ -42,65 +45,6 @@ class Pair:
     draw: Callable[[Draw], tuple[Any, ...]]
     coq: Callable[..., str]
     library: Callable[..., Answers]
-
-
-def share(rng: Draw) -> Fraction:
-    """Draw a number in [0, 1]; the ends and the middle are likelier than others."""
-    if rng.random() < 0.2:
-        return Fraction(rng.choice((0, 1, 2)), 2)
-    bottom = rng.randint(1, 40)
-    return Fraction(rng.randint(0, bottom), bottom)
-
-
-def inside(rng: Draw) -> Fraction:
-    """Draw a number in (0, 1)."""
-    bottom = rng.randint(2, 40)
-    return Fraction(rng.randint(1, bottom - 1), bottom)
-
-
-def odds(rng: Draw) -> Fraction:
-    """Draw e^ε, at least 1."""
-    return 1 + Fraction(rng.randint(0, 60), rng.randint(1, 12))
-
-
-def law(rng: Draw, size: int, *, positive: bool = False) -> list[Fraction]:
-    """Draw probabilities that add up to 1."""
-    while True:
-        weights = [rng.randint(int(positive), 9) for _ in range(size)]
-        if sum(weights):
-            return [Fraction(weight, sum(weights)) for weight in weights]
-
-
-def q(value: Any) -> str:
-    """Write a fraction for Coq."""
-    value = Fraction(value)
-    return f"(({value.numerator}) # {value.denominator})"
-
-
-def function(values: Sequence[Any]) -> str:
-    """Write numbers as a function of their place."""
-    return f"(fun i => nth i ({' :: '.join(map(q, values))} :: nil) 0)"
-
-
-def table(rows: Sequence[Sequence[Any]]) -> str:
-    """Write a table as a function of row and column."""
-    written = " :: ".join(f"({' :: '.join(map(q, row))} :: nil)" for row in rows)
-    return f"(fun i j => nth j (nth i ({written} :: nil) nil) 0)"
-
-
-def objects(values: Any) -> np.ndarray:
-    """Return an array that keeps fractions."""
-    return np.array(values, dtype=object)
-
-
-def one(expression: str) -> str:
-    """Write a list of one number."""
-    return f"({expression} :: nil)"
-
-
-def shares(count: int) -> Callable[[Draw], tuple[Fraction, ...]]:
-    """Return what draws so many numbers in [0, 1]."""
-    return lambda rng: tuple(share(rng) for _ in range(count))
 
 
 def simple(
@@ -196,6 +140,29 @@ def _groups(rng: Draw) -> tuple[list[Fraction], Fraction]:
     return sorted(share(rng) for _ in range(rng.randint(1, 6))), share(rng)
 
 
+def _groups_and_error(rng: Draw) -> tuple[int, Fraction]:
+    return rng.randint(1, 20), share(rng)
+
+
+def _counted(name: str) -> Callable[[int, Fraction], str]:
+    return lambda groups, radius: f"({name} {groups} {q(radius)})"
+
+
+def _sets(rng: Draw) -> tuple[int, int, Fraction]:
+    k = rng.randint(1, 4)
+    return k, rng.randint(1, k), odds(rng)
+
+
+def _selection(k: int, w: int, t: Fraction) -> str:
+    """Write the channel, report by report; the sets come in the order of the library's columns."""
+    return f"flat_map (fun s => map (fun i => selection {k} {w} {q(t)} i s) (seq 0 {k})) (subsets {k} {w})"
+
+
+def _blind(rng: Draw) -> tuple[list[Fraction], list[Fraction], Fraction, Fraction]:
+    size = rng.randint(1, 5)
+    return [share(rng) for _ in range(size)], [share(rng) for _ in range(size)], inside(rng), share(rng)
+
+
 def pairs() -> list[Pair]:
     """Return every Coq definition that stands for a function of the library."""
     bounds, theorem, flips = (
@@ -205,6 +172,7 @@ def pairs() -> list[Pair]:
     )
     laws, gap = "dpfair_lib.privacy.finite_laws", "dpfair_lib.central.gap_law"
     binary, rates = "dpfair_lib.local.binary", "dpfair_lib.data_unfairness_from_rates"
+    sk, svm = "SK/Guarantees.v", "dpfair_lib.svm.guarantees"
     form, example = "dpfair_lib.fairness.linear_form.form_coefficients", "MPBT/LinearForm.v"
     constants, fourteen = "dpfair_lib.local.trade_off.unfairness_constants", "Thesis/Theorem14.v"
     return [
@@ -371,5 +339,54 @@ def pairs() -> list[Pair]:
             lambda joint, _: [
                 Fraction(v) for v in form_coefficients(objects(joint), "demographic_parity", None)[0].ravel()
             ],
+        ),
+        Pair(
+            "Privacy/Subsets.v",
+            "selection",
+            "dpfair_lib.local.subsets.subset_matrix",
+            _sets,
+            _selection,
+            lambda k, w, t: list(subset_matrix(k, w, 1 / t).T.ravel()),
+        ),
+        simple(
+            "Privacy/Amplification.v",
+            "amplified_odds",
+            "dpfair_lib.privacy.amplification.amplified_odds",
+            lambda rng: (odds(rng), share(rng)),
+            amplified_odds,
+        ),
+        simple(
+            sk,
+            "error_deviation",
+            f"{svm}.error_deviation",
+            _groups_and_error,
+            error_deviation,
+            coq=_counted("error_deviation"),
+        ),
+        simple(
+            sk,
+            "excess_errors",
+            f"{svm}.excess_errors",
+            _groups_and_error,
+            excess_errors,
+            coq=_counted("excess_errors"),
+        ),
+        simple(
+            sk,
+            "rate_deviation",
+            f"{svm}.rate_deviation",
+            lambda rng: (share(rng), inside(rng)),
+            lambda eta, n: rate_deviation(eta, np.asarray(n, dtype=object)),
+        ),
+        simple(
+            "Ours/GroupUnknown.v",
+            "least_cost",
+            "dpfair_lib.postprocessing.group_unknown.least_blind_change",
+            _blind,
+            lambda r, w, gap, gamma: least_blind_change(r, gap, gamma, w).cost,
+            coq=lambda r, w, gap, gamma: (
+                f"(least_cost {q(gap)} {q(gamma)} (ones {len(r)} {function(w)} {function(r)}) "
+                f"(zeros {len(r)} {function(w)} {function(r)}))"
+            ),
         ),
     ]
