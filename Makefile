@@ -102,6 +102,7 @@ record: $(READY) peer  ## run the long experiments on the real data and refresh 
 
 proofs: $(READY)  ## build the Coq proofs and check them (STORE=1 records the result); without Coq: compare sources and record
 	$(BIN)/python tools/proofs.py $(if $(STORE),--store)
+	$(BIN)/python tools/proof_cases.py $(if $(STORE),--store)
 
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks

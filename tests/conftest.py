@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# the first example pays for an import, and machines are shared: time is no verdict here
-settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# the first example pays for an import, and machines are shared: time is no verdict here.
+# with CI set the examples are the same each time, so that a change is judged, not luck; without, they are new ones
+settings.register_profile(
+    "no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
 settings.load_profile("no deadline")
 sys.path.insert(0, str(Path(__file__).parent))
 

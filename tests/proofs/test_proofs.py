@@ -115,9 +115,9 @@ def test_a_theorem_that_is_not_in_the_record_is_found(copy):
 def test_another_axiom_is_found(copy, part):
     def plant(record):
         if part == "theorems":
-            record["theorems"][next(iter(record["theorems"]))].append("Classical_Prop.classic")
+            record["theorems"][next(iter(record["theorems"]))].append("ClassicalEpsilon.choice")
         else:
-            record["axioms"].append("Coq.Logic.Classical_Prop.classic")
+            record["axioms"].append("Coq.Logic.ClassicalEpsilon.choice")
 
     change_record(copy, plant)
     assert any("not allowed" in line for line in proofs.complaints_about_record(copy))

@@ -21,4 +21,5 @@ def test_a_linear_programming_solver_climbs_no_higher(steps, epsilon, delta):
     found = largest_mass(
         met, near, factor=math.exp(epsilon), delta=delta, at=steps, favoured=np.array([True, False])
     )
-    assert found == pytest.approx(mass_ladder(steps, factor=math.exp(epsilon), delta=delta)[-1], abs=1e-7)
+    # the solver keeps each constraint to 1e-7, and errors of several steps add up
+    assert found == pytest.approx(mass_ladder(steps, factor=math.exp(epsilon), delta=delta)[-1], abs=5e-7)
