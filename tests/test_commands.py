@@ -23,8 +23,14 @@ OPTIONS = ("--column", "g", "--labels", "a,b", "--epsilon", "1")
 def start(*arguments, program=("-m", "dpfair_lib")):
     return subprocess.Popen(
         [sys.executable, *program, *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals,
     )  # fmt: skip
+
+
+def hear_signals():
+    """Undo what a test run in the background leaves to its children: ignored signals."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run(*arguments, **options):

@@ -15,7 +15,7 @@ SINGLE = (
     "dots … ldots … cdots … emptyset ∅ E E N ℕ R ℝ Z ℤ"
 )
 RELATIONS = (
-    "le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ in ∈ notin ∉ approx ≈ sim ~ pm ± mp ∓ to → mapsto ↦ times × cdot · iff ⇔ "
+    "le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ in ∈ notin ∉ approx ≈ sim ~ pm ± mp ∓ to → mapsto ↦ times × cdot · circ ∘ iff ⇔ "
     "Longleftrightarrow ⇔ Longrightarrow ⇒ Rightarrow ⇒ implies ⇒ longrightarrow → leftarrow ← propto ∝ subseteq ⊆ "
     "otimes ⊗ cup ∪ cap ∩ bigcup ∪ mid | setminus ∖ land and lor or"
 )

@@ -29,8 +29,9 @@ def obey_modes():
 
 
 def hear_signals():
-    """Undo what a test run in the background leaves to its children: an ignored interrupt."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Undo what a test run in the background leaves to its children: ignored signals."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 import study
 from accidents import full_disk, names_in, obey_modes, processes, read_only, run, start, wait_until
 
+from dpfair_lib.experiments import __main__ as command
 from dpfair_lib.experiments import resumable_runs, sweeps
 
 PROGRAM = study.__file__
@@ -19,6 +20,13 @@ PROGRAM = study.__file__
 def _digests_that_are_quick(monkeypatch):
     monkeypatch.setattr(resumable_runs, "code_of", study.of_a_test)
     monkeypatch.setattr(sweeps, "code", study.of_a_test)
+
+
+@pytest.fixture(autouse=True)
+def _the_command_as_it_was(monkeypatch):
+    """Put back, at the end of a test, what `study.main` puts in its place."""
+    for name in ("EXPERIMENTS", "run_and_record"):
+        monkeypatch.setattr(command, name, getattr(command, name))
 
 
 @pytest.fixture

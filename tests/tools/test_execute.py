@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def run(book, *arguments):
 def key(book, parameters=None, folders=None):
     common = inputs.digest_common(book, inputs.data_folders() if folders is None else folders)
     return inputs.chapter_key(book, "notebooks/one", parameters or {}, common)
+
+
+def complaints(process):
+    """Return what was complained of, but for what a kernel says that closes its sockets in another order."""
+    closing = r"ERROR:tornado\.general:Uncaught exception in ZMQStream callback\n.*?non-socket\n"
+    return re.sub(closing, "", process.stderr, flags=re.DOTALL)
 
 
 def printed(path):
@@ -115,7 +122,7 @@ def test_parameters_are_found_however_they_are_assigned(book):
 def test_run_keep_and_run_again_with_parameters(book):
     first = run(book, "--into", "out")
     assert first.returncode == 0, first.stderr
-    assert first.stderr == ""
+    assert complaints(first) == ""
     out = book.parent / "out/notebooks"
     assert (printed(out / "one.ipynb"), printed(out / "two.ipynb")) == (["3\n"], ["6\n"])
     assert sorted(line.split()[:2] for line in first.stdout.splitlines()) == [
