@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -13,6 +15,7 @@ NEGLIGIBLE = 1e-14  # probability of what is left out at each end
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 SMALL_NORM = 1e-25
+COARSEST = 5  # places of a lattice in a standard deviation; with fewer, a smooth law says too little of it
 MOST_PIECES = 256  # of the interval between two counts
 
 
@@ -28,6 +31,60 @@ class NoisyRate(Protocol):
 
     def below_one(self) -> float:
         """Return a number below 1 that no noisy rate but 1 exceeds."""
+
+
+@dataclass(frozen=True)
+class SpreadLaw:
+    """A law of whole counts with each inner count spread evenly over the unit around it.
+
+    Of large groups it says nearly the same, and it is smooth: sums over few points stand for it. With d counts in a
+    standard deviation, the variance grows by the share 1/(12 d²). The counts 0 and n stay points.
+
+    Attributes
+    ----------
+    law : RateLaw
+        With whole counts.
+    """
+
+    law: RateLaw
+    lattice: ClassVar[bool] = False
+
+    def tail(self, x: np.ndarray, *, strict: bool, slack: float = 0.0) -> np.ndarray:  # noqa: ARG002
+        """Return P(noisy rate > x), or P(noisy rate ≥ x), for any real x."""
+        n, above = self.law.n, self.law.above
+        place = np.clip(x, -1.0, 2.0) * n + 0.5
+        at = np.clip(place.astype(np.int64), 1, n)
+        inner = np.clip(place - at, 0.0, 1.0) * (at < n)
+        found = above[at] + inner * (above[np.minimum(at + 1, n)] - above[at])
+        if strict:
+            return np.where(x < 0, 1.0, np.where(x >= 1, 0.0, found))
+        return np.where(x <= 0, 1.0, np.where(x > 1, 0.0, found))
+
+    def fine_points(self, places: int = 1, edges: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002
+        """Return the ends and two points of each unit, the Gauss rule of an even density, and their probabilities."""
+        points, masses = self.law.atoms()
+        inner = points[1:-1, None] + np.array([-1, 1]) / (math.sqrt(12) * self.law.n)
+        return (
+            np.concatenate([points[:1], inner.ravel(), points[-1:]]),
+            np.concatenate([masses[:1], np.repeat(masses[1:-1] / 2, 2), masses[-1:]]),
+        )
+
+    def below_one(self) -> float:
+        """Return a number below 1 that no noisy rate but 1 exceeds."""
+        return 1 - 0.5 / self.law.n
+
+
+def fineness(law: NoisyRate, spread: float) -> float:
+    """Return how many places of a lattice there are in a standard deviation; 0 if they are not evenly spaced."""
+    return law.n * spread if isinstance(law, RateLaw) and law.lattice else 0.0
+
+
+def smoothed(laws: Sequence[NoisyRate], places: Sequence[float]) -> list[NoisyRate]:
+    """Return a smooth law for each fine lattice: sums over few points miss the jumps of a lattice."""
+    return [
+        SpreadLaw(law) if isinstance(law, RateLaw) and many >= COARSEST else law
+        for law, many in zip(laws, places, strict=True)
+    ]
 
 
 def fine_points(

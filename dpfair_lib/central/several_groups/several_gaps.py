@@ -33,14 +33,27 @@ from dpfair_lib.central.several_groups.gap_cells import (
     quantiles,
     starting_cuts,
 )
-from dpfair_lib.central.several_groups.law_points import NEGLIGIBLE, NoisyRate, fine_points
+from dpfair_lib.central.several_groups.law_points import (
+    NEGLIGIBLE,
+    NoisyRate,
+    fine_points,
+    fineness,
+    smoothed,
+)
 from dpfair_lib.central.several_groups.orders import Window, all_but, one_decides
 
 TIE = 1e-12  # rates that differ by less are equal
-FEW = 600_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
+FEW = 1_200_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
 UNSEEN = 1e-15  # chance to lie on the other side that counts as none
 BLOCK = 20000  # cells at a time, for memory
-MANY = 1_000  # values of lattices that decide: up to so many, none is left out
+MANY, MOST = (
+    12_000,
+    4_000,
+)  # values of lattices that decide, times groups: none is left out; or, of coarse ones
+COARSE, COARSEST = (
+    15,
+    5,
+)  # places of a lattice in a standard deviation, if fewer; with fewer still it is not spread
 WIDTH = 1.0  # of the intervals of the noisy rate that decides, in the smallest standard deviation
 
 
@@ -103,12 +116,28 @@ class GapModel:
     """What is computed once for all gaps: the values that decide, and the quantiles of all laws."""
 
     def __init__(self, rates: Sequence[float], laws: Sequence[NoisyRate], rule: Rule) -> None:
-        self.rates, self.laws, self.rule = [float(rate) for rate in rates], laws, rule
+        self.rates, self.rule = [float(rate) for rate in rates], rule
+        self._take(laws)
+        self.every = self.exact and self._takes_every_value()
+        if self.exact and not self.every:
+            self._take(smoothed(laws, self.fineness))
+        self.jumps = any(len(levels.jumps) for levels in self.levels)
+        self.always: list[_Aim] = []
+
+    def _take(self, laws: Sequence[NoisyRate]) -> None:
+        self.laws = laws
         self.exact = all(law.lattice for law in laws)
         self.points = [fine_points(law) for law in laws]
         self.levels = [quantiles(*points) for points in self.points]
-        self.jumps = any(len(levels.jumps) for levels in self.levels)
-        self.always: list[_Aim] = []
+        self.fineness = [fineness(law, levels.spread) for law, levels in zip(laws, self.levels, strict=True)]
+
+    def _takes_every_value(self) -> bool:
+        """Return whether all values that may decide are few enough, for lattices."""
+        if self.rule.middle is not None:
+            return True
+        owners = range(len(self.laws)) if self.rule.anchor is None else [self.rule.anchor]
+        values = len(np.unique(np.concatenate([self.points[group][0] for group in owners])))
+        return values * len(self.laws) <= MANY or (values <= MOST and min(self.fineness) < COARSE)
 
     def exceeds(self, gap: float, tolerance: float | None = None) -> float:
         """Return P(gap > a value)."""
@@ -134,7 +163,7 @@ class GapModel:
         aim = self._aim(gap)
         aims = [self._likely(part) for part in self._parts(aim)]
         aims = [one for one in aims if len(one.points) and one.owners]
-        if aim.resolved or not self.jumps:
+        if self.every or not self.jumps:
             self.always = aims
         return aims
 
@@ -142,13 +171,13 @@ class GapModel:
         sizes, k, rule = [len(at) for at, _ in self.points], len(self.laws), self.rule
         if rule.middle is not None:
             return _Aim(
-                (None,), np.array([rule.middle]), np.ones((1, 1)), None, self.exact and 4 * sum(sizes) <= FEW
+                (None,), np.array([rule.middle]), np.ones((1, 1)), None, self.exact and sum(sizes) <= FEW
             )
         owners = tuple(range(k)) if rule.anchor is None else (rule.anchor,)
         below = (k - 1) // 2 if rule.anchor is None else None
-        resolved = self.exact and 4 * sum(sizes[group] for group in owners) * sum(sizes) <= FEW
+        resolved = self.every and sum(sizes[group] for group in owners) * sum(sizes) <= FEW
         points = [self.points[group] for group in owners]
-        if resolved or (self.exact and sum(len(at) for at, _ in points) <= MANY):
+        if self.every:
             at, masses = all_points(points)
         else:
             atoms = [(levels.jumps, levels.jump_masses) for levels in self.levels]
@@ -163,7 +192,7 @@ class GapModel:
 
     def _parts(self, aim: _Aim) -> Iterator[_Aim]:
         """Yield few values at a time."""
-        each = 4 * sum(len(at) for at, _ in self.points) if aim.resolved else 400
+        each = 2 * sum(len(at) for at, _ in self.points) if aim.resolved else 400
         for part in np.array_split(np.arange(len(aim.points)), -(-len(aim.points) * each // BLOCK)):
             if len(part):
                 yield _chosen(aim, part)
@@ -200,7 +229,8 @@ class GapModel:
             cuts.append(self._cuts(low, high))
         every = np.concatenate(cuts, axis=1)
         if gap is not None:
-            every = np.concatenate([every, every - gap - 3 * TIE], axis=1)
+            if not aim.resolved:
+                every = np.concatenate([every, every - gap - 3 * TIE], axis=1)
             own = [self.rates[group] for group in aim.owners if group is not None]
             # the same numbers decide below which cells belong to whom
             every = np.concatenate(
@@ -210,10 +240,12 @@ class GapModel:
             if own:
                 every = np.clip(every, _reach(min(own), gap)[0], _reach(max(own), gap)[1])
         every = np.clip(every, -2 * TIE, 1 + 2 * TIE) if gap is None or aim.owners[0] is None else every
-        # nothing lies between the cuts of resolved laws
-        return integrated(
-            rule, cells_between(every), halve=not aim.resolved, block=BLOCK, tolerance=tolerance
-        )
+        cells = cells_between(every)
+        if aim.resolved and gap is not None:
+            # the smallest rate is one of the points, and nothing lies between them
+            narrow = cells.nodes[1] - cells.nodes[0] <= 3 * TIE
+            cells = Cells(cells.rows[narrow], cells.nodes[:, narrow])
+        return integrated(rule, cells, halve=not aim.resolved, block=BLOCK, tolerance=tolerance)
 
     def _cuts(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return the moved quantiles, where they are not too close."""
@@ -242,7 +274,7 @@ class GapModel:
         def part(left: int, right: int) -> np.ndarray:
             # the smallest rate is in the cell, and no rate above what is its end plus the gap: either end
             first = window(left, left) - window(left, right)
-            return (first + window(right, left) - window(right, right)) / 2
+            return first if aim.resolved else (first + window(right, left) - window(right, right)) / 2
 
         last = len(at) - 1
         coarse = part(0, last)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.central.gap_law import RateLaw
-from dpfair_lib.central.several_groups.law_points import few_points, fine_points
+from dpfair_lib.central.several_groups.law_points import SpreadLaw, few_points, fine_points
 
 LAWS = [
     RateLaw.of(0.3, 200, 0.4, "laplace"),
@@ -42,3 +42,22 @@ def test_few_points_integrate_polynomials_and_smooth_functions(law):
         one, mass = few_points(points, masses, 2.0)
         assert len(one) <= 5
         assert abs(float(mass @ one**6) - float(masses @ points**6)) > 1e-12
+
+
+def test_a_spread_law_has_the_same_masses_and_means():
+    law = RateLaw.of(0.03, 40, 0.7, "geometric")
+    spread, (at, masses) = SpreadLaw(law), law.atoms()
+    # half of a unit beyond an inner count everything up to it is counted
+    between = (np.arange(1, 39) + 0.5) / 40
+    assert spread.tail(between, strict=True) == pytest.approx(law.tail(between, strict=True), abs=1e-15)
+    middle = spread.tail(np.array([7 / 40]), strict=True)
+    assert middle == pytest.approx((law.above[7] + law.above[8]) / 2, abs=1e-15)
+    # the two ends stay points
+    ends = np.array([-0.1, 0.0, 1.0, 1.1])
+    for strict in (True, False):
+        assert spread.tail(ends, strict=strict) == pytest.approx(law.tail(ends, strict=strict), abs=1e-15)
+    points, weights = spread.fine_points()
+    assert (np.diff(points) > 0).all()
+    for power, extra in ((0, 0.0), (1, 0.0), (2, masses[1:-1].sum() / (12 * 40**2))):
+        assert float(weights @ points**power) == pytest.approx(float(masses @ at**power) + extra, abs=1e-14)
+    assert spread.tail(np.array([spread.below_one()]), strict=True) == law.above[40]

@@ -11,7 +11,8 @@ from dpfair_lib import PrivateFairPostprocessor, parity_bound, parity_violation_
 from dpfair_lib.central import expected_parity_bound, expected_parity_gap, gap_quantile
 from dpfair_lib.central.gap_law import RateLaw
 from dpfair_lib.central.released_rates import geometric_count_law
-from dpfair_lib.central.several_groups import gap_cells, several_gaps
+from dpfair_lib.central.several_groups import gap_cells, law_points, several_gaps
+from dpfair_lib.central.several_groups.rule_law import GapLaw
 from dpfair_lib.central.several_groups.several_gaps import Rule, gap_probability, mean_gap
 
 GAPS = [Fraction(0), Fraction(1, 97), Fraction(1, 6), Fraction(31, 97), Fraction(1, 3), Fraction(1, 2)]
@@ -81,6 +82,34 @@ def largest_error(seed, count):
 def test_it_equals_the_enumeration_in_fractions():
     # rates 0 and 1, ties of counts and of new rates, gaps that are attained, bands at the ends: all occur
     assert largest_error(0, 60) < 1e-11
+
+
+def test_large_lattices_are_spread_and_small_ones_are_not(monkeypatch):
+    sizes = (3000, 3100, 3333, 2800, 2900)
+    given = {"rates": [0.4, 0.41, 0.43, 0.44, 0.45], "n": sizes, "epsilon": 3.0, "mechanism": "geometric"}
+    gaps = np.array(
+        [0.0085, 0.0135, 0.0225]
+    )  # no difference of two rates, at which ties are as likely as a place
+
+    def found(most, instead=law_points.smoothed):
+        with monkeypatch.context() as one:
+            one.setattr(several_gaps, "MANY", most)
+            one.setattr(several_gaps, "MOST", most)
+            one.setattr(several_gaps, "smoothed", instead)
+            return parity_violation_probability(gaps, **given, rate="median")
+
+    every = found(10**9)
+    assert np.abs(found(1) - every).max() < 3e-4
+    # points that stand for lattices miss the jumps
+    assert np.abs(found(1, lambda laws, _: laws) - every).max() > 6e-4
+    # where few values decide, all are used
+    few = given | {"n": (300, 290, 310, 305, 295)}
+    exact = GapLaw.of(rate="median", gamma=0.0, **few)
+    assert several_gaps.GapModel(*exact).every
+    assert several_gaps.GapModel(*exact).exact
+    assert not several_gaps.GapModel(
+        *GapLaw.of(rate="median", gamma=0.0, **given | {"n": (10**5,) * 5})
+    ).every
 
 
 def test_faults_are_found(monkeypatch):
