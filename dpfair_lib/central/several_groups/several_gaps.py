@@ -229,8 +229,7 @@ class GapModel:
             cuts.append(self._cuts(low, high))
         every = np.concatenate(cuts, axis=1)
         if gap is not None:
-            if not aim.resolved:
-                every = np.concatenate([every, every - gap - 3 * TIE], axis=1)
+            every = every if aim.resolved else np.concatenate([every, every - gap - 3 * TIE], axis=1)
             own = [self.rates[group] for group in aim.owners if group is not None]
             # the same numbers decide below which cells belong to whom
             every = np.concatenate(

@@ -17,6 +17,7 @@ ORDER = (
     "both-notions",
     "noisy-rates",
     "noisy-opportunity",
+    "opportunity-law",
     "noisy-changes",
     "least-gap",
     "least-gap-groups",
