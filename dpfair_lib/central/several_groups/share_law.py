@@ -27,6 +27,7 @@ UNSEEN = 1e-17  # probability of a count or a noise that is left out
 NODES = 8  # Chebyshev points of a piece
 MOST_PAIRS = 6_000_000  # of noisy counts of geometric noise
 FEWEST_PIECES = 128  # of [0, 1]
+LARGE = 1_000  # from so many rows on, half as many pieces between two counts are enough
 CELLS = 2_000  # into which [0, 1] is cut, at least, where points stand for a density
 BLOCK = 2_000_000  # numbers at a time, for memory
 Points = tuple[np.ndarray, np.ndarray]
@@ -210,8 +211,9 @@ def _listed_pairs(t: np.ndarray, m: int, chances: np.ndarray, epsilon: float) ->
 def _tabled(rate: float, t: np.ndarray, m: int, chances: np.ndarray, epsilon: float) -> DensityLaw:
     reach = -math.log(UNSEEN) / epsilon
     first, last = max(int(t[0] - reach) - 1, 0), min(math.ceil(t[-1] + reach) + 1, max(m, 1))
-    # short enough that the exponents vary by less than 1 on a piece, and that 1/s and 1/(1 − s) vary little
-    pieces = math.ceil(max(min(2 * epsilon, 64), FEWEST_PIECES / max(m, 1)))
+    # short enough that the exponents vary little on a piece, and that 1/s and 1/(1 − s) do
+    finer = 2 if m < LARGE else 1
+    pieces = math.ceil(max(min(finer * epsilon, 64), FEWEST_PIECES / max(m, 1)))
     count = (last - first) * pieces
     middles = first + (np.arange(count) + 0.5) / pieces
     nodes = middles[:, None] + _PLACES / (2 * pieces)
