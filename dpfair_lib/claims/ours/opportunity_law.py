@@ -378,13 +378,13 @@ CLAIM = Claim(
     "the share of the noisy true positives. For Laplace noise it exceeds s ∈ [0, 1) with probability "
     "P((1 − s) u − s v > s m − t) − ¼ e^(−εm) (s − [s < ½]), with t binomial. Given their numbers of positives, "
     "groups are independent. So the distribution of the gap of true positive rates is that of the parity gap with "
-    "other laws of the noisy rates, if the aim is public, the median, halfway between two, or surely one group's "
+    "these noisy rates, if the aim is public, the median, halfway between two, or surely one group's "
     "rate. For random numbers of positives it is the mean of these.",
     verdict="holds",
-    finding="Proved. The law of one rate was compared with integrals over one count and with all pairs of noisy "
+    finding="Proved. The distribution of one rate was compared with integrals over one count and with all pairs of noisy "
     "counts. That of the gap was compared with all noisy counts of two and three groups; for Laplace noise it lies "
     "between two sums over cells.",
-    headline="Given how many people have the label 1, the true positive rates after private flips have an exact law.",
+    headline="Given how many people have the label 1, the gap of their rates has an exact distribution.",
     kind="theorem",
     chapter="private-opportunity",
     check=check,
