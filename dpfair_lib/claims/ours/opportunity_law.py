@@ -381,10 +381,10 @@ CLAIM = Claim(
     "these noisy rates, if the aim is public, the median, halfway between two, or surely one group's "
     "rate. For random numbers of positives it is the mean of these.",
     verdict="holds",
-    finding="Proved. The distribution of one rate was compared with integrals over one count and with all pairs of noisy "
-    "counts. That of the gap was compared with all noisy counts of two and three groups; for Laplace noise it lies "
+    finding="Proved. The distribution of one rate was compared with integrals over one count and with all pairs of "
+    "noisy counts. That of the gap was compared with all noisy counts of two and three groups; for Laplace noise it lies "
     "between two sums over cells.",
-    headline="Given how many people have the label 1, the gap of their rates has an exact distribution.",
+    headline="Given how many people have the label 1, the gap of true positive rates has an exact distribution.",
     kind="theorem",
     chapter="private-opportunity",
     check=check,
