@@ -382,8 +382,8 @@ CLAIM = Claim(
     "rate. For random numbers of positives it is the mean of these.",
     verdict="holds",
     finding="Proved. The distribution of one rate was compared with integrals over one count and with all pairs of "
-    "noisy counts. That of the gap was compared with all noisy counts of two and three groups; for Laplace noise it lies "
-    "between two sums over cells.",
+    "noisy counts. That of the gap was compared with all noisy counts of two and three groups; for Laplace noise it "
+    "lies between two sums over cells.",
     headline="Given how many people have the label 1, the gap of true positive rates has an exact distribution.",
     kind="theorem",
     chapter="private-opportunity",
