@@ -77,7 +77,8 @@ class ObjectivePerturbation(LinearClassifier):
     blocks : sequence of d labels, optional
         For the noise "blocks": which entries of a row were coded from the same column, an equal label for each of them.
         The absolute values of each block add up to at most ``absolute_bound``; larger ones are scaled down to it. What
-        the labels are does not matter. The intercept is a block of its own.
+        the labels are does not matter, but they are public. The intercept is a block of its own. After a
+        `PublicEncoder`, the part of a feature's name before "=" or " other" is such a label.
     loss : {"logistic", "huberised-hinge"}, default="logistic"
         "huberised-hinge" is the hinge loss with its corner rounded between the margins ½ and 3⁄2. It gives a support
         vector machine, without `predict_proba`.
@@ -109,6 +110,9 @@ class ObjectivePerturbation(LinearClassifier):
 
     Notes
     -----
+    The noise "blocks" has a density that falls with a norm in which no row is longer than 1; the sizes of the blocks
+    decide that norm, see `dpfair_lib.learners.block_noise`.
+
     With exact arithmetic the minimiser alone would be private, see
     `dpfair_lib.privacy.objective_perturbation.objective_perturbation_delta`. The solver stops at a gradient of norm at
     most g, so at most g/μ from it. Here g follows from public numbers: it is four times the rounding error that is
