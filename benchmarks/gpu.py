@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -22,10 +24,19 @@ TITLE = f"DP-SGD on a GPU: 1,000 independent runs of {dp_sgd.EPOCHS} epochs in o
 UNIT = f"1,000 independent runs of {dp_sgd.EPOCHS} epochs"
 REPLICATES, COUNT, SECONDS = 1000, dp_sgd.STEPS, 2.0
 BLOCK = fused_backend.TOGETHER  # models of one step
-REHEARSAL = {"REPLICATES": 2, "COUNT": 1, "BLOCK": 2}
+REHEARSAL = {"REPLICATES": 2, "COUNT": 1, "BLOCK": 2, "CROSSING": (300,), "EXPECTED": 30}
 WIDTHS: dict[Precision, int] = {"float32": 4, "float64": 8}
 # the maker's: operations a second in 32 bits without tensor cores, in 64 bits with them; bytes a second
-CEILINGS = {"H200": {"float32": 67e12, "float64": 67e12, "bytes": 4.8e12}}
+CEILINGS = {
+    "H100": {"float32": 67e12, "float64": 67e12, "bytes": 3.35e12},
+    "H200": {"float32": 67e12, "float64": 67e12, "bytes": 4.8e12},
+}
+CROSSING = (
+    1 << 18,
+    1 << 20,
+    1 << 22,
+)  # numbers of rows, about the one from which batches are gathered on a GPU
+EXPECTED = 1024  # rows in a batch
 
 
 def measure(
@@ -62,6 +73,7 @@ def measure(
     return {
         "card": card, "ceilings": ceilings, "rows": found, "achieved": achieved,
         "targets": [target(what, found[0]["median"], SECONDS, 1.0)], "checks": [_same_sums(device)],
+        "crossing": crossing(device),
     }  # fmt: skip
 
 
@@ -69,6 +81,32 @@ def bound(pieces: list[dict[str, Any]]) -> str:
     """Name the part of a step that takes longest."""
     longest = max(pieces, key=lambda piece: piece["time"])
     return f"{longest['part']}: {longest['time'] / sum(piece['time'] for piece in pieces):.0%} of a step"
+
+
+def crossing(device: torch.device, steps: int = 20) -> list[dict[str, Any]]:
+    """Time a step of one model by both ways to take a batch: a mask over all rows, for a block, and gathered rows."""
+    found = []
+    for n in CROSSING:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, dp_sgd.FEATURES)) / dp_sgd.FEATURES**0.5
+        y = rng.integers(0, 2, n)
+
+        def seconds(masked_up_to: int, models: int, count: int, X: Any = X, y: Any = y) -> float:
+            steps = replace(dp_sgd.settings(count=count), sample_rate=EXPECTED / len(X))
+            seeds = np.random.SeedSequence(0).spawn(models)
+            with patch.object(fused_backend, "MASKED_ROWS", masked_up_to):
+                started = time.perf_counter()
+                fused_backend.train(X, y, steps, seeds, device)
+                return time.perf_counter() - started
+
+        line: dict[str, Any] = {"rows": n}
+        for name, masked_up_to, models in (("masked", n, BLOCK), ("gathered", 0, 1)):
+            few, many = (  # the difference is without what a run does once; the first call warms up
+                min(seconds(masked_up_to, models, count) for _ in range(3)) for count in (steps, 3 * steps)
+            )
+            line[name] = (many - few) / (2 * steps) / models
+        found.append(line)
+    return found
 
 
 def _same_sums(device: torch.device) -> Check:
