@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WHAT_A_REPORT_PROMISES = (
-    "one report of {attribute} is protected against everyone, whoever collects it too; a second, independent report of "
+    "one report of {attribute} is protected against everyone, its collector included; a second, independent report of "
     "the same person adds its own epsilon; nothing else of the person is protected, and where the rest tells "
     "{attribute}, the noise does not hide it; that a person takes part, and what many reports together say about a "
     "group, also about people who gave none, is not protected"

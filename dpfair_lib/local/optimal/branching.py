@@ -19,7 +19,6 @@ from dpfair_lib.local.optimal.linear_program import assemble, everything, feasib
 from dpfair_lib.local.optimal.program import Program
 
 # a lower bound, the order of arrival, both ends of the ratios' ranges, and where to bisect them
-Box = tuple[float, int, np.ndarray, np.ndarray, int | None]
 
 
 def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:
