@@ -24,8 +24,8 @@ TOGETHER = 512  # replicates trained together where batches are masks, or batche
 ENTRIES = 1 << 25  # of a mask held at once
 NOISE_STEPS = 64  # steps whose noise is drawn at once
 # From here on batches are gathered on a GPU. A step takes a mask over all rows, for TOGETHER models at once, or gathers
-# the rows of one model's batch. On an H100, with 100 features, the mask was the faster one up to 4 million rows if all
-# TOGETHER models are trained (`make bench-gpu` measures it). A few models pay for the masks of all, and lose earlier.
+# the rows of one model's batch. On an H100, with 100 features, both took the same time at 4 million rows if
+# all TOGETHER models are trained (`make bench-gpu`). A few models pay for the masks of all, so the limit is lower.
 MASKED_ROWS = 1 << 21
 
 
