@@ -6,11 +6,12 @@ if every kernel goes through memory; see `parts`.
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ import torch
 from benchmarks import dp_sgd
 from benchmarks.timing import Check, Contender, check, interleave, rows, target
 from dpfair_lib.learners import fused_backend
-from dpfair_lib.learners.settings import Precision
+from dpfair_lib.learners.settings import Precision, Sources, Steps, sources
 
 TITLE = f"DP-SGD on a GPU: 1,000 independent runs of {dp_sgd.EPOCHS} epochs in one call"
 UNIT = f"1,000 independent runs of {dp_sgd.EPOCHS} epochs"
@@ -83,30 +84,38 @@ def bound(pieces: list[dict[str, Any]]) -> str:
     return f"{longest['part']}: {longest['time'] / sum(piece['time'] for piece in pieces):.0%} of a step"
 
 
-def crossing(device: torch.device, steps: int = 20) -> list[dict[str, Any]]:
+def crossing(device: torch.device, repeats: int = 5) -> list[dict[str, Any]]:
     """Time a step of one model by both ways to take a batch: a mask over all rows, for a block, and gathered rows."""
     found = []
     for n in CROSSING:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(n, dp_sgd.FEATURES)) / dp_sgd.FEATURES**0.5
-        y = rng.integers(0, 2, n)
-
-        def seconds(masked_up_to: int, models: int, count: int, X: Any = X, y: Any = y) -> float:
-            steps = replace(dp_sgd.settings(count=count), sample_rate=EXPECTED / len(X))
-            seeds = np.random.SeedSequence(0).spawn(models)
-            with patch.object(fused_backend, "MASKED_ROWS", masked_up_to):
-                started = time.perf_counter()
-                fused_backend.train(X, y, steps, seeds, device)
-                return time.perf_counter() - started
-
+        setting = replace(dp_sgd.settings(), sample_rate=EXPECTED / n)
+        batch = fused_backend.records(X, rng.integers(0, 2, n), setting, device)
         line: dict[str, Any] = {"rows": n}
-        for name, masked_up_to, models in (("masked", n, BLOCK), ("gathered", 0, 1)):
-            few, many = (  # the difference is without what a run does once; the first call warms up
-                min(seconds(masked_up_to, models, count) for _ in range(3)) for count in (steps, 3 * steps)
+        for name, models, count in (("masked", BLOCK, 20), ("gathered", 1, 200)):
+            steps = replace(setting, count=count)
+            parts = sources(np.random.SeedSequence(0).spawn(models), shared_batches=False)
+            seconds = interleave(
+                {
+                    name: Contender(
+                        partial(_weights, batch, steps, parts, masked=name == "masked"), count * models
+                    )
+                },
+                repeats,
             )
-            line[name] = (many - few) / (2 * steps) / models
+            line |= {
+                name: statistics.median(seconds[name]),
+                f"{name}_range": [min(seconds[name]), max(seconds[name])],
+            }
         found.append(line)
     return found
+
+
+def _weights(batch: fused_backend.Records, steps: Steps, parts: list[Sources], *, masked: bool) -> np.ndarray:
+    """Train a block, without the preparation of its rows; weights come back to the host, so that all is done."""
+    trained = fused_backend._descend(batch, steps, parts, masked=masked)
+    return np.asarray(trained.cpu())
 
 
 def _same_sums(device: torch.device) -> Check:
