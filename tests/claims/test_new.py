@@ -80,7 +80,7 @@ def test_every_page_that_counts_the_entries_is_to_be_stored_again(repository):
     counting = {path.stem for path in (ROOT / "notebooks").glob("*.md") if "judge_all" in path.read_text()}
     # which-method shows the entries of one kind only
     assert counting == {*PAGES_THAT_COUNT, "which-method"}
-    command = f".venv/bin/python tools/execute.py --store isit-prop-9 {' '.join(PAGES_THAT_COUNT)}"
+    command = f'make notebooks NAME="isit-prop-9 {" ".join(PAGES_THAT_COUNT)}"'
     assert any(command in line for line in new_claim(repository, "isit.prop-9"))
     assert command in (ROOT / "CONTRIBUTING.md").read_text()
 
