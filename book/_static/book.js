@@ -42,9 +42,15 @@
     return around;
   };
 
+  // a long name breaks between its parts, before it breaks anywhere
+  const breakNames = table => {
+    for (const name of table.querySelectorAll("code .pre")) name.innerHTML = name.innerHTML.replace(/(\w[_.(=](?=[\w"])|[a-z](?=[A-Z]))/g, "$1<wbr>");
+  };
+
   const boxed = table => {
     const box = wrapped(table, "side-scroll-box");
     markFirstColumn(table);
+    breakNames(table);
     for (const cell of table.querySelectorAll("td, th")) cell.classList.toggle("long", cell.textContent.length > LONG);
     return watched(wrapped(box, "side-scroll"), box, "Table");
   };
