@@ -93,7 +93,7 @@ def complaints_about_record(root: Path) -> list[str]:
     record = json.loads((root / RECORD).read_text(encoding="utf-8"))
     now, wrong = proofs.digests(root), []
     named = {
-        name: place for entry in proofs.entries(root) for name, place in entry.get("stands_for", {}).items()
+        name: place for entry in proofs.parts(root) for name, place in entry.get("stands_for", {}).items()
     }
     held = {pair.name: pair for pair in pairs()}
     for name in sorted(named.keys() ^ held.keys()):
