@@ -24,6 +24,7 @@ from dpfair_lib._files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES, RECORD, BUILD = "proofs", "results/proofs.json", "_build/proofs"
+MARKS = "dpfair_lib/claims/proved.py"  # what badges say
 NAME = "Checked"  # the logical name of the folder
 TARGETS = ("coqc", "coqchk", "coq_makefile")
 ALLOWED = (
@@ -186,6 +187,8 @@ def complaints_about_record(root: Path) -> list[str]:
     wrong += [
         f"the checker found {one}, which is not allowed" for one in record["axioms"] if not _loaded(one)
     ]
+    if not wrong and (root / MARKS).read_text(encoding="utf-8") != marks(root, record["theorems"]):
+        wrong.append(f"{MARKS}: says otherwise than map and record; run make proofs STORE=1")
     return wrong
 
 
@@ -200,6 +203,11 @@ def coq_version() -> str | None:
         return None
     said = subprocess.run(["coqc", "--print-version"], capture_output=True, text=True, check=True).stdout
     return said.split()[0]
+
+
+def jobs() -> int:
+    """Return how many Coqs may run side by side: JOBS, or two where there are two processors."""
+    return int(os.environ.get("JOBS", min(2, os.cpu_count() or 1)))
 
 
 def copy_sources(root: Path) -> Path:
@@ -288,8 +296,7 @@ def build_all(root: Path) -> dict[str, Any]:
     """Build and check everything, and return the record of it."""
     build, version, start = copy_sources(root), coq_version(), time.perf_counter()
     run(["coq_makefile", "-f", "_CoqProject", "-o", "CoqMakefile"], build)
-    jobs = os.environ.get("JOBS", str(min(2, os.cpu_count() or 1)))
-    run(["make", "--no-print-directory", "-f", "CoqMakefile", "-j", jobs], build)
+    run(["make", "--no-print-directory", "-f", "CoqMakefile", "-j", str(jobs())], build)
     built = time.perf_counter()
     again = [module_of(file) for file in sources(root) if file not in COMPUTED]
     with ThreadPoolExecutor() as pool:
@@ -309,6 +316,30 @@ def build_all(root: Path) -> dict[str, Any]:
         "sources": digests(root),
         "theorems": theorems,
     }
+
+
+def marks(root: Path, theorems: dict[str, list[str]]) -> str:
+    """Return the module that tells badges which claims have a machine-checked core, and what it rests on."""
+    lines = [
+        '"""Claims whose core Coq has checked: the source, how many theorems, and whether they rest on axioms.',
+        "",
+        "Written by `make proofs STORE=1`.",
+        '"""',
+        "",
+        "PROVED = {",
+    ]
+    for entry in entries(root):
+        names = [theorem["name"] for theorem in entry["theorem"]]
+        axioms = {axiom for name in names for axiom in theorems[f"{module_of(entry['file'])}.{name}"]}
+        lines.append(f'    "{entry["claim"]}": ("{entry["file"]}", {len(names)}, {bool(axioms)}),')
+    return "\n".join(
+        [
+            *lines,
+            "}",
+            '"""Each claim: the file in ``proofs/``, its theorems, and whether axioms of the reals are used."""',
+            "",
+        ]
+    )
 
 
 def same(first: dict[str, Any], second: dict[str, Any]) -> bool:
@@ -347,6 +378,7 @@ def main() -> None:
         sys.exit("\n".join(wrong))
     if arguments.store:
         write_whole(root / RECORD, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        write_whole(root / MARKS, marks(root, found["theorems"]))
     wrong = complaints_about_record(root)
     record = json.loads((root / RECORD).read_text(encoding="utf-8")) if (root / RECORD).exists() else {}
     if not wrong and not same(found, record):

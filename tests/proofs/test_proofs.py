@@ -14,7 +14,9 @@ def copy(tmp_path):
     """A copy of the sources and the record, to plant a defect in."""
     shutil.copytree(proofs.ROOT / proofs.SOURCES, tmp_path / proofs.SOURCES)
     (tmp_path / "results").mkdir()
-    shutil.copy(proofs.ROOT / proofs.RECORD, tmp_path / proofs.RECORD)
+    (tmp_path / proofs.MARKS).parent.mkdir(parents=True)
+    for file in (proofs.RECORD, proofs.MARKS):
+        shutil.copy(proofs.ROOT / file, tmp_path / file)
     return tmp_path
 
 
@@ -116,6 +118,15 @@ def test_a_fault_that_is_no_negation_is_found(copy):
 def test_a_theorem_with_one_fault_is_found(copy):
     replace(copy / proofs.SOURCES / "map.toml", '"proposition_1_fault_1", ', "")
     assert any("expected at least 2" in line for line in proofs.complaints_about_sources(copy))
+
+
+def test_a_badge_that_says_too_much_is_found(copy):
+    replace(
+        copy / proofs.MARKS,
+        '"isit.prop-1": ("ISIT/Proposition1.v", 2, False)',
+        '"isit.prop-1": ("ISIT/Proposition1.v", 3, False)',
+    )
+    assert any("says otherwise than map and record" in line for line in proofs.complaints_about_record(copy))
 
 
 def test_a_missing_record_is_found(copy):

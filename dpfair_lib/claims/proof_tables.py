@@ -1,0 +1,143 @@
+"""Tables of the machine-checked core: what Coq proves of each claim, and who checked which claim."""
+
+from __future__ import annotations
+
+import html
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpfair_lib.claims.display import LEDGER, Html
+from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.papers import OF_THE_GRAPH
+from dpfair_lib.claims.tables import table
+from dpfair_lib.claims.typeset import anchor
+
+MEANS = ("kernel", "every case", "search", "numbers", "paper")
+"""Who checked, from the strongest on."""
+
+_NAMES: Mapping[str, str] = {**OF_THE_GRAPH}
+
+SAID = {
+    "kernel": "A proof kernel accepts a proof of the core; the table above says what is left out.",
+    "every case": "A program judged every case of a finite universe.",
+    "search": "A program judged random and extreme cases, and found none that fails.",
+    "numbers": "A program computed the printed numbers again.",
+    "paper": "A proof or a reading on paper only.",
+}
+
+
+def read_proofs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the map from claims to theorems, and the record of what Coq accepted, of a repository."""
+    mapped = tomllib.loads((folder / "proofs" / "map.toml").read_text(encoding="utf-8"))
+    record = json.loads((folder / "results" / "proofs.json").read_text(encoding="utf-8"))
+    return mapped, record
+
+
+def axioms_of(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+    """Return the axioms that the theorems of an entry rest on, sorted."""
+    module = "Checked." + entry["file"].removesuffix(".v").replace("/", ".")
+    names = [theorem["name"] for theorem in entry["theorem"]] + list(entry.get("also", ()))
+    return sorted({axiom for name in names for axiom in record["theorems"][f"{module}.{name}"]})
+
+
+def proof_table(mapped: Mapping[str, Any], record: Mapping[str, Any]) -> Html:
+    """Return a row for each claim: theorems, hypotheses here and in the source, what is left out, axioms, file."""
+    rows = []
+    for entry in mapped["entry"]:
+        claim_id = entry["claim"]
+        theorems = "".join(
+            f"<li><code>{theorem['name']}</code>: {html.escape(theorem['says'])} "
+            f"{len(theorem['faults'])} wrong variants disproved.</li>"
+            for theorem in entry["theorem"]
+        )
+        conditions = "".join(
+            f"<p><strong>{word}.</strong> {html.escape(entry[part])}</p>"
+            for word, part in (("In Coq", "here"), ("Printed", "printed"), ("Differs", "difference"))
+        )
+        rests = (
+            ", ".join(f"<code>{html.escape(axiom)}</code>" for axiom in axioms_of(entry, record))
+            or "no axiom"
+        )
+        link = f'<a href="{LEDGER}#{anchor(claim_id)}"><code>{claim_id}</code></a>'
+        name = f'<span id="proof-{anchor(claim_id)}"></span>{link}'
+        rows.append((f"{name}<br>{_source_link(entry['file'])}", f"<ul>{theorems}</ul>", conditions, rests))
+    text = "\n".join(f"{entry['claim']}: {entry['file']}" for entry in mapped["entry"])
+    header = ("claim and source", "what the kernel accepts", "hypotheses", "rests on")
+    return Html(text, _wide(table(header, rows)))
+
+
+def checker_table(mapped: Mapping[str, Any]) -> Html:
+    """Return the checkers of certificates, and the channels that they have accepted."""
+    rows = [
+        (
+            html.escape(entry["about"]),
+            html.escape(" ".join(theorem["says"] for theorem in entry["theorem"]))
+            or "A computation of the kernel.",
+            _source_link(entry["file"]),
+        )
+        for entry in mapped["checker"]
+    ]
+    text = "\n".join(f"{entry['about']}: {entry['file']}" for entry in mapped["checker"])
+    return Html(text, _wide(table(("about", "what is proved", "source"), rows)))
+
+
+def means_of(outcome: Outcome, proved: Iterable[str]) -> str:
+    """Return the strongest means by which a claim was checked."""
+    evidence = outcome.evidence
+    if outcome.claim.id in proved:
+        return "kernel"
+    if evidence is None or not evidence.cases:
+        return "paper"
+    if evidence.universe:
+        return "every case"
+    return "search" if evidence.slack is not None or evidence.counterexample is not None else "numbers"
+
+
+def means_table(outcomes: Iterable[Outcome], proved: Iterable[str]) -> Html:
+    """Return how many claims of each source are checked by whom, at best, and which."""
+    proved = set(proved)
+    by_source: dict[str, list[tuple[str, str]]] = {}
+    for outcome in outcomes:
+        by_source.setdefault(outcome.claim.source, []).append((means_of(outcome, proved), outcome.claim.id))
+    counts = {source: Counter(means for means, _ in found) for source, found in by_source.items()}
+    header = ("source", *MEANS)
+    total: Counter[str] = sum(counts.values(), Counter())
+    rows = [
+        (name, *(f"{of[means]}" for means in MEANS))
+        for name, of in [*((_NAMES[source], counts[source]) for source in by_source), ("all", total)]
+    ]
+    every = [pair for found in by_source.values() for pair in found]
+    folds = "".join(
+        f"<details><summary>{means}: {total[means]}. {SAID[means]}</summary><p>"
+        + ", ".join(f'<a href="{LEDGER}#{anchor(one)}"><code>{one}</code></a>' for how, one in every if how == means)
+        + "</p></details>"
+        for means in MEANS if total[means]
+    )  # fmt: skip
+    text = "\n".join(f"{means}: {total[means]}" for means in MEANS)
+    return Html(text, _wide(table(header, rows)) + folds)
+
+
+def source_folds(folder: Path, files: Sequence[str]) -> Html:
+    """Return each Coq source in a fold, to which the rows lead."""
+    parts = [
+        f'<details id="source-{_anchor_of(file)}"><summary><code>proofs/{file}</code></summary>'
+        f"<pre tabindex='0'>{html.escape((folder / 'proofs' / file).read_text(encoding='utf-8'))}</pre></details>"
+        for file in files
+    ]
+    return Html("\n".join(files), "".join(parts))
+
+
+def _anchor_of(file: str) -> str:
+    return file.removesuffix(".v").replace("/", "-").lower()
+
+
+def _source_link(file: str) -> str:
+    return f'<a href="#source-{_anchor_of(file)}"><code>{file}</code></a>'
+
+
+def _wide(markup: str) -> str:
+    return f'<div class="wide-table claims">{markup}</div>'
