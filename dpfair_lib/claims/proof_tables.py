@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import inspect
 import json
 import tomllib
 from collections import Counter
@@ -11,21 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from dpfair_lib.claims.display import LEDGER, Html
-from dpfair_lib.claims.ledger import Outcome
+from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.papers import OF_THE_GRAPH
+from dpfair_lib.claims.proved import PROVED
 from dpfair_lib.claims.tables import table
 from dpfair_lib.claims.typeset import anchor
 
 MEANS = ("kernel", "every case", "search", "numbers", "paper")
 """Who checked, from the strongest on."""
 
-_NAMES: Mapping[str, str] = {**OF_THE_GRAPH}
-
 SAID = {
     "kernel": "A proof kernel accepts a proof of the core; the table above says what is left out.",
-    "every case": "A program judged every case of a finite universe.",
-    "search": "A program judged random and extreme cases, and found none that fails.",
-    "numbers": "A program computed the printed numbers again.",
+    "every case": "The check goes through a finite universe without exception, and searches beyond it.",
+    "search": "The check judges random and extreme cases.",
+    "numbers": "The check computes printed numbers again.",
     "paper": "A proof or a reading on paper only.",
 }
 
@@ -85,40 +85,38 @@ def checker_table(mapped: Mapping[str, Any]) -> Html:
     return Html(text, _wide(table(("about", "what is proved", "source"), rows)))
 
 
-def means_of(outcome: Outcome, proved: Iterable[str]) -> str:
-    """Return the strongest means by which a claim was checked."""
-    evidence = outcome.evidence
-    if outcome.claim.id in proved:
+def means_of(claim: Claim) -> str:
+    """Return the strongest means by which a claim is checked, by what its check does; nothing is run."""
+    if claim.id in PROVED:
         return "kernel"
-    if evidence is None or not evidence.cases:
+    if claim.check is None:
         return "paper"
-    if evidence.universe:
-        return "every case"
-    return "search" if evidence.slack is not None or evidence.counterexample is not None else "numbers"
+    module = inspect.getmodule(claim.check)
+    code = inspect.getsource(module if module is not None else claim.check)
+    return "every case" if ".exhausts(" in code else "numbers" if ".compare(" in code else "search"
 
 
-def means_table(outcomes: Iterable[Outcome], proved: Iterable[str]) -> Html:
+def means_table(claims: Iterable[Claim]) -> Html:
     """Return how many claims of each source are checked by whom, at best, and which."""
-    proved = set(proved)
-    by_source: dict[str, list[tuple[str, str]]] = {}
-    for outcome in outcomes:
-        by_source.setdefault(outcome.claim.source, []).append((means_of(outcome, proved), outcome.claim.id))
-    counts = {source: Counter(means for means, _ in found) for source, found in by_source.items()}
-    header = ("source", *MEANS)
-    total: Counter[str] = sum(counts.values(), Counter())
-    rows = [
-        (name, *(f"{of[means]}" for means in MEANS))
-        for name, of in [*((_NAMES[source], counts[source]) for source in by_source), ("all", total)]
-    ]
-    every = [pair for found in by_source.values() for pair in found]
+    every = [(claim.source, means_of(claim), claim.id) for claim in claims]
+    sources = list(dict.fromkeys(source for source, _, _ in every))
+    counts = Counter((source, means) for source, means, _ in every)
+    total = Counter(means for _, means, _ in every)
+    rows = [(OF_THE_GRAPH[source], *(str(counts[source, means]) for means in MEANS)) for source in sources]
+    rows.append(("all", *(str(total[means]) for means in MEANS)))
     folds = "".join(
         f"<details><summary>{means}: {total[means]}. {SAID[means]}</summary><p>"
-        + ", ".join(f'<a href="{LEDGER}#{anchor(one)}"><code>{one}</code></a>' for how, one in every if how == means)
+        + ", ".join(
+            f'<a href="{LEDGER}#{anchor(one)}"><code>{one}</code></a>'
+            for _, how, one in every
+            if how == means
+        )
         + "</p></details>"
-        for means in MEANS if total[means]
-    )  # fmt: skip
+        for means in MEANS
+        if total[means]
+    )
     text = "\n".join(f"{means}: {total[means]}" for means in MEANS)
-    return Html(text, _wide(table(header, rows)) + folds)
+    return Html(text, _wide(table(("source", *MEANS), rows)) + folds)
 
 
 def source_folds(folder: Path, files: Sequence[str]) -> Html:
