@@ -130,13 +130,33 @@ class ExactCertificate:
 
 
 def check_exact(certificate: ExactCertificate) -> Fraction:
-    """Recompute everything in whole numbers and return the gap; what `accepts` of `proofs/Certificates` does.
+    """Recompute everything in whole numbers and return the gap; what ``accepts`` of ``proofs/Certificates`` does.
+
+    `dpfair_lib.local.verify_certificate` also compares the program with the one that is meant.
+
+    Parameters
+    ----------
+    certificate : ExactCertificate
+        Of any origin; nothing in it is believed.
+
+    Returns
+    -------
+    Fraction
+        How far the channel can be from the optimum.
 
     Raises
     ------
     ValueError
         If a dimension, a sign or a denominator is wrong, if the channel breaks a constraint or has another Δ, or if
         the multipliers do not prove the level.
+
+    Examples
+    --------
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.local import check_exact
+    >>> channel = dpf.optimal_randomizer([0.5, 0.3, 0.2], [0.2, 0.5, 0.7], epsilon=1.0, certificate="exact")
+    >>> check_exact(channel.certificate) <= 1e-9
+    True
     """
     c = certificate
     _check_numbers(c)
