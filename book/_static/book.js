@@ -4,6 +4,8 @@
 
   const SLANT = 3; // pixels by which a slanted letter may reach out of its formula
 
+  const LONG_NAME = 16, LONG_OPTION = 24; // characters of a function's name, and of a command's option
+
   const LONG = 30; // characters of a cell, from which on its words may break anywhere
 
   // cells of the first column: where a cell spans rows, a row begins with a cell of the second
@@ -42,9 +44,12 @@
     return around;
   };
 
-  // a long name breaks between its parts, before it breaks anywhere
+  // a long name breaks between its parts, before it breaks anywhere; in the first column it gets more room
   const breakNames = table => {
-    for (const name of table.querySelectorAll("code .pre")) name.innerHTML = name.innerHTML.replace(/(\w[_.(=](?=[\w"])|[a-z](?=[A-Z]))/g, "$1<wbr>");
+    for (const name of table.querySelectorAll("code .pre")) {
+      if (name.textContent.length > LONG_NAME) name.closest("td, th").classList.add("named");
+      name.innerHTML = name.innerHTML.replace(/(\w[_.(=](?=[\w"])|[a-z](?=[A-Z]))/g, "$1<wbr>");
+    }
   };
 
   const boxed = table => {
@@ -80,6 +85,9 @@
     const article = document.querySelector("article");
     if (!article) return;
     const all = selector => [...article.querySelectorAll(selector)];
+    // an option such as --json is not parted after its hyphens
+    for (const code of all("code .pre"))
+      if (/^--?\w/.test(code.textContent) && code.textContent.length <= LONG_OPTION) code.classList.add("option");
     const looks = all("table").filter(table => !table.closest(".claim-card")).map(boxed);
     looks.push(...all(".claim-graph").map(drawn));
     const look = () => looks.forEach(one => one());
