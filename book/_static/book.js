@@ -100,6 +100,8 @@
     look();
     for (const fold of all("details")) fold.addEventListener("toggle", look);
     window.addEventListener("resize", look);
+    await document.fonts.ready; // letters of another width may make a table too wide
+    look();
     document.documentElement.dataset.settled = "yes"; // for whoever measures the page
   });
   window.addEventListener("beforeprint", () => {
