@@ -67,8 +67,11 @@
       formula.style.fontSize = "";
       const drawn = formula.querySelector("svg"), room = around.clientWidth;
       if (!drawn || !room) return;
-      const share = room / drawn.getBoundingClientRect().width;
-      if (share < 1) formula.style.fontSize = `${Math.max(share * 0.99, SMALLEST_FORMULA) * 100}%`;
+      // a browser may round the size of letters, so that a formula shrinks in steps
+      for (let share = room / drawn.getBoundingClientRect().width; share < 1; share -= 0.02) {
+        formula.style.fontSize = `${Math.max(share * 0.99, SMALLEST_FORMULA) * 100}%`;
+        if (share <= SMALLEST_FORMULA || drawn.getBoundingClientRect().width <= room) break;
+      }
       look();
     };
   };
