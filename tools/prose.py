@@ -24,6 +24,7 @@ NO_LESSON = {
     "findings",
     "ledger",
     "witnesses",
+    "printed-privacy",
     "ten-minutes",
     "from-diffprivlib",
     "from-fairlearn",
