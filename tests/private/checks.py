@@ -15,7 +15,7 @@ from unittest import mock
 import numpy as np
 from cases import Case, Data, parts, statement_of
 from picture import differences, picture, shown, written
-from watching import Answer, Call, nothing_else_draws, same_answers, same_reports, watched
+from watching import Answer, Call, OwnAnswers, nothing_else_draws, same_answers, same_reports, watched
 
 
 @contextlib.contextmanager
@@ -84,17 +84,23 @@ def observed(case: Case, data: Data, noise: str, calls: list[Call]) -> dict[str,
     return found
 
 
-def check_neighbours(case: Case, noise: str, answer: Answer = same_answers, every: int = 1) -> None:
+def check_neighbours(case: Case, noise: str, answer: Answer | None = None, every: int = 1) -> None:
     """Raise unless each pair of neighbours is released, and looks alike but for the values of what is noisy.
 
     Whoever looks like their neighbours looks like the neighbours' neighbours. So all data sets are compared that some
     chain of neighbours leads to, too: what depends on the rows by a threshold rarely changes between neighbours.
-    ``answer`` is what the secure samplers answer; of the pairs, one in ``every`` is looked at.
+    ``answer`` is what the secure samplers answer, by default `OwnAnswers`; of the pairs, one in ``every`` is looked at.
     """
-    pairs, seen = case.pairs(), {}
+    pairs, seen, answer = case.pairs(), {}, answer or OwnAnswers()
+
+    def look(data: Data) -> dict[str, Any]:
+        if isinstance(answer, OwnAnswers):
+            answer.again()
+        return observed(case, data, noise, calls)
+
     with frozen(case, noise, answer) as calls:
         for name, pair in list(pairs.items())[::every]:
-            first, second = (observed(case, data, noise, calls) for data in pair)
+            first, second = map(look, pair)
             assert first["error"] is None, f"{name}: {first['error']}"
             assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
             start, other = seen.setdefault(in_common(case.relation, pair[0]), (name, first))
