@@ -58,7 +58,7 @@ def main() -> int:
         return again(rows, args.again, args.seed, args.jobs)
     if args.sample:
         size = {"of each module without": args.each} if args.each else {"sample of each room": args.sample}
-        head = {"seed": args.seed, **size, **provenance()}
+        head |= {"seed": args.seed, **size, **provenance()}
         head["mutants in all"] = {room: len(population(room)) for room in ROOMS}
         due = chosen(args, rows)
         control(due)
