@@ -71,9 +71,9 @@ def test_noise_that_is_not_to_be_had_is_refused_with_the_reason():
 )
 def test_no_seed_whatever_stands_beside_secure_noise(seed):
     # what counts is that a seed is given, and not whether Python takes it for true
-    with pytest.raises(ValueError, match="random_state: found .* beside noise='secure', expected None"):
+    with pytest.raises(ValueError, match=r"random_state: found .* beside noise='secure', expected None"):
         NoiseSource.of("secure", seed)
-    with pytest.raises(ValueError, match="random_state: found .* beside noise='secure', expected None"):
+    with pytest.raises(ValueError, match=r"random_state: found .* beside noise='secure', expected None"):
         NoiseSource.replicates("secure", seed, 1)
 
 
