@@ -11,6 +11,9 @@ export OPENBLAS_NUM_THREADS := 1
 # Outcomes of the ledger's checks, shared by the tests and chapters of one build while nothing has changed.
 export DPFAIR_LEDGER := $(CURDIR)/_build/ledger
 
+# Chapters that show every entry. The ledger is judged before they run; at the same time, each would judge it for itself.
+JUDGE_ALL := findings ledger witnesses which-method
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
@@ -80,9 +83,9 @@ again: $(READY)  ## 80 recorded mutants: are they still killed?
 nbval: $(READY)  ## run the stored notebooks and compare their outputs
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile -p no:cacheprovider -W default notebooks
 
-notebooks: $(READY)  ## run every chapter without data and refresh the stored .ipynb in place
-	$(BIN)/python -m dpfair_lib claims --faults --stored
-	$(BIN)/python tools/execute.py --store
+notebooks: $(READY)  ## run chapters without data and store their .ipynb (NAME="isit-prop-1 ledger" for some; else all)
+	$(if $(and $(NAME),$(if $(filter $(JUDGE_ALL),$(NAME)),,none)),,$(BIN)/python -m dpfair_lib claims --faults --stored)
+	$(BIN)/python tools/execute.py --store $(NAME)
 
 pages: $(READY)  ## open every built page in headless Chromium, offline (after make book)
 	$(BIN)/python -m pytest tests/pages --override-ini addopts= --numprocesses 2 -rs

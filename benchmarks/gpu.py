@@ -6,8 +6,11 @@ if every kernel goes through memory; see `parts`.
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,16 +19,25 @@ import torch
 from benchmarks import dp_sgd
 from benchmarks.timing import Check, Contender, check, interleave, rows, target
 from dpfair_lib.learners import fused_backend
-from dpfair_lib.learners.settings import Precision
+from dpfair_lib.learners.settings import Precision, Sources, Steps, sources
 
 TITLE = f"DP-SGD on a GPU: 1,000 independent runs of {dp_sgd.EPOCHS} epochs in one call"
 UNIT = f"1,000 independent runs of {dp_sgd.EPOCHS} epochs"
 REPLICATES, COUNT, SECONDS = 1000, dp_sgd.STEPS, 2.0
 BLOCK = fused_backend.TOGETHER  # models of one step
-REHEARSAL = {"REPLICATES": 2, "COUNT": 1, "BLOCK": 2}
+REHEARSAL = {"REPLICATES": 2, "COUNT": 1, "BLOCK": 2, "CROSSING": (300,), "EXPECTED": 30}
 WIDTHS: dict[Precision, int] = {"float32": 4, "float64": 8}
 # the maker's: operations a second in 32 bits without tensor cores, in 64 bits with them; bytes a second
-CEILINGS = {"H200": {"float32": 67e12, "float64": 67e12, "bytes": 4.8e12}}
+CEILINGS = {
+    "H100": {"float32": 67e12, "float64": 67e12, "bytes": 3.35e12},
+    "H200": {"float32": 67e12, "float64": 67e12, "bytes": 4.8e12},
+}
+CROSSING = (
+    1 << 18,
+    1 << 20,
+    1 << 22,
+)  # numbers of rows, about the one from which batches are gathered on a GPU
+EXPECTED = 1024  # rows in a batch
 
 
 def measure(
@@ -62,6 +74,7 @@ def measure(
     return {
         "card": card, "ceilings": ceilings, "rows": found, "achieved": achieved,
         "targets": [target(what, found[0]["median"], SECONDS, 1.0)], "checks": [_same_sums(device)],
+        "crossing": crossing(device),
     }  # fmt: skip
 
 
@@ -69,6 +82,40 @@ def bound(pieces: list[dict[str, Any]]) -> str:
     """Name the part of a step that takes longest."""
     longest = max(pieces, key=lambda piece: piece["time"])
     return f"{longest['part']}: {longest['time'] / sum(piece['time'] for piece in pieces):.0%} of a step"
+
+
+def crossing(device: torch.device, repeats: int = 5) -> list[dict[str, Any]]:
+    """Time a step of one model by both ways to take a batch: a mask over all rows, for a block, and gathered rows."""
+    found = []
+    for n in CROSSING:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, dp_sgd.FEATURES)) / dp_sgd.FEATURES**0.5
+        setting = replace(dp_sgd.settings(), sample_rate=EXPECTED / n)
+        batch = fused_backend.records(X, rng.integers(0, 2, n), setting, device)
+        line: dict[str, Any] = {"rows": n}
+        for name, models, count in (("masked", BLOCK, 20), ("gathered", 1, 200)):
+            steps = replace(setting, count=count)
+            parts = sources(np.random.SeedSequence(0).spawn(models), shared_batches=False)
+            seconds = interleave(
+                {
+                    name: Contender(
+                        partial(_weights, batch, steps, parts, masked=name == "masked"), count * models
+                    )
+                },
+                repeats,
+            )
+            line |= {
+                name: statistics.median(seconds[name]),
+                f"{name}_range": [min(seconds[name]), max(seconds[name])],
+            }
+        found.append(line)
+    return found
+
+
+def _weights(batch: fused_backend.Records, steps: Steps, parts: list[Sources], *, masked: bool) -> np.ndarray:
+    """Train a block, without the preparation of its rows; weights come back to the host, so that all is done."""
+    trained = fused_backend._descend(batch, steps, parts, masked=masked)
+    return np.asarray(trained.cpu())
 
 
 def _same_sums(device: torch.device) -> Check:

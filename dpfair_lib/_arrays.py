@@ -152,7 +152,10 @@ HOST = Space(np, "cpu", "NumPy")
 
 
 def space_of(**arrays: Any) -> Space:
-    """Return where all arrays are.
+    """Return where rows are counted.
+
+    That is where all arrays are. Arrays of several kinds, such as tensors beside a list of words, are counted on the
+    host if all of them lie in its memory.
 
     Parameters
     ----------
@@ -163,12 +166,13 @@ def space_of(**arrays: Any) -> Space:
     Returns
     -------
     Space
-        `HOST` unless some array has another namespace.
+        That of all arrays; else `HOST`, and `host_array` then reads those of other namespaces.
 
     Raises
     ------
     ValueError
-        If there are two namespaces or two devices: nothing is copied from one to another unasked.
+        If arrays are of several kinds or on several devices, and one lies outside the host's memory: nothing is copied
+        from one device to another unasked.
 
     Examples
     --------
@@ -177,40 +181,21 @@ def space_of(**arrays: Any) -> Space:
     'NumPy'
     """
     given = {name: values for name, values in arrays.items() if values is not None}
-    lead = next((name for name, values in given.items() if _is_elsewhere(values)), None)
-    if lead is None:
+    elsewhere = {name: _own_space(values) for name, values in given.items() if _is_elsewhere(values)}
+    if not elsewhere:
         return HOST
-    space = _own_space(given[lead])
+    lead, space = next(iter(elsewhere.items()))
     for name, values in given.items():
-        other = _own_space(values) if _is_elsewhere(values) else None
+        other = elsewhere.get(name)
         if other is None or other.xp is not space.xp or other.device != space.device:
+            if all(_on_host(given[one], own) is not None for one, own in elsewhere.items()):
+                return HOST
             found = f"an array of {other.name}" if other else f"rows of the type {type(values).__name__}"
-            raise ValueError(f"{name}: found {found}, expected an array of {space.name}, as {lead} is")
+            raise ValueError(
+                f"{name}: found {found}, expected an array of {space.name}, as {lead} is, or all arguments in the "
+                "host's memory"
+            )
     return space
-
-
-def space_of_counts(**arrays: Any) -> Space:
-    """Return where rows are counted by an estimator whose other steps run on the host.
-
-    Parameters
-    ----------
-    **arrays
-        As for `space_of`.
-
-    Returns
-    -------
-    Space
-        That of all arrays; `HOST` where one has no other namespace, such as a list of words. `host_array` then refuses
-        those that are on another device.
-
-    Raises
-    ------
-    ValueError
-        If there are two other namespaces, or two devices.
-    """
-    if all(values is None or _is_elsewhere(values) for values in arrays.values()):
-        return space_of(**arrays)
-    return HOST
 
 
 def host_array(values: Any, name: str) -> Any:
@@ -242,15 +227,23 @@ def host_array(values: Any, name: str) -> Any:
     if not _is_elsewhere(values):
         return values
     space = _own_space(values)
+    found = _on_host(values, space)
+    if found is None:
+        raise ValueError(
+            f"{name}: found an array of {space.name}, expected one in the host's memory, where this is computed: "
+            "copy it there yourself"
+        )
+    return found
+
+
+def _on_host(values: Any, space: Space) -> np.ndarray | None:
+    """Return an array of another namespace as NumPy's, sharing its memory; None if it is on another device."""
     try:
         if values.__dlpack_device__()[0] == 1:  # the standard's number of the host
             return np.asarray(space.read(values))
     except (RuntimeError, TypeError, ValueError, BufferError):  # what namespaces raise for entries elsewhere
         pass
-    raise ValueError(
-        f"{name}: found an array of {space.name}, expected one in the host's memory, where this is computed: "
-        "copy it there yourself"
-    )
+    return None
 
 
 def _is_elsewhere(values: Any) -> bool:

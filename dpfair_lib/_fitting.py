@@ -129,7 +129,18 @@ class UnseededIfSecure(BaseEstimator):
 
 
 def _seeded_unasked() -> bool:
-    """Return whether scikit-learn seeds whatever has a seed just now, perhaps through pipelines and the like."""
+    """Return whether the caller of `set_params` is scikit-learn, which seeds every estimator that has a seed.
+
+    Nothing but the calling functions tells such a seed from one that a person sets:
+
+    - Without ``random_state`` among the parameters beside secure noise, an ensemble would not seed. But the set of
+      parameters would then depend on their values, which `check_estimator` forbids (``check_set_params``).
+    - If every seed were dropped, a person who asks for a reproducible release would get another one, unwarned.
+    - A mark on clones (``__sklearn_clone__``) would also drop the seeds that a grid search is asked to try.
+
+    If scikit-learn renames a function in `SEEDING`, its seed stays, and `fit` refuses it with a message. So an error
+    here never weakens the noise. `tests/test_fitting.py` fails then.
+    """
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")

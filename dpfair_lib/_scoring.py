@@ -11,7 +11,7 @@ from dpfair_lib._validation import as_numbers, check_lengths, check_row_labels
 
 
 class ScoredByChances:
-    """Adds a score to a classifier that is told the groups, and has ``predict_proba``."""
+    """Adds a score to a classifier whose ``predict_proba`` takes the groups."""
 
     predict_proba: Any
 

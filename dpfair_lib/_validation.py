@@ -230,6 +230,8 @@ def as_rate(value: Any, name: str) -> Any:
         if not 0 <= value <= 1:
             raise ValueError(f"{name}: found {value}, expected a number in [0, 1]")
         return value
+    if isinstance(value, float) and 0 <= value <= 1:  # what formulas are called with most: it needs no array
+        return np.float64(value)
     array = np.asarray(host_array(value, name))
     checked = as_probabilities(array.reshape(-1), name).reshape(array.shape)
     return checked if array.ndim else checked[()]

@@ -208,6 +208,25 @@ def gpu(section: Mapping[str, Any]) -> pd.DataFrame:
     ]).set_index(["GPU", "precision"])  # fmt: skip
 
 
+def crossing(section: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what a step of one model took on a GPU with masked and with gathered batches, by the number of rows.
+
+    Parameters
+    ----------
+    section : mapping
+        The section "gpu", measured.
+
+    Returns
+    -------
+    DataFrame
+        Microseconds; one row per number of rows.
+    """
+    return pd.DataFrame([
+        {"rows": f"{line['rows']:,}", **{f"{name}, µs": _digits(1e6 * line[name]) for name in ("masked", "gathered")}}
+        for line in section["crossing"]
+    ]).set_index("rows")  # fmt: skip
+
+
 def _share(share: float | None) -> str:
     return "" if share is None else f" ({share:.0%} of the ceiling)"
 

@@ -18,7 +18,13 @@ def as_tensor(values, dtype=None):
     return found.requires_grad_() if found.is_floating_point() else found
 
 
-MAKERS = pytest.mark.parametrize("make", [on_device, as_tensor])
+def on_gpu(values, dtype=None):
+    return as_tensor(values, dtype).cuda()
+
+
+# a package that an environment goes without has no version; see conftest
+GPU = hasattr(torch, "__version__") and torch.cuda.is_available()
+MAKERS = pytest.mark.parametrize("make", [on_device, as_tensor, *[on_gpu] * GPU])
 
 
 def draw(seed=0, n=ROWS):
@@ -46,4 +52,4 @@ def equal(found, wanted, rel):
 
 
 def numbers(values):
-    return np.asarray(values.detach() if isinstance(values, torch.Tensor) else values._array)
+    return np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values._array)

@@ -169,6 +169,23 @@ def test_bad_rows_are_named_alike_everywhere(wrong, message, make):
         dpf.equalized_odds_difference(y, pred, sensitive_features=group, sample_weight=weight)
 
 
+def test_rows_of_several_kinds_are_counted_on_the_host_if_all_are_there():
+    """One rule for metrics, margins, certificates and estimates; `test_summed_rows` shows it of post-processors."""
+    y, pred, words, score = [0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0], list("aabbab"), [1.0, -2, 3, -4, 5, -6]
+    tensor, here = torch.tensor, on_device([0, 1, 0, 1, 1, 0], device=None)
+    wanted = dpf.equalized_odds_difference(y, pred, sensitive_features=words)
+    assert wanted > 0
+    for mixed in ((tensor(y), pred), (y, tensor(pred)), (here, tensor(pred)), (here, np.array(pred))):
+        assert dpf.equalized_odds_difference(*mixed, sensitive_features=words) == wanted
+    found = dpf.margins(tensor(score), y)
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == dpf.margins(score, y).tolist()
+    channel = dpf.generalized_randomized_response(2, 1.0)
+    equal(dpf.estimate_rates(y, tensor(pred), channel), dpf.estimate_rates(y, pred, channel), 0)
+    with pytest.raises(ValueError, match="lengths differ: y_true has 5, y_pred has 6"):
+        dpf.equalized_odds_difference(tensor(y[:5]), pred, sensitive_features=words)
+
+
 def test_two_devices_or_namespaces_are_refused():
     y, tensor, here = (
         on_device([0, 1]),

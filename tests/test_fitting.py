@@ -6,7 +6,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
 
 import dpfair_lib as dpf
 
@@ -219,54 +218,6 @@ def test_bags_of_private_learners_draw_secure_noise_of_their_own():
 )  # fmt: skip
 def test_what_an_estimator_has_can_be_listed_before_it_is_fitted(estimator):
     assert {"fit", "get_params"} <= set(dir(estimator))
-
-
-def test_scikit_learns_checks_pass_with_secure_noise():
-    model = dpf.OutputPerturbation(regularization=1.0, feature_bound=20.0, epsilon=1e9, delta=1e-3)
-    check_estimator(
-        model,
-        on_skip=None,
-        expected_failed_checks={
-            "check_fit_idempotent": "each fit draws noise of its own",
-        },
-    )
-
-
-def halves(X):
-    """Return a group for each row, from the row alone, whatever X is."""
-    raw = np.atleast_2d(np.asarray(getattr(X, "toarray", lambda: X)()))
-    table = np.real(raw).astype(float)
-    return (np.nan_to_num(table, posinf=0, neginf=0).sum(axis=1) * 1000 * np.pi // 1 % 2).astype(int)
-
-
-LOOSE = {"delta": 1e-3, **STUDY}
-NOT_AN_ARRAY = {"check_classifier_data_not_an_array": "the rule of the groups calls NumPy"}
-CHECKED = {
-    "private and fair": (
-        dpf.GroupColumn(dpf.PrivateFairClassifier(epsilon=1e4, feature_bound=20.0, **LOOSE), halves),
-        {**NOT_AN_ARRAY, "check_classifiers_train": "labels are drawn at each call"},
-    ),
-    "fermi": (
-        dpf.GroupColumn(
-            dpf.DPFermiClassifier(
-                penalty=0.1, epsilon=1e4, batch_size=5, frequency_epsilon=1.0, steps=5, learning_rate=0.1, **LOOSE
-            ), halves
-        ),
-        NOT_AN_ARRAY,
-    ),
-    "pipeline": (
-        dpf.PrivatePipeline(
-            [("learn", dpf.OutputPerturbation(regularization=0.1, feature_bound=20.0, epsilon=1e6, **LOOSE))]
-        ),
-        {"check_estimators_pickle": "missing numbers are for an imputer, which this pipeline has not"},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CHECKED)
-def test_scikit_learns_checks_of_what_takes_groups_and_of_pipelines(name):
-    estimator, expected = CHECKED[name]
-    check_estimator(estimator, on_skip=None, expected_failed_checks=expected)
 
 
 PAIRED = {

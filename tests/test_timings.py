@@ -54,7 +54,12 @@ def test_a_measured_gpu_is_shown_with_its_shares(record):
         "achieved": [
             {"flops": 5e12, "bytes": 2e12, "flops_share": 0.5, "bytes_share": None, "bound": "mask: 70% of a step"}
         ] * 2,
+        "crossing": [{"rows": 1 << 20, "masked": 5.25e-5, "gathered": 1e-4}],
     }  # fmt: skip
+    assert timings.crossing(section).loc["1,048,576"].to_dict() == {
+        "masked, µs": "52.5",
+        "gathered, µs": "100",
+    }
     shown = timings.gpu(section)
     assert shown["TFLOP/s"].iloc[0] == "5.00 (50% of the ceiling)"
     assert shown["TB/s"].iloc[0] == "2.00"

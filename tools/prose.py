@@ -1,12 +1,14 @@
-"""Measure the prose of the chapters: their form, sentences, proofs, and how many formulas are displayed."""
+"""Measure the prose of the chapters: form, sentences, proofs, formulas that are displayed, terms that are linked."""
 
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from chapters import FOLDER, ROOT, chapters
+from glossary_links import entries, not_linked
 
 from dpfair_lib.claims.new import UNWRITTEN, unwritten_lines
 
@@ -15,12 +17,14 @@ WORDS_OF_A_PROOF_PARAGRAPH = 120
 INLINE_TO_DISPLAYED = 12
 EXERCISES = 3
 MARKS = ("Routine", "Harder", "Project")
+GLOSSARY = "book/glossary.md"
 READ_TOO = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "book/**/*.md")
 # Pages of results, tools and measurements: they state no theorem and teach no method.
 NO_LESSON = {
     "findings",
     "ledger",
     "witnesses",
+    "printed-privacy",
     "ten-minutes",
     "from-diffprivlib",
     "from-fairlearn",
@@ -63,11 +67,12 @@ class Prose:
     solved: list[str]
     parts: set[str]
     unwritten: list[int]
+    not_linked: list[str]
 
 
-def read(text: str) -> Prose:
-    """Take a chapter's source apart."""
-    unwritten = unwritten_lines(text)
+def read(text: str, glossary: Sequence[list[str]] = ()) -> Prose:
+    """Take a chapter's source apart; the terms of a glossary should be linked in it."""
+    unwritten, terms = unwritten_lines(text), not_linked(text, list(glossary))
     text = LISTING.sub("", CODE.sub("", FRONT.sub("", text)))
     titles = {
         label: title.strip() for title, label in re.findall(r"\{exercise\}([^\n]*)\n:label: (\S+)", text)
@@ -86,6 +91,7 @@ def read(text: str) -> Prose:
         [title for label, title in titles.items() if label in solved],
         parts,
         unwritten,
+        terms,
     )
 
 
@@ -130,6 +136,10 @@ def complaints(name: str, prose: Prose) -> list[str]:
     ]  # fmt: skip
     if name in NO_LESSON:
         return found
+    found += [
+        f"{term!r} is used and linked nowhere: write {{term}}`{term}` at its first use"
+        for term in prose.not_linked
+    ]
     found += [f"no {part}" for part in sorted({"objectives", "summary", "worked example"} - prose.parts)]
     if len(prose.exercises) < EXERCISES:
         found.append(f"{len(prose.exercises)} exercises, expected at least {EXERCISES}")
@@ -159,8 +169,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=ROOT)
     said = parser.parse_args(arguments)
     known = [name.removeprefix(f"{FOLDER}/") for name in chapters(said.root)]
+    glossary = said.root / GLOSSARY
+    terms = entries(glossary.read_text("utf-8")) if glossary.is_file() else []
     found = {
-        name: read((said.root / FOLDER / f"{name}.md").read_text("utf-8")) for name in said.names or known
+        name: read((said.root / FOLDER / f"{name}.md").read_text("utf-8"), terms)
+        for name in said.names or known
     }
     wrong = [f"{name}: {one}" for name, prose in found.items() for one in complaints(name, prose)]
     for path in (

@@ -18,7 +18,7 @@ from headers import mark_numbers, merge_headers
 from numbering import number_results
 from reference import reference_pages
 from search_index import write_index
-from unbroken import keep_together
+from unbroken import keep_percents, keep_together
 
 from dpfair_lib._files import held, write_whole
 from dpfair_lib.claims.errata import errata_text
@@ -192,7 +192,7 @@ def finish(html: Path) -> None:
     }
     numbered = number_results(kept)
     for name, text in numbered.items():
-        text = keep_together(name_folds(text))
+        text = keep_percents(keep_together(name_folds(text)))
         for found, better in NAMELESS:
             text = text.replace(found, better)
         if text != before[name]:

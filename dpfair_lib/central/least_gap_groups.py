@@ -7,6 +7,7 @@ larger by √log k where sampling decides, and by log k where ε does.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from dpfair_lib._validation import as_single_rate
 from dpfair_lib.central.least_gap import checked_response, least_expected_gap
 from dpfair_lib.central.least_gap_sharp import (
     MOST_LEVEL,
-    _variance,
+    count_noise_variance,
     privacy_least_gap,
     sampling_least_gap,
     sharp_least_gap,
@@ -54,17 +55,24 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
         If an argument is out of its range.
     """
     counts, kappa, delta = _sizes(sizes), checked_response(response), below_one(delta, "delta")
+    level = nonnegative(epsilon, "epsilon")
     first, second = counts[:2]
-
-    def one(n: int) -> float:
-        spread = sharp_least_gap(n, epsilon, delta, response=1)
-        # two populations are better for few records only, and their bound takes as long as there are records
-        return max(spread, least_expected_gap(n, epsilon, delta, response=1)) if n <= FEW else spread
-
-    found = [one(first), 2 * one(first + second), _signs_left_by_samples(counts)]
+    found = [
+        _gap_of_one(first, level, delta),
+        2 * _gap_of_one(first + second, level, delta),
+        _signs_left_by_samples(counts),
+    ]
     if delta == 0:
-        found.append(_signs_left_by_privacy(counts, min(nonnegative(epsilon, "epsilon"), MOST_LEVEL)))
+        found.append(_signs_left_by_privacy(counts, min(level, MOST_LEVEL)))
     return kappa * max(found)
+
+
+@functools.lru_cache(maxsize=256)  # many numbers of groups share their smallest sizes
+def _gap_of_one(n: int, level: float, delta: float) -> float:
+    """Return the lower bound for one group beside a known rate, per unit of response."""
+    spread = sharp_least_gap(n, level, delta, response=1)
+    # two populations are better for few records only, and their bound takes as long as there are records
+    return max(spread, least_expected_gap(n, level, delta, response=1)) if n <= FEW else spread
 
 
 def _signs_left_by_samples(counts: list[int]) -> float:
@@ -190,7 +198,7 @@ def _difference(counts: list[int], level: float, delta: float) -> float:
         return 2 * shrunk_gap(2 * first, level, delta, response=0.5) / 0.5
     # Laplace noise, as n_0 n_1 times the difference moves by the larger size: its variance is above geometric noise's
     laplace = 2 / level**2 if level > 1e-150 else math.inf
-    noise = min(laplace, _variance(0.0, delta)) / first**2
+    noise = min(laplace, count_noise_variance(0.0, delta)) / first**2
     both, spread = first + second, (1 / first + 1 / second) / 4 + noise
     if spread == math.inf:
         return 1.0
@@ -293,7 +301,7 @@ def opportunity_gap(n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, respo
 def _half_steps(level: float, delta: float) -> float:
     """Return the variance of noise on a number of half steps that one record moves by 1 at most."""
     laplace = 2 / level**2 if level > 1e-150 else math.inf
-    return min(laplace, _variance(0.0, delta))
+    return min(laplace, count_noise_variance(0.0, delta))
 
 
 def _sizes(sizes: Sequence[Any]) -> list[int]:

@@ -131,14 +131,14 @@ def shrunk_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5)
     count, kappa, delta = positive_integer(n, "n"), checked_response(response), below_one(delta, "delta")
     if kappa > 0.5:
         raise ValueError(f"response: found {response}, expected at most 0.5")
-    v = _variance(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / count**2
+    v = count_noise_variance(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / count**2
     root = math.sqrt(count)
     if 4 * v * root <= 1:
         return kappa * math.sqrt(0.25 + count * v) / (1 + root)
     return kappa * (0.5 if v == math.inf else math.sqrt(v / (1 + 4 * v)))
 
 
-def _variance(level: float, delta: float) -> float:
+def count_noise_variance(level: float, delta: float) -> float:
     """Return the variance of noise on a count that one record changes by 1."""
     geometric = 0.5 / math.sinh(level / 2) ** 2 if level > 1e-150 else math.inf
     return min(geometric, 1 / (12 * delta**2) if delta > 1e-150 else math.inf)

@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfair_lib._arrays import HOST, space_of_counts
+from dpfair_lib._arrays import HOST, space_of
 from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
@@ -231,7 +231,7 @@ class FairPostprocessor(RandomFlips):
         gamma = self._check()
         space = HOST  # with scores, each of which is a level of its own: they are sorted there
         if scores is None:
-            space = space_of_counts(
+            space = space_of(
                 y_pred=y_pred,
                 sensitive_features=sensitive_features,
                 y_true=y_true,

@@ -366,7 +366,7 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         if self.rows == "shared":
             return compose(*parts)
         total = compose(*parts, parallel="position")
-        # whoever is in which group does not change under this relation, so neither do the sizes in a part
+        # nobody changes group under this relation, so the sizes in a part do not change either
         public = tuple(
             each.replace("of the rows given to fit", "of each part of the rows") for each in total.public
         )

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from dpfair_lib._arguments import one_of
-from dpfair_lib._arrays import Space, space_of_counts
+from dpfair_lib._arrays import Space, space_of
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
@@ -171,7 +171,7 @@ class PrivateFairPostprocessor(RandomFlips):
         rate, gamma = self._aim(scores, sample_weight)
         truth = self._labels(y, y_true)
         source = NoiseSource.of(self.noise, self.random_state)
-        space = space_of_counts(y_pred=y_pred, y_true=truth, sensitive_features=sensitive_features)
+        space = space_of(y_pred=y_pred, y_true=truth, sensitive_features=sensitive_features)
         groups = self._groups(sensitive_features, space)
         epsilons = noise_levels(self.epsilon, len(groups))
         divisors = self._divisors(groups)

@@ -206,8 +206,8 @@ def _moved_groups(relation: str) -> int:
     one_of(relation, "relation", RELATIONS)
     if relation not in MOVED_GROUPS:
         raise ValueError(
-            f"relation: found {relation!r}, expected one of {', '.join(map(repr, MOVED_GROUPS))}: whoever adds "
-            "the noise sees the records"
+            f"relation: found {relation!r}, expected one of {', '.join(map(repr, MOVED_GROUPS))}: here the "
+            "records are seen before the noise is added"
         )
     return MOVED_GROUPS[relation]
 

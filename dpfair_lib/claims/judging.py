@@ -148,7 +148,9 @@ def _apart(claims: list[Claim], search: Searched, jobs: int | None) -> Iterator[
     """Run claims of the library in fresh processes, each with one thread, and yield what each found in turn."""
     import joblib
 
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1), warnings.catch_warnings():
+        # a process that has grown is replaced by a new one, and no task is lost
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", category=UserWarning)
         parallel = joblib.Parallel(n_jobs=jobs or joblib.cpu_count(), batch_size=1, return_as="generator")
         calls = ((os.getpid(), claim.id, claim.verdict, search) for claim in claims)
         yield from parallel(joblib.delayed(_run_by_id)(*call) for call in calls)

@@ -9,10 +9,10 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def digits(half_width: float, *, most: int = 4) -> int:
-    """Return to how many decimals a mean with this half-width is worth telling.
+    """Return how many decimals of a mean with this half-width are worth showing.
 
-    Two digits of the half-width count where its first three are at most 354, else one: the last digit that is told is
-    then between a thirty-fifth of the half-width and a third of it.
+    Two digits of the half-width count where its first three are at most 354, else one: a unit of the last digit shown
+    is then between a thirty-fifth of the half-width and a third of it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def in_tens(value: float, figures: int = 3) -> str:
     Parameters
     ----------
     value : float
-        Any number; infinite ones and "not a number" are told as such.
+        Any number; infinite ones and "not a number" are named as such.
     figures : int
         Significant digits, at least 1; zeros at the end are dropped.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpfair_lib.fairness.joint_notions import Notion, best_accuracy, notion_gap
 from dpfair_lib.fairness.rates import GroupRates
+from dpfair_lib.populations.compositions import compositions
 
 
 def best_accuracy_by_lp(share: Any, base: Any, notions: Collection[Notion], *, slack: float = 0.0) -> float:
@@ -100,7 +101,7 @@ def enumerate_classifiers(
     list of Enumerated
         One for each set of notions, in their order.
     """
-    cells = _compositions(denominator, 8).reshape(-1, 2, 2, 2)  # rows, then (x, a, y): whole numbers
+    cells = compositions(denominator, 8).reshape(-1, 2, 2, 2)  # rows, then (x, a, y): whole numbers
     mass = cells.sum(axis=1)  # (rows, a, y)
     group = mass.sum(axis=2)
     keep = (mass > 0).all(axis=(1, 2)) & (mass[:, 0, 1] * group[:, 1] != mass[:, 1, 1] * group[:, 0])
@@ -123,10 +124,3 @@ def enumerate_classifiers(
             slack = min(slack, room.min(initial=np.inf))
         found.append(Enumerated(cases, attained, float(slack)))
     return found
-
-
-def _compositions(total: int, parts: int) -> np.ndarray:
-    """Return every way to write a total as an ordered sum of whole numbers of at least 0."""
-    bars = np.array(list(itertools.combinations(range(total + parts - 1), parts - 1)))
-    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=(-1, total + parts - 1))
-    return np.diff(edges, axis=1) - 1

@@ -54,11 +54,11 @@ class PersonalDraws:
 class StableAnswers:
     """Give the same person the same answer of a randomised classifier, at every call and in every process.
 
-    A keyed hash (HMAC-SHA-256) of a person's identifier takes the place of the random draw. Whoever asks again learns
+    A keyed hash (HMAC-SHA-256) of a person's identifier takes the place of the random draw. Asking again tells
     nothing new, and nobody can ask until the answer is the wanted one. The key does not depend on any data, so the
-    answers are post-processing, and privacy statements stand unchanged, even if the key becomes known. But whoever
-    knows the key can compute everyone's draw beforehand. Give each kind of decision a key or a purpose of its own:
-    otherwise whoever is unlucky once is unlucky in all of them.
+    answers are post-processing, and privacy statements stand unchanged, even if the key becomes known. But with the
+    key everyone's draw can be computed beforehand. Give each kind of decision a key or a purpose of its own:
+    otherwise a person who is unlucky once is unlucky in all of them.
 
     The key is shown nowhere. An object of this class cannot be pickled or copied, because the key would go with it. A
     fitted estimator does not contain it, and can be stored as usual. A service of several processes, or one that is

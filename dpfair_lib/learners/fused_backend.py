@@ -23,8 +23,9 @@ OPACUS_SLACK = 1e-6  # Opacus adds it to a norm before it divides; so that both 
 TOGETHER = 512  # replicates trained together where batches are masks, or batches are shared
 ENTRIES = 1 << 25  # of a mask held at once
 NOISE_STEPS = 64  # steps whose noise is drawn at once
-# Where a mask costs more than gathering, per step and replicate, on a GPU. The mask: 4(d + 1) operations and about
-# 80 bytes a row, some 3e-11 s at 100 features; gathering: 15 kernel launches, some 8e-5 s. Estimated, not measured.
+# From here on batches are gathered on a GPU. A step takes a mask over all rows, for TOGETHER models at once, or gathers
+# the rows of one model's batch. On an H100, with 100 features, both took the same time at 4 million rows if
+# all TOGETHER models are trained (`make bench-gpu`). A few models pay for the masks of all, so the limit is lower.
 MASKED_ROWS = 1 << 21
 
 

@@ -23,7 +23,7 @@ WIDEST, HEAVIEST = 1e100, 1e200
 
 
 LEFT_OUT = "not counted: other fits on these rows, such as those of a scaler or of a grid search"
-"""What a learner's statement says of whoever fits more than once: it knows of its own fit only."""
+"""What a learner's statement adds for those who fit more than once: it covers its own fit only."""
 
 
 class LinearClassifier(ClassifierMixin, UnseededIfSecure):

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._arrays import Space, space_of
-from dpfair_lib._validation import as_binary, as_vector, check_lengths
+from dpfair_lib._validation import as_binary, check_lengths
 from dpfair_lib.fairness.intervals import rate_interval
 from dpfair_lib.local.inverse import confused_shares, in_words, rank_and_condition, unbiased_weights
-from dpfair_lib.local.randomizer import Randomizer, as_channel
+from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
 
 About = Literal["population", "people"]
 SLACK = 1e-9
@@ -341,13 +341,8 @@ def _invertible(channel: Any) -> np.ndarray:
 
 
 def _as_reports(values: Any, matrix: np.ndarray, space: Space) -> Any:
-    array, m = as_vector(values, "reports", space), matrix.shape[1]
-    if not space.is_kind(array, "integral"):
-        raise ValueError(f"reports: found entries of type {array.dtype}, expected integers in 0, …, {m - 1}")
-    low, high = int(space.xp.min(array)), int(space.xp.max(array))
-    if low < 0 or high >= m:
-        raise ValueError(f"reports: found {low if low < 0 else high}, expected integers in 0, …, {m - 1}")
-    array = space.astype(array, space.whole)
+    m = matrix.shape[1]
+    array = space.astype(as_values(values, m, space, "reports"), space.whole)
     never = np.flatnonzero(~(matrix > 0).any(axis=0) & (space.counts(array, m) > 0))
     if len(never):
         raise ValueError(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WHAT_A_REPORT_PROMISES = (
-    "one report of {attribute} is protected against everyone, whoever collects it too; a second, independent report of "
+    "one report of {attribute} is protected against everyone, its collector included; a second, independent report of "
     "the same person adds its own epsilon; nothing else of the person is protected, and where the rest tells "
     "{attribute}, the noise does not hide it; that a person takes part, and what many reports together say about a "
     "group, also about people who gave none, is not protected"
@@ -383,14 +383,14 @@ def as_shares(p: Any, p1: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     return p.astype(float), p1.astype(float)
 
 
-def as_values(a: Any, k: int, space: Space = HOST) -> Any:
-    """Return people's values as a 1-D array of integers in 0, …, k − 1, in the dtype they came in."""
-    array = as_vector(a, "a", space)
+def as_values(a: Any, k: int, space: Space = HOST, name: str = "a") -> Any:
+    """Return values, or reports, as a 1-D array of integers in 0, …, k − 1, in the dtype they came in."""
+    array, wanted = as_vector(a, name, space), f"integers in 0, …, {k - 1}"
     if not space.is_kind(array, "integral"):
-        raise ValueError(f"a: found entries of type {array.dtype}, expected integers in 0, …, {k - 1}")
+        raise ValueError(f"{name}: found entries of type {array.dtype}, expected {wanted}")
     low, high = int(space.xp.min(array)), int(space.xp.max(array))
     if low < 0 or high >= k:
-        raise ValueError(f"a: found the value {low if low < 0 else high}, expected integers in 0, …, {k - 1}")
+        raise ValueError(f"{name}: found {low if low < 0 else high}, expected {wanted}")
     return array
 
 

@@ -34,8 +34,9 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
 
     Parameters
     ----------
-    estimator : classifier
-        Of two classes, which may be words. It is cloned, unless ``prefit``.
+    estimator : classifier or None
+        Of two classes, which may be words. It is cloned, unless ``prefit``. With None there is no classifier, and X is
+        the predicted labels themselves: so a post-processor alone takes and gives words.
     postprocessor : estimator
         `FairPostprocessor`, `PrivateFairPostprocessor` or `EqualizedOddsPostprocessor`. It is cloned.
     prefit : bool, default=False
@@ -47,7 +48,7 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
     Attributes
     ----------
     estimator_, postprocessor_ : estimator
-        Both, fitted.
+        Both, fitted; ``estimator_`` is None without a classifier.
     classes_ : ndarray of shape (2,)
         The two labels, sorted; the second is the positive one.
     n_features_in_ : int
@@ -69,6 +70,14 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
     >>> chances = model.predict_proba(X)[:, 1]
     >>> print(f"{dpf.demographic_parity_difference(adult.y, chances, sensitive_features=X['sex']):.3f}")
     0.000
+
+    Labels that a classifier of another library predicted, as words:
+
+    >>> y_pred, group = ["yes", "yes", "no", "yes", "no", "no"], list("aaabbb")
+    >>> alone = dpf.PostprocessedClassifier(None, dpf.FairPostprocessor())
+    >>> alone = alone.fit(y_pred, ["yes", "no", "no", "yes", "yes", "no"], sensitive_features=group)
+    >>> alone.classes_.tolist(), alone.predict_proba(y_pred, sensitive_features=group)[:, 1].tolist()
+    (['no', 'yes'], [0.75, 0.75, 0.0, 1.0, 0.25, 0.25])
     """
 
     def __init__(
@@ -86,7 +95,7 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
         Parameters
         ----------
         X : array or table of shape (n, d)
-            Features.
+            Features; without a classifier the predicted labels, of shape (n,) or (n, 1).
         y : array of shape (n,)
             Labels, of two kinds.
         sensitive_features : array of shape (n,) or (n, c)
@@ -108,17 +117,22 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
             raise ValueError(f"prefit: found {self.prefit!r}, expected True or False")
         if self.scores not in SCORES:
             raise ValueError(f"scores: found {self.scores!r}, expected one of {', '.join(map(repr, SCORES))}")
-        with_methods(self.estimator, "estimator", "fit", "predict", "get_params")
+        if self.estimator is not None:
+            with_methods(self.estimator, "estimator", "fit", "predict", "get_params")
+        elif self.prefit or self.scores is not None:
+            found = f"prefit={self.prefit}, scores={self.scores!r}"
+            raise ValueError(f"estimator: found None beside {found}, expected prefit=False and scores=None")
         with_methods(self.postprocessor, "postprocessor", "fit", "predict_proba", "get_params")
         y, sensitive_features = host_array(y, "y"), host_array(sensitive_features, "sensitive_features")
         if np.ndim(X) and _num_samples(X) == 0:
             raise ValueError("X: found 0 rows, expected at least 1")
-        validate_data(self, X, y, skip_check_array=True)
+        self._check(X, y)
         if self.prefit and not _is_fitted(self.estimator):
             raise NotFittedError(
                 f"prefit: found True and {self.estimator!r} not fitted, expected a fitted estimator"
             )
-        self.estimator_ = self.estimator if self.prefit else clone(self.estimator).fit(X, y)
+        kept = self.prefit or self.estimator is None
+        self.estimator_ = self.estimator if kept else clone(self.estimator).fit(X, y)
         classes = getattr(self.estimator_, "classes_", None)
         self.classes_ = as_levels(y, "y", of="label")[0] if classes is None else np.asarray(classes)
         if len(self.classes_) != 2:
@@ -153,7 +167,7 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
             If an argument is malformed, or if a group was not known in `fit`.
         """
         check_is_fitted(self, "postprocessor_")
-        validate_data(self, X, skip_check_array=True, reset=False)
+        self._check(X, reset=False)
         more = {} if self.scores is None else {"scores": self._order(X)}
         chances = self.postprocessor_.predict_proba(
             self._labels(X), sensitive_features=sensitive_features, **more
@@ -190,8 +204,15 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
         tags.non_deterministic = True
         return tags
 
+    def _check(self, X: Any, *y: Any, reset: bool = True) -> None:
+        if self.estimator is not None:
+            validate_data(self, X, *y, skip_check_array=True, reset=reset)
+        elif reset:
+            self.n_features_in_ = 1
+
     def _labels(self, X: Any) -> np.ndarray:
-        return places(self.estimator_.predict(X), self.classes_.tolist(), "y_pred", of="label")
+        predicted = X if self.estimator_ is None else self.estimator_.predict(X)
+        return places(predicted, self.classes_.tolist(), "y_pred", of="label")
 
     def _order(self, X: Any) -> np.ndarray:
         found = np.asarray(getattr(self.estimator_, str(self.scores))(X))

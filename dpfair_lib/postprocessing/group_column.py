@@ -1,4 +1,4 @@
-"""`GroupColumn`: an estimator that is told the groups, for tools that pass features and labels only."""
+"""`GroupColumn`: an estimator that reads the groups from a column, for tools that pass features and labels only."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class GroupColumn(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator).classifier_tags
         tags.classifier_tags.multi_class = inner is not None and inner.multi_class
-        tags.non_deterministic = True  # those that are told the groups draw some labels
+        tags.non_deterministic = True  # those that use the groups draw some labels
         return tags
 
     def _check(self, X: Any, *y: Any, reset: bool = True) -> None:

@@ -17,6 +17,7 @@ from numbers import Real
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -129,9 +130,10 @@ class Preparation(TransformerMixin, UnseededIfSecure, ABC):
             If X is no table, has other columns than in `fit`, or one whose name is that of a column to be made.
         """
         check_is_fitted(self, "cells_")
+        columns = columns_of(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         parts: dict[Any, np.ndarray] = {}
-        for column, values in columns_of(X).items():
+        for column, values in columns.items():
             cells = self.cells_.get(column)
             names, made = (cells.names(column), cells.apply(values)) if cells else ([column], [values])
             if twice := parts.keys() & set(names):
@@ -141,9 +143,9 @@ class Preparation(TransformerMixin, UnseededIfSecure, ABC):
             parts |= zip(names, made, strict=True)
         if hasattr(X, "iloc"):
             return _frame(parts, X, self.cells_)
-        array = host_array(X, "X")
-        numeric = isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
-        stacked = np.empty((len(X), len(parts)), dtype=float if numeric else object)
+        numeric = _array_of(X).dtype.kind in "biuf"
+        rows = len(next(iter(columns.values())))
+        stacked = np.empty((rows, len(parts)), dtype=float if numeric else object)
         for at, part in enumerate(parts.values()):
             stacked[:, at] = part
         return stacked
@@ -193,23 +195,42 @@ def columns_of(X: Any) -> dict[Any, np.ndarray]:
 
     Parameters
     ----------
-    X : DataFrame or array of shape (n, d)
+    X : DataFrame, Arrow table or array of shape (n, d)
         The table. Lists count as arrays of objects, so that one cell's type does not change the other cells.
 
     Raises
     ------
     ValueError
-        If X is no table, or two columns have one name.
+        If X is no table, is sparse or of complex numbers, or if two columns have one name.
     """
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        if not X.columns.is_unique:
+    if issparse(X):
+        raise ValueError(
+            "X: found a sparse table, expected a dense one: sparse input is not supported, X.toarray() makes it dense"
+        )
+    if (names := _names_of(X)) is not None:
+        if len(set(names)) < len(names):
             raise ValueError("X: found two columns of one name, expected distinct names")
-        return {name: X[name].to_numpy() for name in X.columns}
-    X = host_array(X, "X")
-    array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+        return {name: X[name].to_numpy() if hasattr(X, "iloc") else np.asarray(X[name]) for name in names}
+    array = _array_of(X)
     if array.ndim != 2:
-        raise ValueError(f"X: found shape {array.shape}, expected two dimensions: rows and columns")
+        raise ValueError(
+            f"X: found shape {array.shape}, expected two dimensions: rows and columns. Reshape your data"
+        )
+    if array.dtype.kind == "c":
+        raise ValueError("X: found complex numbers, expected real ones. Complex data not supported")
     return {at: array[:, at] for at in range(array.shape[1])}
+
+
+def _names_of(X: Any) -> list[Any] | None:
+    """Return the names of the columns of a table of pandas, Arrow or polars; None for what has none."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # of Arrow, `columns` are the values
+    return None if names is None else list(names)
+
+
+def _array_of(X: Any) -> np.ndarray:
+    """Return what is an array as it is, and anything else as an array of objects."""
+    X = host_array(X, "X")
+    return np.asarray(X) if hasattr(X, "__array__") else np.array(X, dtype=object)
 
 
 def in_order(given: dict[Any, Any], columns: dict[Any, np.ndarray]) -> dict[Any, Any]:

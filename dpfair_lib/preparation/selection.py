@@ -7,8 +7,9 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._arguments import positive
 from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
@@ -65,6 +66,10 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
         The chosen one, fitted on the rows that are not held out.
     classes_ : ndarray
         Its labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray
+        Their names, if there are any.
     privacy_statement_ : PrivacyStatement
         What all fits and the choice cost together.
 
@@ -146,8 +151,13 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
         """
         every, epsilon = self._check()
         source = NoiseSource.of(self.noise, self.random_state)
-        labels = as_vector(y, "y")
-        check_lengths(X=next(iter(columns_of(X).values()), ()), y=labels)
+        if y is None:
+            raise ValueError("y: requires y to be passed, but the target y is None")
+        labels, columns = as_vector(y, "y"), columns_of(X)
+        if not columns:
+            raise ValueError(f"X: found 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required.")
+        check_lengths(X=next(iter(columns.values())), y=labels)
+        validate_data(self, X, skip_check_array=True)
         held = np.arange(len(labels)) % every == every - 1
         if not held.any():
             raise ValueError(f"X: found {len(labels)} rows, expected at least holdout_every = {every}")
@@ -201,4 +211,4 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
 
 
 def _rows(X: Any, chosen: np.ndarray) -> Any:
-    return (X if hasattr(X, "shape") else np.array(X, dtype=object))[chosen]
+    return _safe_indexing(X if hasattr(X, "shape") else np.array(X, dtype=object), np.flatnonzero(chosen))

@@ -1,4 +1,4 @@
-"""What a privacy statement promises at every ε at once, and the errors of whoever tests for a record; both drawn."""
+"""What a privacy statement promises at every ε, and the errors of every test for one record; both with plots."""
 
 from __future__ import annotations
 

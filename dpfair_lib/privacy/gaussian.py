@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpfair_lib._arguments import elementwise, inside_unit, one_of, positive, positive_integer
+from dpfair_lib._arguments import elementwise, inside_unit, one_of, positive
 from dpfair_lib.privacy.rounding import above, exp_above, log_below, raised
 
 _BEYOND = -4e299  # above every logarithm that is not computed, because a float could not hold it
@@ -341,13 +341,6 @@ class GaussianMechanism:
         from scipy.special import erfc
 
         return erfc(np.maximum(np.asarray(t, dtype=float), 0) / (self.sigma * math.sqrt(2)))
-
-    def norm_tail(self, t: Any, dimension: int) -> Any:
-        """Return the probability that the Euclidean norm of the error in all coordinates exceeds t."""
-        from scipy.special import gammaincc
-
-        dimension = positive_integer(dimension, "dimension")
-        return gammaincc(dimension / 2, (np.maximum(np.asarray(t, dtype=float), 0) / self.sigma) ** 2 / 2)
 
     def quantile(self, probability: float) -> float:
         """Return the x with P(error ≤ x) = probability, for a probability in (0, 1)."""

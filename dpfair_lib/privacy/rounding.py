@@ -47,11 +47,6 @@ def quotient_above(numerator: Any, denominator: Any) -> float:
     return above(Fraction(numerator) / Fraction(denominator))
 
 
-def quotient_below(numerator: Any, denominator: Any) -> float:
-    """Return the largest float that is at most a quotient of two positive finite numbers."""
-    return below(Fraction(numerator) / Fraction(denominator))
-
-
 def noise_scale(sensitivity: Any, epsilon: float) -> float:
     """Return the smallest float b with Δ/b ≤ ε, exactly.
 

@@ -20,7 +20,7 @@ RELATIONS: dict[str, str] = {
     "replace-one": "one record is replaced by any other; how many there are is public",
     "replace-within-group": "one record is replaced by another of the same group; group sizes are public",
     "sensitive-attribute": "the group of one record changes; all else in it stays, and is public",
-    "local": "one person's own input changes; whoever collects the reports is not trusted",
+    "local": "one person's own input changes; the collector of the reports is not trusted",
 }
 
 
@@ -315,7 +315,7 @@ def convert(statement: PrivacyStatement, to: str) -> PrivacyStatement:
 
     Examples
     --------
-    Whoever replaces a record removes one and adds another.
+    To replace a record is to remove one and to add another.
 
     >>> import dpfair_lib as dpf
     >>> from dpfair_lib.privacy import convert

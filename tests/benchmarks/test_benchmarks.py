@@ -108,7 +108,8 @@ def test_provenance_names_machine_versions_and_commit():
 
 
 def test_what_the_gpu_would_be_asked_runs_on_the_processor(monkeypatch):
-    monkeypatch.setattr(gpu, "BLOCK", 2)
+    for constant, small in gpu.REHEARSAL.items():
+        monkeypatch.setattr(gpu, constant, small)
     cpu = torch.device("cpu")
     found = gpu.measure(cpu, 1, replicates=2, count=1)
     assert [row["name"] for row in found["rows"]] == ["fused, 32 bits", "fused, 64 bits"]
@@ -121,6 +122,7 @@ def test_what_the_gpu_would_be_asked_runs_on_the_processor(monkeypatch):
         assert flops == pytest.approx(4 * 2 * dp_sgd.ROWS * (dp_sgd.FEATURES + 1))
         assert done["flops_share"] is None
         assert "of a step" in done["bound"]
+    assert [line["rows"] for line in found["crossing"]] == list(gpu.CROSSING)
 
 
 def test_the_size_is_that_of_the_targets():

@@ -66,7 +66,7 @@ def test_a_mixture_is_counted_on_the_host_if_it_is_there(kind):
     wanted = fair.fit(pred, sensitive_features=words).rules_
     assert fair.fit(torch.tensor(pred), sensitive_features=words).rules_ == wanted
     with pytest.raises(
-        ValueError, match=r"y_pred: found an array of .*device1.*, expected one in the host's memory"
+        ValueError, match=r"sensitive_features: found rows of the type list, expected an array of .*device1"
     ):
         fair.fit(on_device(pred), sensitive_features=words)
     with pytest.raises(ValueError, match=r"found an array of torch on cpu, expected an array of .*device1"):

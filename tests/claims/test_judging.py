@@ -1,5 +1,7 @@
 import dataclasses
+import warnings
 
+import joblib
 import pytest
 
 from dpfair_lib.claims import CLAIMS, Claim, judge, judge_all
@@ -124,3 +126,19 @@ def test_a_check_that_could_not_run_is_no_contradiction():
     outcome = judge(Claim("isit.x", "here", "x", verdict="reproduced", check=check))
     assert outcome.status == "not run"
     assert outcome.require() is outcome
+
+
+def test_a_process_that_is_replaced_leaves_no_warning_in_a_page(monkeypatch):
+    """joblib replaces one that has grown, and warns: a chapter would store that. Other warnings are shown."""
+
+    class Replacing(joblib.Parallel):
+        def __call__(self, calls):
+            warnings.warn("A worker stopped while some jobs were given to the executor.", stacklevel=1)
+            warnings.warn("something else", stacklevel=1)
+            return super().__call__(calls)
+
+    monkeypatch.setattr(joblib, "Parallel", Replacing)
+    claims = [CLAIMS["isit.prop-1"], CLAIMS["ours.gaussian-distance"]]
+    with warnings.catch_warnings(record=True, action="always") as seen:
+        assert [outcome.status for outcome in judge_all(claims, jobs=2, fresh=True)] == ["holds", "holds"]
+    assert [str(warning.message) for warning in seen] == ["something else"]

@@ -128,9 +128,15 @@ def test_every_entry_is_filled_in():
         assert claim.where, claim.id
         assert claim.statement, claim.id
         assert "\n" not in claim.statement, claim.id
-    modules = [Path(inspect.getfile(claim.check)) for claim in CLAIMS.values() if claim.check]
-    chapters = [ROOT / "notebooks" / f"{claim.chapter}.md" for claim in CLAIMS.values() if claim.chapter]
-    left = left_unwritten(modules + chapters)
+    left = left_unwritten(Path(inspect.getfile(claim.check)) for claim in CLAIMS.values() if claim.check)
+    assert not left, "\n".join(left)
+
+
+def test_no_chapter_has_a_gap_left():
+    """`make check` leaves this out: the chapter is written after the claim."""
+    left = left_unwritten(
+        ROOT / "notebooks" / f"{claim.chapter}.md" for claim in CLAIMS.values() if claim.chapter
+    )
     assert not left, "\n".join(left)
 
 

@@ -72,6 +72,7 @@ def test_a_new_claim_in_an_existing_chapter_leaves_the_book_as_it_is(repository)
     assert "_toc.yml" not in said
     assert f"replace each {UNWRITTEN} in the module;" in said
     assert "Add to notebooks/isit-alg-2.md a section" in said
+    assert 'judge(claim("isit.prop-9"), faults=True).require(); badge(outcome)' in said
     assert 'chapter="isit-alg-2"' in (repository / "dpfair_lib/claims/isit/prop_9.py").read_text()
 
 
@@ -80,7 +81,7 @@ def test_every_page_that_counts_the_entries_is_to_be_stored_again(repository):
     counting = {path.stem for path in (ROOT / "notebooks").glob("*.md") if "judge_all" in path.read_text()}
     # which-method shows the entries of one kind only
     assert counting == {*PAGES_THAT_COUNT, "which-method"}
-    command = f".venv/bin/python tools/execute.py --store isit-prop-9 {' '.join(PAGES_THAT_COUNT)}"
+    command = f'make notebooks NAME="isit-prop-9 {" ".join(PAGES_THAT_COUNT)}"'
     assert any(command in line for line in new_claim(repository, "isit.prop-9"))
     assert command in (ROOT / "CONTRIBUTING.md").read_text()
 

@@ -227,6 +227,7 @@ def test_statements_and_shared_batches(backend):
     given = {
         "noise_multiplier": 2.0, "delta": 1e-5, "max_grad_norm": 1.5, "sample_rate": 0.25, "steps": 5,
         "learning_rate": 0.1, "random_state": 0, "noise": "study", "backend": backend, "replicates": 4,
+        "device": "cpu",  # on a GPU batches of one's own are masks
     }  # fmt: skip
     own = DPLogisticRegression(**given).fit(X, Y)
     shared = DPLogisticRegression(**given, shared_batches=True).fit(X, Y)

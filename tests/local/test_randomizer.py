@@ -149,9 +149,9 @@ def test_bad_channels_are_refused(matrix, message):
 
 def test_other_bad_input_is_refused():
     channel, rng = dpf.Randomizer([[0.9, 0.1], [0.5, 0.5]]), np.random.default_rng(0)
-    with pytest.raises(ValueError, match="found the value 2, expected integers in 0, …, 1"):
+    with pytest.raises(ValueError, match="found 2, expected integers in 0, …, 1"):
         channel.apply([0, 1, 2], rng)
-    with pytest.raises(ValueError, match="found the value -1"):
+    with pytest.raises(ValueError, match="found -1"):
         channel.apply([0, -1], rng)
     with pytest.raises(ValueError, match="type float64"):
         channel.apply([0.0, 1.0], rng)

@@ -116,7 +116,7 @@ def test_the_statement_says_what_is_protected_and_from_whom():
     assert (statement.relation, statement.delta, statement.guarantee) == ("local", 0.0, True)
     for words_ in (
         "one report of race",
-        "whoever collects it",
+        "its collector included",
         "adds its own epsilon",
         "where the rest tells race",
     ):

@@ -75,7 +75,7 @@ def test_bad_scores_are_named_alike_everywhere(make):
         certify(X=np.where(np.arange(ROWS)[:, None] == 0, 0, rows["X"]))
     with pytest.raises(ValueError, match="found no row of group 1 with label 1"):
         certify(y=np.where(rows["group"] == 1, 0, rows["y"]))
-    with pytest.raises(ValueError, match="a: found the value 2, expected integers in 0, …, 1"):
+    with pytest.raises(ValueError, match="a: found 2, expected integers in 0, …, 1"):
         dpf.generalized_randomized_response(2, 1.0).apply(make(rows["three"]))
 
 

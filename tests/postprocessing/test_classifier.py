@@ -123,3 +123,31 @@ def test_rows_groups_and_labels_have_to_fit():
     )
     with pytest.raises(ValueError, match="y: found label 'yes' at position"):
         other.fit(X, Y, sensitive_features=GROUP)
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+def test_without_a_classifier_it_takes_and_gives_labels_as_words(name):
+    postprocessor, metric = POSTPROCESSORS[name]
+    y_pred = LogisticRegression().fit(X, Y).predict(X)
+    alone = dpf.PostprocessedClassifier(None, postprocessor).fit(y_pred, Y, sensitive_features=GROUP)
+    chances = alone.predict_proba(y_pred, sensitive_features=GROUP)
+    assert metric((Y == "yes").astype(int), chances[:, 1], sensitive_features=GROUP) < 1e-3
+    if name != "private":
+        behind = dpf.PostprocessedClassifier(LogisticRegression(), postprocessor)
+        expected = behind.fit(X, Y, sensitive_features=GROUP).predict_proba(X, sensitive_features=GROUP)
+        assert np.array_equal(chances, expected)
+    drawn = alone.predict(y_pred, sensitive_features=GROUP, random_state=0)
+    assert set(drawn) == {"no", "yes"}
+    column = pd.DataFrame({"label": y_pred, "sex": GROUP})
+    wrapped = dpf.GroupColumn(alone, "sex", keep=False).fit(column, Y)
+    assert wrapped.predict(column).shape == (N,)
+    assert clone(alone).get_params()["estimator"] is None
+    with pytest.raises(ValueError, match="y_pred: found label 'maybe' at position 0"):
+        alone.predict(np.where(np.arange(N) == 0, "maybe", y_pred), sensitive_features=GROUP)
+
+
+@pytest.mark.parametrize("changed", [{"prefit": True}, {"scores": "predict_proba"}])
+def test_without_a_classifier_there_is_nothing_fitted_and_no_score(changed):
+    alone = dpf.PostprocessedClassifier(None, dpf.FairPostprocessor(), **changed)
+    with pytest.raises(ValueError, match=r"estimator: found None beside prefit=.*expected prefit=False"):
+        alone.fit(Y, Y, sensitive_features=GROUP)

@@ -149,3 +149,39 @@ def test_a_transformer_of_ones_own_only_says_what_happens_to_cells():
     assert Doubling().fit_transform(np.ones((2, 2))).tolist() == [[2.0, 2.0]] * 2
     with pytest.raises(TypeError, match="abstract"):
         Preparation()
+
+
+def test_columns_of_arrow_tables_have_their_names():
+    import pyarrow as pa
+
+    frame = odd_table().assign(n=np.arange(len(odd_table())) / 10)[["n"]].assign(m=1.0)
+    scaler = PublicScaler({"n": (0, 10)})
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    expected = scaler.fit(frame).transform(frame).to_numpy()
+    assert np.array_equal(scaler.fit(table).transform(table), expected)
+    assert scaler.feature_names_in_.tolist() == ["n", "m"]
+    with pytest.raises(ValueError, match=r"X: found no column 'x', expected one of \['n', 'm'\]"):
+        PublicScaler({"x": (0, 10)}).fit(table)
+    twice = pa.table([[1.0], [2.0]], names=["n", "n"])
+    with pytest.raises(ValueError, match="X: found two columns of one name"):
+        scaler.fit(twice)
+
+
+def test_a_pipeline_and_a_choice_take_arrow_tables():
+    import pyarrow as pa
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"n": rng.uniform(0, 10, 400), "m": rng.uniform(0, 1, 400)})
+    y = (frame["n"] > 5).astype(int)
+    learner = dpf.ObjectivePerturbation(
+        feature_bound=1.5, epsilon=50.0, delta=1e-3, noise="study", random_state=0
+    )
+    steps = [("scale", PublicScaler({"n": (0, 10), "m": (0, 1)})), ("learn", learner)]
+    selection = dpf.PrivateSelection(
+        [dpf.PrivatePipeline(steps)] * 2, epsilon=1.0, noise="study", random_state=0
+    )
+    answers = []
+    for X, labels in ((frame, y), (pa.Table.from_pandas(frame, preserve_index=False), pa.array(y))):
+        answers.append(selection.fit(X, labels).predict(X))
+    assert np.array_equal(*answers)
+    assert (answers[0] == y).mean() > 0.8

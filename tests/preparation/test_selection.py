@@ -129,7 +129,7 @@ def test_add_remove_is_refused():
 def test_nothing_is_kept_but_the_choice():
     chosen = dpf.PrivateSelection([candidate((-3, 3))] * 2, epsilon=1.0).fit(X, Y)
     kept = vars(chosen).keys() - chosen.get_params(deep=False).keys()
-    assert kept == {"best_index_", "best_estimator_", "privacy_statement_"}
+    assert kept == {"best_index_", "best_estimator_", "n_features_in_", "privacy_statement_"}
 
 
 def test_study_noise_of_the_choice_or_of_a_fit_has_no_guarantee():

@@ -1,4 +1,4 @@
-"""A formula stays on one line with its punctuation, and a page does not change otherwise."""
+"""A formula stays on one line with its punctuation, a number with its percent sign; nothing else changes."""
 
 import re
 
@@ -22,3 +22,29 @@ def test_punctuation_stays_with_its_formula(text):
 )
 def test_nothing_else_changes(page):
     assert unbroken.keep_together(page) == page
+
+
+@pytest.mark.parametrize(
+    ("page", "kept"),
+    [
+        ("<p>with 95 %.</p>", "<p>with 95&nbsp;%.</p>"),
+        ("<p><span>5</span> % of all</p>", "<p><span>5</span>&nbsp;% of all</p>"),
+    ],
+)
+def test_a_number_stays_with_its_percent_sign(page, kept):
+    assert unbroken.keep_percents(page) == kept
+    assert unbroken.keep_percents(kept) == kept
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<pre><span>7</span> % 3</pre>",
+        "<code>7 % 3</code>",
+        "<script>a = 7 % 3</script>",
+        '<img alt="at 95 % confidence">',
+        "<p>a % b</p>",
+    ],
+)
+def test_what_is_copied_or_run_keeps_its_spaces(page):
+    assert unbroken.keep_percents(page) == page

@@ -40,8 +40,8 @@ def one_decides(
 ) -> list[np.ndarray]:  # fmt: skip
     """Return for each group the probability that the others are in their windows, and the right number below it.
 
-    The polynomials of all others are products of those of the groups before it and of those after it. Whoever is as
-    high as the group that decides lies below it if it comes first.
+    The polynomials of all others are products of those of the groups before it and of those after it. A group as
+    high as the deciding one counts as lying below it if it comes before it.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -68,27 +69,47 @@ def _universe() -> list[tuple[Sequence[Group], Sequence[int], int]]:
 def _pairs(total: Callable[..., Any], search: Search) -> None:
     """Up to six groups of rates in quarters, in every order that matters: the least over all bands."""
     search.part("the sum over pairs")
-    count = 0
+    for rates, gamma, least in _pair_cases():
+        search.equal(total(rates, gamma), least, {"rates": rates, "γ": gamma})
+    search.exhausts("up to six rates in quarters, γ in eighths, every band that can be best", cases=9 * 461)
+
+
+@functools.cache
+def _pair_cases() -> list[tuple[list[Fraction], Fraction, Fraction]]:
+    """Return rates, γ and the least change of all bands, which does not depend on what is examined."""
+    found = []
     for k in range(1, 7):
         for rates in itertools.combinations_with_replacement(QUARTERS, k):
             turned = [*rates[k // 2 :], *rates[: k // 2]]
             for gamma in (Fraction(i, 8) for i in range(9)):
-                least = min(_of_band(turned, [1] * k, gamma, start) for start in _starts(turned, gamma))
-                search.equal(total(turned, gamma), least, {"rates": turned, "γ": gamma})
-                count += 1
-    search.exhausts("up to six rates in quarters, γ in eighths, every band that can be best", cases=9 * 461)
+                found.append((turned, gamma, _least_of_bands(turned, [1] * k, gamma)))
+    return found
 
 
 @once
 def _weighted(total: Callable[..., Any], search: Search) -> None:
     search.part("weights")
-    for rates in itertools.combinations_with_replacement(QUARTERS, 3):
-        for weights in itertools.product(range(3), repeat=3):
-            for gamma in QUARTERS[:4]:
-                least = min(_of_band(rates, weights, gamma, start) for start in _starts(rates, gamma))
-                found = total(rates, gamma, [Fraction(w) for w in weights])
-                search.equal(found, least, {"rates": rates, "weights": weights, "γ": gamma})
+    for rates, weights, gamma, least in _weighted_cases():
+        found = total(rates, gamma, [Fraction(w) for w in weights])
+        search.equal(found, least, {"rates": rates, "weights": weights, "γ": gamma})
     search.exhausts("three rates in quarters, weights 0 to 2, γ in quarters below 1", cases=35 * 27 * 4)
+
+
+@functools.cache
+def _weighted_cases() -> list[tuple[tuple[Fraction, ...], tuple[int, ...], Fraction, Fraction]]:
+    """Return rates, weights, γ and the least weighted change of all bands."""
+    every = itertools.product(
+        itertools.combinations_with_replacement(QUARTERS, 3),
+        itertools.product(range(3), repeat=3),
+        QUARTERS[:4],
+    )
+    return [
+        (rates, weights, gamma, _least_of_bands(rates, weights, gamma)) for rates, weights, gamma in every
+    ]
+
+
+def _least_of_bands(rates: Sequence[Fraction], weights: Sequence[int], gamma: Fraction) -> Fraction:
+    return min(_of_band(rates, weights, gamma, start) for start in _starts(rates, gamma))
 
 
 def _starts(rates: Sequence[Fraction], gamma: Fraction) -> list[Fraction]:

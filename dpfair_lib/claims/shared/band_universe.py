@@ -96,7 +96,7 @@ def judge_groups(
     step : {1, 2}
         Whether q₀ and q₁ go in quarters or in halves.
     search : Search
-        What is told of the cases.
+        Receives the cases.
 
     Returns
     -------

@@ -47,10 +47,10 @@ def cells_of(table: np.ndarray) -> Cells:
 def exact_table(data: str, fit: str, n: int, which: str, grouping: str) -> dict[str, Fraction]:
     """Return the bounds of a fit behind Table 1 in fractions, for one of the constants."""
     rows = table_of(data, fit, n)
-    return exact_bounds(exactcells_of(rows, "rows"), exactcells_of(rows, f"within {which}"), grouping)
+    return exact_bounds(cells_of_column(rows, "rows"), cells_of_column(rows, f"within {which}"), grouping)
 
 
-def exactcells_of(rows: pd.DataFrame, column: str) -> Cells:
+def cells_of_column(rows: pd.DataFrame, column: str) -> Cells:
     """Return a column of counts by label and group."""
     return {
         (row["label"], row["group"]): Fraction(int(row[column]))

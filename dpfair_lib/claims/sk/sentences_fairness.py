@@ -24,7 +24,7 @@ from dpfair_lib.compatibility.impossibility.feasibility import is_contradiction,
 
 OPPORTUNITY, ODDS, PARITY = (fair_within(notion) for notion in ("opportunity", "odds", "parity"))
 ACCURATE = beats_constants()
-STEPS, FEWER = 6, 5
+STEPS, FEWER = 6, 5  # denominators of the probabilities of all laws that are gone through
 
 
 def printed_slack(denominator: int) -> int:

@@ -305,7 +305,7 @@ CLAIM = Claim(
     "LSAC gaps about halved, Adult ≥ 2 % lower); it matches or beats Fair Projection, far faster.",
     statement_uses=("thesis.figs-5.1-5.10", "thesis.tables-5.1-5.4"),
     verdict="corrected",
-    finding="Borne out for utility. For fairness on Adult with two groups, from moderate ε on; by 2 points in one "
+    finding="Confirmed for utility. For fairness on Adult with two groups, from moderate ε on; by 2 points in one "
     "gap of two. On LSAC only if differences are signed and the classifier tuned. For more groups no lead over "
     "GRR, unless ζ is rounded up to tenths. OPT is never seen ahead of Fair Projection, or of leaving A out.",
     kind="replaced",

@@ -55,14 +55,6 @@ def choice_bound(gap: Any, smallest: Any, n: int, size: int, epsilon: float, del
     return (size * np.exp(-epsilon * np.asarray(gap) / 2 * inverse_scale(low, n)) + delta)[()]
 
 
-def printed_failure_bound(
-    n: int, positives: Positives, size: int, alpha: float, epsilon: float, scale: float
-) -> float:
-    """Return the right side of (1) in the proof of Theorem 2: |H|(18 e^(−α²nP/144) + e^(−εα/(6Δu))) + e^(−√n)."""
-    sample = 18 * math.exp(-(alpha**2) * n * min(positives) / 144)
-    return size * (sample + math.exp(-epsilon * alpha / (6 * scale))) + math.exp(-math.sqrt(n))
-
-
 def failure_bound(
     n: int, positives: Positives, size: int, alpha: float, epsilon: float, delta: float
 ) -> float:

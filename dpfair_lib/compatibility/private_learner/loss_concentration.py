@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._validation import as_count
-from dpfair_lib.compatibility.private_learner.sensitivity import _compositions
+from dpfair_lib.populations.compositions import compositions
 
 Pair = tuple[Any, Any]
 
@@ -41,7 +41,7 @@ def deviation_law(
     shares = [share for p, rate in zip(positives, rates, strict=True) for share in (p * rate, p * (1 - rate))]
     rest = 1 - positives[0] - positives[1]
     shares += [rest] if false_positives is None else [rest * false_positives, rest * (1 - false_positives)]
-    counts = _compositions(as_count(n, "n", 1), len(shares))
+    counts = compositions(as_count(n, "n", 1), len(shares), np.int16)
     exact = isinstance(shares[-1], Fraction)
     weights = _multinomial(counts.astype(object) if exact else counts, shares, exact)
     hit_0, miss_0, hit_1, miss_1 = (counts[:, i].astype(object if exact else float) for i in range(4))

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfair_lib._validation import as_count
+from dpfair_lib.populations.compositions import compositions
 
 Counts = tuple[int, int]
 
@@ -139,7 +140,7 @@ def enumerate_moves(n: int, levels: int = 2) -> Moves:
     if rows > 30:
         raise ValueError(f"n: found {n}, expected at most 30: beyond, exact values outgrow 64 bits")
     types = [(cell, value) for cell in range(3) for value in range(steps + 1)]
-    counts = _compositions(rows, len(types))
+    counts = compositions(rows, len(types), np.int16)
     unit = math.lcm(*range(1, rows + 1)) * steps  # every quantity is a whole number of 1/unit
 
     columns = [counts[:, i].astype(np.int64) for i in range(len(types))]
@@ -155,13 +156,6 @@ def enumerate_moves(n: int, levels: int = 2) -> Moves:
         cells = types[lost][0], types[gained][0]
         most.add(cells, totals[:, at], after, before[:, at], _values(after, rows, unit, steps))
     return most.result(unit)
-
-
-def _compositions(total: int, parts: int) -> np.ndarray:
-    """Every way to write total as an ordered sum of so many whole numbers of at least 0."""
-    bars = np.array(list(itertools.combinations(range(total + parts - 1), parts - 1)), dtype=np.int16)
-    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
-    return np.diff(edges, axis=1) - 1
 
 
 def _contribution(cell: int, value: int, steps: int) -> tuple[int, int, int, int, int]:

@@ -68,20 +68,6 @@ def others_moves(dataset: Dataset, *, seed: int = 0) -> Iterator[dict[str, Any]]
             }
 
 
-def compare_scaling(dataset: Dataset, *, trials: int, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Give the rows of `compare_scaling_once` for several trials.
-
-    Parameters
-    ----------
-    dataset, seed
-        As for `compare_scaling_once`.
-    trials : int
-        Number of trials, each with its own split, test rows redrawn.
-    """
-    for trial in range(trials):
-        yield from compare_scaling_once(dataset, trial=trial, seed=seed)
-
-
 def compare_scaling_once(dataset: Dataset, *, trial: int, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Train by DP-SGD on columns that are scaled in four ways, and measure accuracy on the test rows.
 

@@ -26,7 +26,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "split": {"rows": "split"},
     "split, one in ten": {"rows": "split", "share": 0.1},
 }
-"""Name → what is told to `PrivateFairClassifier`; without a share it takes its own."""
+"""Name → parameters of `PrivateFairClassifier`; without ``share`` its default rule applies."""
 
 
 def run_trial(

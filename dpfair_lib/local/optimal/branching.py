@@ -44,9 +44,7 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
     best, high = start, program.ratio(start)
     counter = itertools.count()
     k, rounds = program.k, 0
-    boxes: list[tuple[float, int, np.ndarray, np.ndarray, int | None]] = [
-        (0.0, next(counter), np.zeros(k), np.full(k, high), None)
-    ]
+    boxes: list[Box] = [(0.0, next(counter), np.zeros(k), np.full(k, high), None)]
     low, proved, proof, asked = 0.0, 0.0, None, None
     while boxes and time.monotonic() < deadline:
         low, _, lower, upper, split = heapq.heappop(boxes)

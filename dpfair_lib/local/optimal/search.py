@@ -141,8 +141,8 @@ def optimal_randomizer(
     )
 
 
-def _inside(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:
-    """Go through the inside, and where rounding ends that too early, on by columns."""
+def _interior(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:
+    """Run the interior-point method; if rounding stops it before the tolerance, continue with columns."""
     matrix, proof, rounds = by_interior(program, start, tol=tol, deadline=deadline)
     high, low = program.ratio(matrix), 0.0 if proof is None else lower_bound(program, proof)
     if high - low <= tol * max(1, high) or time.monotonic() >= deadline:
@@ -160,7 +160,7 @@ def _columns(
 
 
 _SEARCHES: dict[str, Callable[..., Found]] = {
-    "interior": _inside,
+    "interior": _interior,
     "columns": _columns,
     "dinkelbach": partial(by_levels, newton=True),
     "bisection": partial(by_levels, newton=False),

@@ -5,9 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfair_lib.compatibility.private_learner.accuracy_bounds import (
-    printed_failure_bound,
-)
 from dpfair_lib.compatibility.private_learner.loss_concentration import (
     deviation_law,
     discrimination_bound,
@@ -60,6 +57,3 @@ def test_bounds_by_hand():
     assert printed_discrimination_bound(0.5, 16, QUARTERS, -1) == pytest.approx(16 * math.exp(-0.25))
     assert printed_utility_bound(2.0, 8, QUARTERS) == pytest.approx(18 * math.exp(-0.5))
     assert utility_bound(3.0, 5, QUARTERS) == pytest.approx(2 * math.exp(-2 * 5 * 1.5**2))
-    bound = printed_failure_bound(100, QUARTERS, 7, 0.5, 2.0, 0.1)
-    terms = 7 * 18 * math.exp(-0.25 * 25 / 144), 7 * math.exp(-1 / 0.6), math.exp(-10)
-    assert bound == pytest.approx(sum(terms), rel=1e-12)  # the last is 4e-7 of the sum
