@@ -321,7 +321,11 @@ def _next_steps(claim_id: str, chapter: str, new_chapter: bool) -> list[str]:
         *(
             []
             if new_chapter
-            else [f"Add to notebooks/{chapter}.md a section that shows the claim's badge and card."]
+            else [
+                f"Add to notebooks/{chapter}.md a section that shows the entry, with two code cells:",
+                f'    outcome = judge(claim("{claim_id}"), faults=True).require(); badge(outcome)',
+                "    card(outcome)",
+            ]
         ),
         f"make check CLAIM={claim_id}   judges the claim, its faults and its entry",
         f"make chapter NAME={chapter}   runs the chapter and builds its page",

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, number, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib.learners.block_noise import (
+    INEXACT,
+    Block,
+    bundled,
+    deviation,
+    draw,
+    largest_length,
+    places_of,
+)
 from dpfair_lib.learners.linear import LEFT_OUT, LinearClassifier, checked, two_labels
 from dpfair_lib.learners.losses import LARGEST_CURVATURE, LOSSES, Loss
 from dpfair_lib.learners.minimiser import absolutely_bounded_rows, bounded_rows, gradient_rounding, minimise
@@ -16,6 +26,7 @@ from dpfair_lib.privacy import PrivacyStatement, gaussian_sigma
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.objective_perturbation import (
     least_strong_convexity,
+    objective_perturbation_norm_scale,
     objective_perturbation_scale,
     objective_perturbation_sigma,
 )
@@ -55,12 +66,19 @@ class ObjectivePerturbation(LinearClassifier):
     regularization : float, optional
         μ > 0. scikit-learn's C on n rows corresponds to 1/(Cn). None takes Λ²/(nε) for the logistic loss, and eight
         times as much for the other, with Λ of the notes.
-    noise_kind : {"gaussian", "laplace"}, default="gaussian"
-        The law of b. "laplace" is for δ = 0; its scale grows with the square root of the number of weights, or is in
-        proportion to `absolute_bound` where that is smaller.
+    noise_kind : {"gaussian", "laplace", "blocks"}, default="gaussian"
+        The law of b. The other two are for δ = 0. The scale of "laplace" grows with the square root of the number of
+        weights, or is in proportion to `absolute_bound` where that is smaller. "blocks" fits rows that were coded from
+        columns, and needs `blocks`; it is less noise than "laplace" with the same bound for each column.
     absolute_bound : float, optional
-        For Laplace noise. Rows whose absolute values add up to more are scaled down to this sum, too. A public number.
+        For noise at δ = 0. Rows whose absolute values add up to more are scaled down to this sum, too. A public number.
         Coded categories have few entries that are not 0, so a small bound costs such rows nothing and saves noise.
+        With `blocks` it is the bound of each block.
+    blocks : sequence of d labels, optional
+        For the noise "blocks": which entries of a row were coded from the same column, an equal label for each of them.
+        The absolute values of each block add up to at most ``absolute_bound``; larger ones are scaled down to it. What
+        the labels are does not matter, but they are public. The intercept is a block of its own. After a
+        `PublicEncoder`, the part of a feature's name before "=" or " other" is such a label.
     loss : {"logistic", "huberised-hinge"}, default="logistic"
         "huberised-hinge" is the hinge loss with its corner rounded between the margins ½ and 3⁄2. It gives a support
         vector machine, without `predict_proba`.
@@ -84,7 +102,7 @@ class ObjectivePerturbation(LinearClassifier):
     intercept_ : ndarray of shape (1,)
         Intercept.
     sigma_ : float
-        Standard deviation of each coordinate of b.
+        Standard deviation of each coordinate of b; the root of the mean variance where they differ.
     output_sigma_ : float
         Standard deviation of the noise on each weight that hides where the solver stopped.
     privacy_statement_ : PrivacyStatement
@@ -92,6 +110,9 @@ class ObjectivePerturbation(LinearClassifier):
 
     Notes
     -----
+    The noise "blocks" has a density that falls with a norm in which no row is longer than 1; the sizes of the blocks
+    decide that norm, see `dpfair_lib.learners.block_noise`.
+
     With exact arithmetic the minimiser alone would be private, see
     `dpfair_lib.privacy.objective_perturbation.objective_perturbation_delta`. The solver stops at a gradient of norm at
     most g, so at most g/μ from it. Here g follows from public numbers: it is four times the rounding error that is
@@ -118,9 +139,9 @@ class ObjectivePerturbation(LinearClassifier):
 
     def __init__(
         self, *, feature_bound: float, epsilon: float, delta: float, regularization: float | None = None,
-        noise_kind: Literal["gaussian", "laplace"] = "gaussian", absolute_bound: float | None = None,
+        noise_kind: Literal["gaussian", "laplace", "blocks"] = "gaussian", absolute_bound: float | None = None,
         loss: Loss = "logistic", fit_intercept: bool = True, classes: Any = None, noise: Noise = "secure",
-        random_state: Any = None,
+        random_state: Any = None, blocks: Sequence[Any] | None = None,
     ) -> None:  # fmt: skip
         self.feature_bound = feature_bound
         self.epsilon = epsilon
@@ -133,6 +154,7 @@ class ObjectivePerturbation(LinearClassifier):
         self.classes = classes
         self.noise = noise
         self.random_state = random_state
+        self.blocks = blocks
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
@@ -165,12 +187,13 @@ class ObjectivePerturbation(LinearClassifier):
         source = NoiseSource.of(self.noise, self.random_state)
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
-        rows, lipschitz, absolute = self._rows(features, bound)
+        blocks = self._blocks(features.shape[1])
+        rows, lipschitz, absolute = self._rows(features, bound, blocks)
         n, p = rows.shape
         modulus = self._modulus(lipschitz, n)
         statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
         self.privacy_statement_: PrivacyStatement = source.mark(statement)
-        drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus, absolute)
+        drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus, absolute, blocks)
         accuracy, distance = self._accuracy(n, p, lipschitz, modulus, farthest / n)
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy, self.loss, drawn / n)
         weights = self._hidden(optimum, distance, source)
@@ -182,33 +205,61 @@ class ObjectivePerturbation(LinearClassifier):
     def _check(self) -> float:
         positive(self.epsilon, "epsilon")
         one_of(self.loss, "loss", LOSSES)
-        if one_of(self.noise_kind, "noise_kind", ("gaussian", "laplace")) == "gaussian":
+        if one_of(self.noise_kind, "noise_kind", ("gaussian", "laplace", "blocks")) == "gaussian":
             inside_unit(self.delta, "delta")
         elif number(self.delta, "delta", "0") != 0:
             raise ValueError(
-                f"delta: found {self.delta} beside noise_kind='laplace', expected 0: Laplace noise is private at δ = 0"
+                f"delta: found {self.delta} beside noise_kind={self.noise_kind!r}, expected 0: this noise is private "
+                "at δ = 0"
             )
         if self.absolute_bound is not None:
             positive(self.absolute_bound, "absolute_bound")
-            if self.noise_kind != "laplace":
+            if self.noise_kind == "gaussian":
                 raise ValueError(
-                    f"absolute_bound: found {self.absolute_bound} beside noise_kind={self.noise_kind!r}, expected "
-                    "None: only the scale of Laplace noise depends on it"
+                    f"absolute_bound: found {self.absolute_bound} beside noise_kind='gaussian', expected None: only "
+                    "noise at δ = 0 depends on it"
                 )
+        needed = self.noise_kind == "blocks"
+        if needed and self.absolute_bound is None:
+            raise ValueError(
+                "absolute_bound: found None beside noise_kind='blocks', expected each block's bound"
+            )
+        if needed != (self.blocks is not None):
+            raise ValueError(
+                f"blocks: found {'none' if needed else 'some'} beside noise_kind={self.noise_kind!r}, expected "
+                + ("a label for each feature" if needed else "None, or noise_kind='blocks'")
+            )
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
         return positive(self.feature_bound, "feature_bound")
 
-    def _rows(self, features: np.ndarray, bound: float) -> tuple[np.ndarray, float, float | None]:
+    def _blocks(self, d: int) -> list[Block] | None:
+        """Return the blocks of a row of d features and the 1 of an intercept, with bounds that hold for floats."""
+        if self.blocks is None or self.absolute_bound is None:
+            return None
+        if len(self.blocks) != d:
+            raise ValueError(
+                f"blocks: found {len(self.blocks)} labels, expected one for each of the {d} features"
+            )
+        found = [Block(at, _reached(self.absolute_bound, len(at))) for at in places_of(self.blocks)]
+        return [*found, Block((d,), 1.0)] if self.fit_intercept else found
+
+    def _rows(
+        self, features: np.ndarray, bound: float, blocks: list[Block] | None
+    ) -> tuple[np.ndarray, float, float | None]:
         """Return the shortened rows with the 1 of an intercept, Λ, and what a row's absolute values add up to."""
         one = bool(self.fit_intercept)
         rows, lipschitz = bounded_rows(features, bound, intercept=one)
         if self.absolute_bound is None:
             return rows, lipschitz, None
         d = features.shape[1]
-        rows[:, :d] = absolutely_bounded_rows(rows[:, :d], self.absolute_bound)
-        largest = raised(self.absolute_bound * (1 + (d + 8) * 2.0**-50) + d * SMALLEST)
-        return rows, lipschitz, raised(largest + one)
+        if blocks is None:
+            rows[:, :d] = absolutely_bounded_rows(rows[:, :d], self.absolute_bound)
+            return rows, lipschitz, raised(_reached(self.absolute_bound, d) + one)
+        for places, _ in blocks[: len(blocks) - one]:
+            at = list(places)
+            rows[:, at] = absolutely_bounded_rows(rows[:, at], self.absolute_bound)
+        return rows, lipschitz, None
 
     def _modulus(self, lipschitz: float, n: int) -> float:
         if self.regularization is not None:
@@ -234,12 +285,18 @@ class ObjectivePerturbation(LinearClassifier):
         return lowered((1 - SOLVER_SHARE) * whole, whole)
 
     def _perturbation(
-        self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float, absolute: float | None
-    ) -> tuple[np.ndarray, float]:
+        self, source: NoiseSource, p: int, n: int, lipschitz: float, modulus: float, absolute: float | None,
+        blocks: list[Block] | None,
+    ) -> tuple[np.ndarray, float]:  # fmt: skip
         """Draw b, and return it with the length that it has but for a probability of e^−(FAR + ε); set ``sigma_``."""
         constants: dict[str, Any] = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
         curvature = self._curvature()
         epsilon, far = self._main(self.epsilon), FAR + self.epsilon
+        if blocks is not None:
+            bundles = bundled(blocks)  # no row is longer than 1 in their norm
+            scale = objective_perturbation_norm_scale(epsilon, 1.0, **constants, curvature=curvature)
+            self.sigma_ = deviation(bundles, scale)
+            return draw(bundles, scale, source), largest_length(bundles, scale, far)
         if self.noise_kind == "laplace":
             scale = objective_perturbation_scale(
                 epsilon, p, **constants, curvature=curvature, absolute=absolute
@@ -260,10 +317,12 @@ class ObjectivePerturbation(LinearClassifier):
         known: dict[str, Any] = {
             "lipschitz": lipschitz, "modulus": modulus, "loss": self.loss, "linear": linear,
         }  # fmt: skip
-        rounding = gradient_rounding(n, p, **known, accuracy=finest)
+        inexact = 0.0 if self.blocks is None else INEXACT * linear
+        rounding = gradient_rounding(n, p, **known, accuracy=finest) + inexact
         largest = max(4 * rounding, finest)
         # the coarser the solver stops the longer its weights may be, and the more their scores may be rounded
-        if gradient_rounding(n, p, **known, accuracy=largest) > 2 * rounding:  # by public numbers alone
+        coarsest = gradient_rounding(n, p, **known, accuracy=largest) + inexact
+        if coarsest > 2 * rounding:  # by public numbers alone
             raise ValueError(
                 f"regularization: found {modulus:.3g}, expected more: for {p} weights and rows of norm {lipschitz:.3g} "
                 "rounding could grow without limit"
@@ -273,13 +332,18 @@ class ObjectivePerturbation(LinearClassifier):
     def _hidden(self, weights: np.ndarray, distance: float, source: NoiseSource) -> np.ndarray:
         """Return the solver's weights with noise that hides how far from the minimiser it stopped."""
         epsilon = lowered(self.epsilon - self._main(self.epsilon), self.epsilon)
-        if self.noise_kind == "laplace":
+        if self.noise_kind != "gaussian":
             scale = noise_scale(raised(2 * distance * math.sqrt(len(weights))), epsilon)
             self.output_sigma_ = math.sqrt(2) * scale
             return source.add_laplace(weights, scale)
         delta = lowered(self.delta - self._main(self.delta), self.delta)
         self.output_sigma_ = gaussian_sigma(epsilon, delta, 2 * distance, "analytic")
         return source.add_gaussian(weights, self.output_sigma_)
+
+
+def _reached(bound: float, width: int) -> float:
+    """Return what the absolute values of so many entries add up to at most where they were scaled down to a bound."""
+    return raised(bound * (1 + (width + 8) * 2.0**-50) + width * SMALLEST)
 
 
 def default_regularization(epsilon: float, *, lipschitz: float, n: int, loss: Loss) -> float:

@@ -233,11 +233,50 @@ def objective_perturbation_scale(
     ----------
     As for `objective_perturbation_delta`.
     """
-    left = _left(epsilon, lipschitz, strong_convexity, n, curvature)
-    longest = raised(lipschitz * math.sqrt(positive_integer(p, "p")))
+    longest = raised(positive(lipschitz, "lipschitz") * math.sqrt(positive_integer(p, "p")))
     if absolute is not None:
         longest = min(longest, positive(absolute, "absolute"))
-    return noise_scale(raised(2 * longest), left)
+    return objective_perturbation_norm_scale(
+        epsilon, longest, lipschitz=lipschitz, strong_convexity=strong_convexity, n=n, curvature=curvature
+    )
+
+
+def objective_perturbation_norm_scale(
+    epsilon: float,
+    longest: float,
+    *,
+    lipschitz: float,
+    strong_convexity: float,
+    n: int,
+    curvature: float | None = None,
+) -> float:
+    """Return the s for which objective perturbation with b of density ∝ e^(−N(b)/s) is ε-differentially private.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0.
+    longest : float
+        The largest N of a row, with the 1 of an intercept. N is any norm.
+    lipschitz, strong_convexity, n, curvature
+        As in `curvature_cost`; Λ is a Euclidean length, whatever N is.
+
+    Returns
+    -------
+    float
+        2 max N/(ε − c), rounded up, with c of `curvature_cost`.
+
+    Raises
+    ------
+    ValueError
+        As `objective_perturbation_sigma`.
+
+    References
+    ----------
+    As for `objective_perturbation_delta`.
+    """
+    left = _left(epsilon, lipschitz, strong_convexity, n, curvature)
+    return noise_scale(raised(2 * positive(longest, "longest")), left)
 
 
 def least_strong_convexity(

@@ -72,6 +72,7 @@ def test_a_new_claim_in_an_existing_chapter_leaves_the_book_as_it_is(repository)
     assert "_toc.yml" not in said
     assert f"replace each {UNWRITTEN} in the module;" in said
     assert "Add to notebooks/isit-alg-2.md a section" in said
+    assert 'judge(claim("isit.prop-9"), faults=True).require(); badge(outcome)' in said
     assert 'chapter="isit-alg-2"' in (repository / "dpfair_lib/claims/isit/prop_9.py").read_text()
 
 

@@ -182,6 +182,53 @@ def _in_objective(
     )  # fmt: skip
 
 
+def _blocks_in_objective(blocks: tuple[int, ...], absolute: float, intercept: bool) -> Case:
+    """Return objective perturbation with one bundle: the Gamma length, a point of each block's ball, then weights."""
+    whole, labels = 0.8, [*blocks, "one"] if intercept else list(blocks)
+    places = [[at for at, own in enumerate(labels) if own == label] for label in dict.fromkeys(labels)]
+    bounds = [1.0 if label == "one" else absolute for label in dict.fromkeys(labels)]
+    p = len(labels)
+
+    def asked(_: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
+        n, longest = len(data["y"]), math.hypot(BOUND, 1) if intercept else BOUND
+        epsilon = 0.998 * whole
+        modulus = longest**2 / (n * epsilon)
+        scale = 2 / (epsilon - _curvature_cost(epsilon, longest**2 / (modulus * n), "logistic"))
+        noise = np.zeros(p)
+        for at, bound, draws in zip(places, bounds, answers[1:-1], strict=False):  # none, if NumPy draws
+            noise[at] = bound * abs(answers[0]).sum() * draws[:-1] / abs(draws).sum()
+        rows = np.array(data["X"], dtype=float)
+        rows = np.array([x * min(1, BOUND / max(math.hypot(*x), 5e-324)) for x in rows])
+        for at in places[: len(places) - intercept]:
+            rows[:, at] = [x * min(1, absolute / max(math.fsum(abs(x)), 5e-324)) for x in rows[:, at]]
+        optimum = _minimiser(data | {"X": rows}, "logistic", intercept, (0, 1), modulus, noise / n)
+        hidden = math.sqrt(p) * 2 * 1e-6 * longest / (n * modulus) / (0.002 * whole)
+        return [
+            Asked("laplace", scale, np.zeros(p + 1)),
+            *(Asked("laplace", 1.0, np.zeros(len(at) + 1)) for at in places),
+            Asked("laplace", hidden, optimum, near=1e-5),
+        ]
+
+    def numbers(fitted: Any) -> np.ndarray:
+        return np.hstack([fitted.coef_.ravel(), fitted.intercept_] if intercept else [fitted.coef_.ravel()])
+
+    return Case(
+        name=f"objective perturbation blocks {blocks}" + ("" if intercept else " without intercept"),
+        covers=(dpf.ObjectivePerturbation,),
+        relation="replace-one",
+        make=estimator(
+            dpf.ObjectivePerturbation, feature_bound=BOUND, epsilon=whole, delta=0.0, noise_kind="blocks",
+            absolute_bound=absolute, blocks=blocks, fit_intercept=intercept, classes=(0, 1),
+        ),
+        data=lambda: dict(zip("Xy", features(ROWS), strict=True)),
+        pairs=feature_pairs,
+        asked=asked,
+        numbers=numbers,
+        through=lambda _, answers: answers[-1],
+        noisy=frozenset({"coef_", "intercept_"}) if intercept else frozenset({"coef_"}),
+    )  # fmt: skip
+
+
 def _curvature_cost(epsilon: float, kappa: float, loss: str) -> float:
     """Return what the determinant costs: ln(1 + κ) for the hinge, else the least c of the theorem, on a grid of u."""
     if loss != "logistic":
@@ -320,5 +367,7 @@ CASES = [
     _in_objective("logistic", "gaussian", regularization=2.0),
     _in_objective("logistic", "laplace", absolute=0.75 * BOUND),
     _in_objective("logistic", "laplace", intercept=False, absolute=0.75 * BOUND),
+    _blocks_in_objective((0, 1, 1, 2), 0.75 * BOUND, intercept=True),
+    _blocks_in_objective((0, 1, 0, 1), 0.5 * BOUND, intercept=False),
     *(_chosen(repair) for repair in (True, False, "pure")),
 ]
