@@ -69,7 +69,7 @@ def whole_file(
     Raises
     ------
     BlockingIOError
-        If another process is writing the file and ``wait`` is not said.
+        If another process is writing the file and ``wait`` is False.
     OSError
         If it cannot be written; the error names the file, which is then as it was.
     """
@@ -102,12 +102,12 @@ def whole_file(
 
 @contextmanager
 def held(path: Path, what: str, *, left: Callable[[Path], None] | None = None) -> Iterator[int]:
-    """Let nobody else do the same meanwhile.
+    """Hold a lock while some work is done, so that no other process does the same work at the same time.
 
     Parameters
     ----------
     path : Path
-        A file that stands for the work; its folder is made if it is not there, and it is gone afterwards.
+        The lock's file, one for each kind of work; its folder is made if it is not there. It is removed afterwards.
     what : str
         The work and that it is under way, for the error: "the book is being built".
     left : callable, optional
@@ -116,7 +116,7 @@ def held(path: Path, what: str, *, left: Callable[[Path], None] | None = None) -
     Yields
     ------
     int
-        What holds the work: a program that inherits this descriptor holds it too, until it ends.
+        The open lock: a program that inherits this descriptor holds it too, until it ends.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What processes owe one another."""
+"""Processes that end when the process that started them ends."""
 
 from __future__ import annotations
 

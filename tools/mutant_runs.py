@@ -54,11 +54,10 @@ def each(tasks: Iterator[tuple[Any, Callable[[], Any]]], jobs: int) -> Iterator[
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)  # what it has started
         result, output = folder / "result", folder / "output"
-        found = (
-            json.loads(result.read_text()) if result.exists() else output.read_text(errors="replace")[-2000:]
-        )
+        ended = result.exists()
+        found = json.loads(result.read_text()) if ended else output.read_text(errors="replace")[-2000:]
         shutil.rmtree(folder, ignore_errors=True)
-        yield name, child.exitcode, found
+        yield name, 0 if ended else child.exitcode, found
 
 
 def _in_child(task: Callable[[], Any], folder: Path) -> None:
@@ -78,6 +77,7 @@ def _in_child(task: Callable[[], Any], folder: Path) -> None:
     found = json.dumps(task())
     (folder / "partial").write_text(found)
     (folder / "partial").rename(folder / "result")
+    os.killpg(0, signal.SIGKILL)  # itself too: else it would wait for what tests have left running
 
 
 def kill(file: str, text: str, batches: list[Tests], otherwise: str = "") -> dict[str, str]:

@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import math
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from mutant_sites import Mutant, chance, mutants, mutated
 
 from dpfair_lib._files import write_whole  # of no room that is changed
 
-ROOMS = ["privacy", "central", "learners", "local", "margins", "svm", "compatibility"]
+ROOMS = ["privacy", "central", "learners", "local", "margins", "preparation", "svm", "compatibility"]
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
 FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first")
@@ -43,9 +44,11 @@ def main() -> int:
     option = parser.add_argument
     option("--rooms", nargs="+", choices=ROOMS, default=ROOMS, metavar="ROOM")
     option("--sample", type=int, default=120, metavar="N", help="mutants of each room; 0 runs nothing")
+    option("--each", type=int, metavar="N", help="instead: N mutants of each module that has fewer recorded")
     option("--seed", type=int, default=2)
     option("--jobs", type=int, default=2, metavar="N", help="run at a time (%(default)s)")
-    option("--tests", nargs="+", metavar="FOLDER", help="only these folders of tests")
+    option("--modules", default="", metavar="REGEX", help="with --each, only modules of such a path")
+    option("--tests", nargs="+", metavar="NAME", help="only these folders or files of tests")
     option("--most", type=float, default=math.inf, metavar="SECONDS", help="of tests for each, the quickest")
     option("--again", type=int, metavar="N", help="only see that N recorded mutants are still killed")
     option("--record", type=Path, default=ROOT / "results" / "mutants.json", metavar="FILE")
@@ -54,7 +57,8 @@ def main() -> int:
     if args.again:
         return again(rows, args.again, args.seed, args.jobs)
     if args.sample:
-        head = {"seed": args.seed, "sample of each room": args.sample, **provenance()}
+        size = {"of each module without": args.each} if args.each else {"sample of each room": args.sample}
+        head |= {"seed": args.seed, **size, **provenance()}
         head["mutants in all"] = {room: len(population(room)) for room in ROOMS}
         due = chosen(args, rows)
         control(due)
@@ -98,9 +102,14 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
     traces, reasons, due = traced(args.tests, args.jobs), excused(), []
     for room in args.rooms:
         known = {key: of_row(row) for key, row in rows.items() if row["file"].startswith(f"{room}/")}
+        sample = [*known.values(), *drawn(population(room), args.seed)]
+        size = args.sample
+        if args.each:
+            sample, known = lacking(room, rows, args.each, args.seed, args.modules), {}
+            size = len(sample)
         kept: dict[str, Mutant] = {}
-        for mutant in [*known.values(), *drawn(population(room), args.seed)]:
-            change = mutated(mutant, source(mutant.file)) if len(kept) < args.sample else None
+        for mutant in sample:
+            change = mutated(mutant, source(mutant.file)) if len(kept) < size else None
             if change is None or mutant.key in kept:
                 continue
             kept[mutant.key] = mutant
@@ -121,6 +130,15 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
         for key in known.keys() - kept.keys():
             del rows[key]
     return due
+
+
+def lacking(room: str, rows: dict[str, Row], each: int, seed: int, modules: str = "") -> list[Mutant]:
+    """Return mutants of the modules of which too few are recorded: of each, as many as the number asks for."""
+    recorded, sample = Counter(row["file"] for row in rows.values()), []
+    for file in dict.fromkeys(mutant.file for mutant in population(room)):
+        if recorded[file] < each and re.search(modules, file):
+            sample += drawn([mutant for mutant in population(room) if mutant.file == file], seed)[:each]
+    return sample
 
 
 def covering(mutant: Mutant, lines: tuple[int, int], traces: list[Any]) -> Tests:
@@ -159,7 +177,7 @@ def traced(folders: list[str] | None, jobs: int) -> list[Any]:
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         room = path.relative_to(ROOT / "tests").parts[0]  # "local" for tests/local/optimal, too
         room = room if room != path.name else "tests"
-        if room in folders if folders else room not in NOT_TRACED:
+        if {room, path.stem} & {*folders} if folders else room not in NOT_TRACED:
             own = digest(str(path), *(file.read_text() for file in sorted(path.parent.glob("*.py"))))
             kept[path] = TRACES / f"{path.stem}-{own}.json"
     due = (

@@ -12,7 +12,9 @@ import json
 import random
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -61,10 +63,10 @@ def by_coq(pair: Pair, build: Path, count: int = CASES) -> list[list[Fraction]]:
         "Open Scope Z_scope.",
         "Eval vm_compute in (" + " :: ".join(f"shown case_{i}" for i in range(count)) + " :: nil)%list.",
     ]
-    (build / "Cases.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    said = proofs.run(["coqc", "-R", ".", proofs.NAME, "Cases.v"], build)
-    for leftover in (*build.glob("Cases.*"), build / ".Cases.aux"):
-        leftover.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "Cases.v"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        said = proofs.run(["coqc", "-R", ".", proofs.NAME, str(file)], build)
     return read_answers(said)
 
 
@@ -72,7 +74,7 @@ def read_answers(said: str) -> list[list[Fraction]]:
     """Return the numbers that Coq has printed: a list of lists, each of numerators and denominators in turn."""
     body = said[said.index("=") : said.rindex(": list")]
     answers = []
-    for inner in re.findall(r"\(([^()]*)\)", body):
+    for inner in re.findall(r"[(\[]([^()\[\]]*)[)\]]", body):
         numbers = [int(number) for number in re.findall(r"-?\d+", inner)]
         answers.append([Fraction(a, b) for a, b in zip(numbers[::2], numbers[1::2], strict=True)])
     return answers
@@ -93,7 +95,7 @@ def complaints_about_record(root: Path) -> list[str]:
     record = json.loads((root / RECORD).read_text(encoding="utf-8"))
     now, wrong = proofs.digests(root), []
     named = {
-        name: place for entry in proofs.entries(root) for name, place in entry.get("stands_for", {}).items()
+        name: place for entry in proofs.parts(root) for name, place in entry.get("stands_for", {}).items()
     }
     held = {pair.name: pair for pair in pairs()}
     for name in sorted(named.keys() ^ held.keys()):
@@ -132,8 +134,10 @@ def main() -> None:
         )
         return
     now, found, wrong = proofs.digests(root), {}, []
-    for pair in pairs():
-        coq, library = by_coq(pair, root / proofs.BUILD), by_library(pair)
+    with ThreadPoolExecutor(proofs.jobs()) as pool:
+        answers = pool.map(lambda pair: by_coq(pair, root / proofs.BUILD), pairs())
+    for pair, coq in zip(pairs(), answers, strict=True):
+        library = by_library(pair)
         wrong += disagreements(pair, coq, library)
         found[pair.name] = {
             "function": pair.function,

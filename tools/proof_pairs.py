@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,7 @@ from dpfair_lib.central.gap_law import excess_change, signed_gap, summed_changes
 from dpfair_lib.compatibility.private_learner.sensitivity import discrimination_sensitivity
 from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, unfairness_ratio
+from dpfair_lib.local.optimal.linear_bound import Constraint, linear_bound
 from dpfair_lib.local.response import response_matrix
 from dpfair_lib.local.subsets import subset_matrix
 from dpfair_lib.local.trade_off import unfairness_constants
@@ -161,6 +162,29 @@ def _selection(k: int, w: int, t: Fraction) -> str:
 def _blind(rng: Draw) -> tuple[list[Fraction], list[Fraction], Fraction, Fraction]:
     size = rng.randint(1, 5)
     return [share(rng) for _ in range(size)], [share(rng) for _ in range(size)], inside(rng), share(rng)
+
+
+def _linear(rng: Draw) -> tuple[dict[int, int], list[Constraint], list[int]]:
+    """Draw a small program and multipliers of the right signs."""
+
+    def form() -> dict[int, int]:
+        return {rng.randint(1, 6): rng.randint(-9, 9) for _ in range(rng.randint(0, 5))}
+
+    rows = [Constraint(form(), rng.randint(-9, 9), rng.random() < 0.4) for _ in range(rng.randint(0, 5))]
+    return form(), rows, [rng.randint(-9 * row.equation, 9) for row in rows]
+
+
+def _linear_coq(objective: dict[int, int], rows: list[Constraint], multipliers: list[int]) -> str:
+    def form(terms: Mapping[int, int]) -> str:
+        return "(" + "".join(f"({i}%positive, ({a})%Z) :: " for i, a in terms.items()) + "nil)"
+
+    written = "".join(
+        f"{{| equation := {str(row.equation).lower()}; left_side := {form(row.coefficients)}; "
+        f"least_side := ({row.least})%Z |}} :: "
+        for row in rows
+    )
+    ys = "".join(f"({y})%Z :: " for y in multipliers)
+    return f"whole (linear_bound {{| objective := {form(objective)}; constraints := ({written}nil) |}} ({ys}nil))"
 
 
 def pairs() -> list[Pair]:
@@ -354,6 +378,14 @@ def pairs() -> list[Pair]:
             "dpfair_lib.privacy.amplification.amplified_odds",
             lambda rng: (odds(rng), share(rng)),
             amplified_odds,
+        ),
+        simple(
+            "Certificates/LinearProgram.v",
+            "linear_bound",
+            "dpfair_lib.local.optimal.linear_bound.linear_bound",
+            _linear,
+            linear_bound,
+            coq=_linear_coq,
         ),
         simple(
             sk,

@@ -4,6 +4,8 @@
 
   const SLANT = 3; // pixels by which a slanted letter may reach out of its formula
 
+  const LONG_NAME = 16, LONG_OPTION = 24; // characters of a function's name, and of a command's option
+
   const LONG = 30; // characters of a cell, from which on its words may break anywhere
 
   // cells of the first column: where a cell spans rows, a row begins with a cell of the second
@@ -42,9 +44,12 @@
     return around;
   };
 
-  // a long name breaks between its parts, before it breaks anywhere
+  // a long name breaks between its parts, before it breaks anywhere; in the first column it gets more room
   const breakNames = table => {
-    for (const name of table.querySelectorAll("code .pre")) name.innerHTML = name.innerHTML.replace(/(\w[_.(=](?=[\w"])|[a-z](?=[A-Z]))/g, "$1<wbr>");
+    for (const name of table.querySelectorAll("code .pre")) {
+      if (name.textContent.length > LONG_NAME) name.closest("td, th").classList.add("named");
+      name.innerHTML = name.innerHTML.replace(/(\w[_.(=](?=[\w"])|[a-z](?=[A-Z]))/g, "$1<wbr>");
+    }
   };
 
   const boxed = table => {
@@ -62,8 +67,11 @@
       formula.style.fontSize = "";
       const drawn = formula.querySelector("svg"), room = around.clientWidth;
       if (!drawn || !room) return;
-      const share = room / drawn.getBoundingClientRect().width;
-      if (share < 1) formula.style.fontSize = `${Math.max(share * 0.99, SMALLEST_FORMULA) * 100}%`;
+      // a browser may round the size of letters, so that a formula shrinks in steps
+      for (let share = room / drawn.getBoundingClientRect().width; share < 1; share -= 0.02) {
+        formula.style.fontSize = `${Math.max(share * 0.99, SMALLEST_FORMULA) * 100}%`;
+        if (share <= SMALLEST_FORMULA || drawn.getBoundingClientRect().width <= room) break;
+      }
       look();
     };
   };
@@ -80,6 +88,9 @@
     const article = document.querySelector("article");
     if (!article) return;
     const all = selector => [...article.querySelectorAll(selector)];
+    // an option such as --json is not parted after its hyphens
+    for (const code of all("code .pre"))
+      if (/^--?\w/.test(code.textContent) && code.textContent.length <= LONG_OPTION) code.classList.add("option");
     const looks = all("table").filter(table => !table.closest(".claim-card")).map(boxed);
     looks.push(...all(".claim-graph").map(drawn));
     const look = () => looks.forEach(one => one());
@@ -92,6 +103,8 @@
     look();
     for (const fold of all("details")) fold.addEventListener("toggle", look);
     window.addEventListener("resize", look);
+    await document.fonts.ready; // letters of another width may make a table too wide
+    look();
     document.documentElement.dataset.settled = "yes"; // for whoever measures the page
   });
   window.addEventListener("beforeprint", () => {

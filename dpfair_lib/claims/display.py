@@ -12,9 +12,13 @@ from typing import Any
 from dpfair_lib.claims.evidence import Evidence
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import Claim, Outcome
+from dpfair_lib.claims.proved import PROVED
 from dpfair_lib.claims.typeset import anchor, case_in_words, number, spoken, typeset, witness_in_words
 
 LEDGER = "../notebooks/ledger.html"
+PROOFS = "../notebooks/machine-checked.html"
+KERNEL = "core machine-checked"
+"""What a badge says of a claim whose core Coq has checked; the page says what is left out."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,26 @@ def mark(outcome: Outcome) -> str:
 
 
 def badge(outcome: Outcome) -> Html:
-    """Return a claim's id, which leads to its row in the ledger, its verdict, and what that changes."""
+    """Return a claim's id, which leads to its row in the ledger, its verdict, what that changes, and who checked it."""
     claim = outcome.claim
     impact = f" · {IMPACTS[claim.impact]}" if claim.impact else ""
     text = f"{claim.id}: {verdict(outcome)}{impact}"
     link = f'<a href="{LEDGER}#{anchor(claim.id)}"><code>{html.escape(claim.id)}</code></a>'
-    return Html(text, f'<p class="claim-badge">{link} {mark(outcome)}{html.escape(impact)}</p>')
+    if claim.id in PROVED:
+        text += f" · {KERNEL}"
+    return Html(
+        text, f'<p class="claim-badge">{link} {mark(outcome)}{html.escape(impact)}{kernel_mark(claim.id)}</p>'
+    )
+
+
+def kernel_mark(claim_id: str) -> str:
+    """Return a link to a claim's proof in Coq, its source and what it rests on; nothing where there is none."""
+    if claim_id not in PROVED:
+        return ""
+    _, theorems, reals = PROVED[claim_id]
+    rests = "the axioms of the real numbers" if reals else "no axiom"
+    said = f"{theorems} theorem{'s' * (theorems > 1)} in Coq, resting on {rests}"
+    return f' · <a class="badge-kernel" title="{said}" href="{PROOFS}#proof-{anchor(claim_id)}">{KERNEL}</a>'
 
 
 def card(outcome: Outcome) -> Html:

@@ -18,6 +18,8 @@ from .optimal.certificate import Certificate as Certificate
 from .optimal.certificate import Multipliers as Multipliers
 from .optimal.certificate import verify_certificate as verify_certificate
 from .optimal.closed_forms import smallest_error as smallest_error
+from .optimal.exact_certificate import ExactCertificate as ExactCertificate
+from .optimal.exact_certificate import check_exact as check_exact
 from .optimal.fair_error import FairError as FairError
 from .optimal.fair_error import fair_error_bounds as fair_error_bounds
 from .optimal.fair_error import smallest_fair_error as smallest_fair_error

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 import shutil
 import signal
 
@@ -15,7 +16,8 @@ from dpfair_lib.local import CutOffWarning, files, generalized_randomized_respon
 from dpfair_lib.local.releases import record_path, statement_path
 
 GRR = generalized_randomized_response(2, 1.0)
-CHANGED = ["--column", "race", "--epsilon", "1", "--labels", "Black,White"]
+# a busy machine takes longer than the two seconds after which progress is shown
+CHANGED = ["--column", "race", "--epsilon", "1", "--labels", "Black,White", "--quiet"]
 PARTIAL = ".out.{}.partial"
 MANY = 3_000_000
 
@@ -41,15 +43,41 @@ def source(folder, rows=2):
     return path
 
 
-def begun(large, folder, kind, *options):
-    """Start the command and wait until it has written something."""
-    partial = folder / PARTIAL.format(kind)
-    process = start(
-        "-m", "dpfair_lib", "randomize", large / f"in.{kind}", folder / f"out.{kind}", *CHANGED, *options
-    )
-    wait_until(lambda: (partial.exists() and partial.stat().st_size > 1 << 20) or process.poll() is not None)
-    assert process.poll() is None, process.communicate()
-    return process, partial
+HALTED = """
+import os, signal, sys
+from dpfair_lib.__main__ import main
+from dpfair_lib.local import files_csv, files_parquet
+
+def halting(rewrite):
+    def rewritten(*arguments, progress, **options):
+        halts = [signal.SIGSTOP]
+        def halt_once(done, total):
+            if 3 * done > total and halts:
+                os.kill(os.getpid(), halts.pop())
+            progress(done, total)
+        rewrite(*arguments, progress=halt_once, **options)
+    return rewritten
+
+files_csv.rewrite, files_parquet.rewrite = halting(files_csv.rewrite), halting(files_parquet.rewrite)
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command, which halts itself when it has done a third: however busy the machine is, it is not done too early."""
+
+
+def begun(large, folder, kind, suffix=""):
+    """Start the command, and return when it has halted in the midst of its work."""
+    target = folder / f"out.{kind}{suffix}"
+    process = start("-c", HALTED, "randomize", large / f"in.{kind}", target, *CHANGED)
+    halted = os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
+    wait_until(lambda: os.waitid(os.P_PID, process.pid, halted) is not None)
+    assert os.waitid(os.P_PID, process.pid, halted).si_code == os.CLD_STOPPED, process.communicate()
+    return process, folder / PARTIAL.format(f"{kind}{suffix}")
+
+
+def told(process, number):
+    """Send a signal to a command that has halted, and let it go on."""
+    process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -78,7 +106,7 @@ def test_what_a_killed_run_left_is_its_owners_has_reports_only_and_is_named_and_
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_told_to_end_removes_its_part_and_says_so(tmp_path, large, number):
     process, _ = begun(large, tmp_path, "csv")
-    process.send_signal(number)
+    told(process, number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert out == ""
@@ -89,11 +117,9 @@ def test_a_run_that_is_told_to_end_removes_its_part_and_says_so(tmp_path, large,
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_run_that_compresses_is_ended(tmp_path, large, number, capsys):
-    partial, target = tmp_path / ".out.csv.gz.partial", tmp_path / "out.csv.gz"
-    process = start("-m", "dpfair_lib", "randomize", large / "in.csv", target, *CHANGED)
-    wait_until(lambda: (partial.exists() and partial.stat().st_size > 1 << 16) or process.poll() is not None)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(number)
+    target = tmp_path / "out.csv.gz"
+    process, partial = begun(large, tmp_path, "csv", ".gz")
+    told(process, number)
     process.communicate(timeout=60)
     killed = number == signal.SIGKILL
     assert process.returncode == (-number if killed else 128 + number)
@@ -125,7 +151,6 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path):
 
 def test_two_runs_into_one_file(tmp_path, large):
     process, partial = begun(large, tmp_path, "csv")
-    process.send_signal(signal.SIGSTOP)
     size = partial.stat().st_size
     status, out, err = run(
         "-m", "dpfair_lib", "randomize", source(tmp_path), tmp_path / "out.csv", *CHANGED, "--overwrite"

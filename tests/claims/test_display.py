@@ -9,9 +9,10 @@ import pytest
 from shown_outcomes import theorem
 
 from dpfair_lib.claims import CLAIMS, Claim, judge
-from dpfair_lib.claims.display import badge, card, mark, source
+from dpfair_lib.claims.display import KERNEL, badge, card, kernel_mark, mark, source
 from dpfair_lib.claims.kinds import IMPACTS, WORDS
 from dpfair_lib.claims.ledger import FaultRun
+from dpfair_lib.claims.proved import PROVED
 
 OURS = dataclasses.replace(theorem("ours.a"), faults={})
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -72,7 +73,9 @@ def badges_of_another_day(cells, claims):
             if "claim-badge" in markup:
                 claim = claims[text.partition(":")[0]]
                 impact = f" · {IMPACTS[claim.impact]}" if claim.impact else ""
-                stale += [text] * (text != f"{claim.id}: {WORDS[claim.kind]}{impact}")
+                proved = f" · {KERNEL}" * (claim.id in PROVED)
+                stale += [text] * (text != f"{claim.id}: {WORDS[claim.kind]}{impact}{proved}")
+                stale += [claim.id] * (kernel_mark(claim.id) not in markup)
             elif found := re.search(
                 r"claim-card.*?badge-verdict[^>]*>([^<]*)<.*?<code>([^<]*)<", markup, re.DOTALL
             ):

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from dpfair_lib import demographic_parity_difference
 from dpfair_lib.central.realized import fresh_draw_gap_mean
 from dpfair_lib.fairness import expected_parity_difference
-from dpfair_lib.fairness.draws import count_law
+from dpfair_lib.fairness.draws import count_law, drawn_labels
 
 CHANCE = st.fractions(min_value=0, max_value=1, max_denominator=5)
 
@@ -51,3 +51,18 @@ def test_equal_to_the_mean_gap_of_fresh_draws():
 def test_labels_have_nothing_to_draw():
     assert expected_parity_difference([0, 1, 1, 1], sensitive_features=[0, 0, 1, 1]) == 0.5
     assert expected_parity_difference([0, 1], sensitive_features=[0, 0]) == 0
+
+
+def test_without_a_seed_every_call_draws_differently():
+    chances = np.full(2000, 0.5)
+    first, second = drawn_labels(chances, None), drawn_labels(chances, None)
+    assert (first != second).any()  # but for one time in 2²⁰⁰⁰
+    for seed in (0, 7):
+        assert (drawn_labels(chances, seed) == drawn_labels(chances, seed)).all()
+        assert (drawn_labels(chances, seed) != first).any()
+
+
+@pytest.mark.parametrize("state", [None, 3, np.random.default_rng(0), np.random.RandomState(0)])
+def test_a_chance_of_nothing_and_a_certain_one_are_what_they_say(state):
+    sure = np.tile([0.0, 1.0], 1000)
+    assert (drawn_labels(sure, state) == sure).all()

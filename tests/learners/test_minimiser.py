@@ -64,6 +64,21 @@ def test_noise_that_moves_the_weights_far_rounds_the_gradient_by_no_more_than_is
     assert without < worst < said
 
 
+@pytest.mark.parametrize("loss", ["logistic", "huberised-hinge"])
+def test_the_gradient_is_as_short_as_asked_for_however_coarsely_that_is(loss):
+    # Newton's steps leap over most accuracies: only one just below a step's gradient shows that the solver went on
+    rng = np.random.default_rng(0)
+    rows, signs, modulus = rng.normal(size=(30, 3)), rng.choice([-1.0, 1.0], size=30), 0.05
+    ended = set()
+    for accuracy in np.geomspace(1e-12, 1, 200):
+        weights = minimise(rows, signs, modulus, accuracy, loss)
+        pulls = descent(signs * (rows @ weights), loss)
+        slope = modulus * weights - (signs * pulls) @ rows / len(rows)
+        assert np.linalg.norm(slope) <= accuracy + 1e-15
+        ended.add(tuple(weights))
+    assert len(ended) >= 4
+
+
 def test_an_error_of_the_solver_tells_nothing_of_the_rows(monkeypatch):
     monkeypatch.setattr(minimiser, "MOST_STEPS", 1)
     told = set()

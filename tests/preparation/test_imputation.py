@@ -91,6 +91,10 @@ def test_the_choice_is_the_exponential_mechanism(relation, weight):
         ({"categories": {5: ["a"]}}, "X: found no column 5"),
         ({"bounds": {0: (0, 1)}, "epsilon": -1}, "epsilon: found -1"),
         ({"bounds": {0: (0, 1)}, "relation": "sensitive-attribute"}, "relation: found 'sensitive-attribute'"),
+        (
+            {"bounds": {0: (0, 1), 1: (0, 1)}, "epsilon": 5e-324},
+            "epsilon: found 5e-324, expected .* shares are above 0",
+        ),
     ],
 )
 def test_bad_parameters(given, message):

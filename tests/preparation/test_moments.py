@@ -126,3 +126,26 @@ def test_an_audit_finds_less_than_the_claim_and_more_at_half_the_noise(monkeypat
     assert 0.5 < least_epsilon() < 1.0
     monkeypatch.setattr(moments, "noise_scale", lambda *given: usual(*given) / 2)
     assert least_epsilon() > 1.0
+
+
+class Told:
+    """A source that adds given numbers."""
+
+    def __init__(self, noise):
+        self.noise = np.array(noise, dtype=float)
+
+    def add_laplace(self, values, scale):
+        assert scale > 0
+        return values + self.noise
+
+
+@pytest.mark.parametrize("squares", [True, False])
+def test_a_noisy_count_below_one_half_counts_as_one_half(squares):
+    # of nobody: the noise alone says a sum of 0.1 ranges, and of 0.05 squared ones
+    for present in (-3.0, 0.0, 0.49, 0.51):
+        count = present * MOST / (4 if squares else 2)
+        noise = [0.1 * MOST, *[0.05 * MOST] * squares, count]
+        ((mean, square),) = noisy_moments([(np.zeros(0), 0.0, 1.0)], 1.0, Told(noise), squares=squares)
+        rows = max(present, 0.5)
+        assert mean == pytest.approx(0.1 / rows)
+        assert square == (pytest.approx(0.05 / rows) if squares else 0.0)

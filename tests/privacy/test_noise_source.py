@@ -66,6 +66,17 @@ def test_noise_that_is_not_to_be_had_is_refused_with_the_reason():
         made("study", 0, no_secure=why)
 
 
+@pytest.mark.parametrize(
+    "seed", [0, 1, False, np.int64(0), "", (), np.random.RandomState(0), np.random.default_rng(0)]
+)
+def test_no_seed_whatever_stands_beside_secure_noise(seed):
+    # what counts is that a seed is given, and not whether Python takes it for true
+    with pytest.raises(ValueError, match=r"random_state: found .* beside noise='secure', expected None"):
+        NoiseSource.of("secure", seed)
+    with pytest.raises(ValueError, match=r"random_state: found .* beside noise='secure', expected None"):
+        NoiseSource.replicates("secure", seed, 1)
+
+
 def test_replicates_of_secure_noise_are_refused_and_those_of_study_noise_have_streams_of_their_own():
     (alone,) = NoiseSource.replicates("secure", None, 1)
     assert alone == NoiseSource("secure")

@@ -66,6 +66,7 @@ def test_what_is_drawn():
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (1.5, 1e-2)
     assert ax.get_title(loc="left") == "ε = 1.5, δ = 0.01, add-remove"
     ax = statement.plot(kind="trade-off")
+    assert ax.lines[1].get_xydata().tolist() == [[0, 1], [1, 0]]  # a guess
     line = ax.get_lines()[0]
     # of all points of the profile none says more than the stated one
     stated = least_second_error(line.get_xdata(), np.array([1.5]), np.array([1e-2]))

@@ -26,6 +26,15 @@ def constants(kappa, lipschitz=1.5, n=40, curvature=None):
     }  # fmt: skip
 
 
+def test_the_largest_excess_is_that_of_all_places():
+    from dpfair_lib.privacy.objective_perturbation import _excess
+
+    u = np.linspace(0, 0.25, 100_001)
+    for kappa in (0.1, 2.0, 40.0):
+        for slope in (0.0, 0.05, 0.5, 1.0, 30.0):
+            assert _excess(kappa, slope) == pytest.approx((np.log1p(kappa * u) - slope * u).max(), abs=1e-9)
+
+
 @pytest.mark.parametrize(("epsilon", "_"), SETTINGS)
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_the_cost_is_the_least_that_the_theorem_allows(epsilon, _, ratio):

@@ -34,3 +34,10 @@ def test_wrong_reports_are_binomial():
     three = RandomizedResponse(math.log(3), 3)  # two in five are wrong
     np.testing.assert_allclose(three.error_pmf(2), [0.36, 0.48, 0.16], rtol=1e-12)
     assert (three.cdf(1, 2), three.tail(1, 2)) == (pytest.approx(0.84), pytest.approx(0.16))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.3])
+def test_from_its_own_epsilon_on_nothing_is_left_not_even_a_rounding(epsilon):
+    mechanism = RandomizedResponse(epsilon, 3)
+    assert mechanism.delta([epsilon, math.nextafter(epsilon, 9), 5.0]).tolist() == [0.0, 0.0, 0.0]
+    assert mechanism.delta(math.nextafter(epsilon, 0)) > 0

@@ -68,3 +68,11 @@ def test_secure_integer_noise_is_cut_off_and_never_wraps_around(scale):
     assert ((noisy == ends.max) | (noisy == ends.min)).sum() >= binom.ppf(1e-9, len(noisy), 0.99 * outside)
     assert (noisy == ends.max).any()
     assert (noisy == ends.min).any()
+
+
+@pytest.mark.parametrize("noise", ["secure", "study"])
+def test_large_counts_are_kept_to_the_last_unit(noise):
+    # noise of this scale is 0 but for one time in e¹⁰⁰⁰, so that what comes back is the count itself
+    counts = [2**53 - 1, 1 - 2**53, 2**24 + 1, 10**12 + 1, 0]
+    rng = np.random.default_rng(0) if noise == "study" else None
+    assert add_discrete_laplace_noise(counts, 1e-3, noise=noise, rng=rng).tolist() == counts

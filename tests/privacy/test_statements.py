@@ -126,6 +126,19 @@ def worst_replacement(epsilon, delta):
     return start - math.exp(2 * epsilon) * end
 
 
+@pytest.mark.parametrize("guarantee", [True, False])
+@pytest.mark.parametrize("target", ["replace-one", "replace-within-group", "sensitive-attribute"])
+def test_a_conversion_alters_nothing_but_the_numbers_the_relation_and_the_note(target, guarantee):
+    statement = PrivacyStatement(
+        0.5, 1e-6, "add-remove", public=("one", "two"), sampling="Poisson", accountant="pld", guarantee=guarantee,
+        note="said before",
+    )  # fmt: skip
+    kept = ("unit", "public", "sampling", "accountant", "guarantee")
+    converted = convert(statement, target)
+    assert [getattr(converted, name) for name in kept] == [getattr(statement, name) for name in kept]
+    assert converted.note == "said before; converted from add-remove"
+
+
 @given(EPSILON.filter(lambda e: e < 2), DELTA)
 def test_replacing_costs_two_steps_and_no_less(epsilon, delta):
     converted = convert(stated(epsilon, delta, "add-remove"), "replace-one")

@@ -55,7 +55,9 @@ def _part(data: Data, rows: np.ndarray) -> Data:
     return {name: np.asarray(column)[rows] for name, column in data.items()}
 
 
-def _joined(relation: str, rows: str, pure: bool = False, opportunity: bool = False) -> Case:
+def _joined(
+    relation: str, rows: str, pure: bool = False, opportunity: bool = False, share: float | None = SHARE
+) -> Case:
     given: dict[str, Any] = {} if relation == "replace-within-group" else {"group_sizes": SIZES}
     delta, law = (0.0, "laplace") if pure else (DELTA, "gaussian")
     moved = 2 if opportunity else MOVED[relation]
@@ -64,6 +66,9 @@ def _joined(relation: str, rows: str, pure: bool = False, opportunity: bool = Fa
         whole = statement.epsilon
         for_counts = whole if rows == "split" else SHARE * whole
         for_learner = whole if rows == "split" else (1 - SHARE) * whole
+        if share is None:
+            for_learner, for_counts = (part.epsilon for part in statement.parts)
+            assert math.isclose(for_learner + for_counts, whole, rel_tol=1e-12)
         train, adjust = _held(rows, len(data["y"]))
         found = objective_asked((for_learner, statement.delta), _part(data, train), answers, law=law)
         weights = answers[1]
@@ -94,12 +99,13 @@ def _joined(relation: str, rows: str, pure: bool = False, opportunity: bool = Fa
         ])  # fmt: skip
 
     return Case(
-        name=f"joined {'opportunity ' * opportunity}{relation} {rows}" + (" pure" if pure else ""),
+        name=f"joined {'opportunity ' * opportunity}{relation} {rows}"
+        + (" pure" if pure else "") + (" share=None" if share is None else ""),
         covers=(dpf.PrivateFairClassifier,),
         relation=relation,
         make=estimator(
             dpf.PrivateFairClassifier, epsilon=EPSILON, delta=delta, feature_bound=BOUND, relation=relation, rows=rows,
-            share=SHARE, classes=(0, 1), notion="equal_opportunity" if opportunity else "demographic_parity", **given,
+            share=share, classes=(0, 1), notion="equal_opportunity" if opportunity else "demographic_parity", **given,
         ),
         data=_data,
         pairs=lambda: _pairs(relation),
@@ -114,6 +120,9 @@ def _joined(relation: str, rows: str, pure: bool = False, opportunity: bool = Fa
 CASES = [
     *(_joined(relation, rows) for relation in MOVED for rows in ("shared", "split")),
     _joined("replace-one", "shared", pure=True),
+    # whose share follows from the sizes, declared ones where who is in which group is private
+    _joined("replace-one", "shared", share=None),
+    _joined("sensitive-attribute", "shared", share=None),
     _joined("replace-within-group", "shared", opportunity=True),
     _joined("replace-one", "split", opportunity=True),
     _joined("sensitive-attribute", "shared", opportunity=True),

@@ -32,9 +32,11 @@ def table(n: int = 12) -> Data:
 
 def _pairs(relation: str) -> Pairs:
     found: Pairs = {}
-    for how in ("both labels", "label 0 only", "label 1 only"):
+    for how in ("both labels", "label 0 only", "label 1 only", "label 1 in b only", "label 1 in c only"):
         whole = table()
-        if how != "both labels":
+        if how.endswith(" in b only") or how.endswith(" in c only"):
+            whole = whole | {"y_true": (whole["sensitive_features"] == how[11]).astype(int)}
+        elif how != "both labels":
             whole = whole | {"y_true": np.full(12, int(how[6]))}
         if relation == "add-remove":
             for row in range(3):
@@ -107,6 +109,7 @@ def _opportunity(relation: str, mechanism: str, epsilon: Any = 0.6, **options: A
 CASES = [
     *(_opportunity(relation, mechanism) for relation in RELATIONS for mechanism in ("laplace", "geometric")),
     *(_opportunity(relation, "geometric", EPSILONS, rate="most-accurate") for relation in RELATIONS),
+    *(_opportunity(relation, "laplace", rate="most-accurate") for relation in RELATIONS),
     _opportunity("add-remove", "laplace", EPSILONS, gamma=0.1),
     _opportunity("replace-one", "laplace", rate="median", gamma=0.2),
 ]

@@ -15,7 +15,7 @@ from unittest import mock
 import numpy as np
 from cases import Case, Data, parts, statement_of
 from picture import differences, picture, shown, written
-from watching import Answer, Call, nothing_else_draws, same_answers, same_reports, watched
+from watching import Answer, Call, OwnAnswers, nothing_else_draws, same_answers, same_reports, watched
 
 
 @contextlib.contextmanager
@@ -84,17 +84,43 @@ def observed(case: Case, data: Data, noise: str, calls: list[Call]) -> dict[str,
     return found
 
 
-def check_neighbours(case: Case, noise: str, answer: Answer = same_answers, every: int = 1) -> None:
+def check_neighbours(case: Case, noise: str, answer: Answer | None = None, every: int = 1) -> None:
     """Raise unless each pair of neighbours is released, and looks alike but for the values of what is noisy.
 
-    ``answer`` is what the secure samplers answer; of the pairs, one in ``every`` is looked at.
+    Whoever looks like their neighbours looks like the neighbours' neighbours. So all data sets are compared that some
+    chain of neighbours leads to, too: what depends on the rows by a threshold rarely changes between neighbours.
+    ``answer`` is what the secure samplers answer, by default `OwnAnswers`; of the pairs, one in ``every`` is looked at.
     """
-    pairs = case.pairs()
+    pairs, seen, answer = case.pairs(), {}, answer or OwnAnswers()
+
+    def look(data: Data) -> dict[str, Any]:
+        if isinstance(answer, OwnAnswers):
+            answer.again()
+        return observed(case, data, noise, calls)
+
     with frozen(case, noise, answer) as calls:
         for name, pair in list(pairs.items())[::every]:
-            first, second = (observed(case, data, noise, calls) for data in pair)
+            first, second = map(look, pair)
             assert first["error"] is None, f"{name}: {first['error']}"
             assert differences(first, second) == [], f"{name}: {first['warnings']}, {second['warnings']}"
+            start, other = seen.setdefault(in_common(case.relation, pair[0]), (name, first))
+            assert differences(other, first) == [], f"{name} differs from {start}"
+
+
+def in_common(relation: str | None, data: Data) -> str:
+    """Return what data sets have in common that chains of neighbours join: all that is public, and their types."""
+    found = []
+    for name, column in data.items():
+        fixed = {
+            "replace-within-group": name == "sensitive_features",
+            "sensitive-attribute": name != "sensitive_features",
+        }.get(relation or "", relation is None)
+        shape = np.shape(column)[relation == "add-remove" :]
+        held = column.dtypes.to_list() if hasattr(column, "dtypes") and hasattr(column, "columns") else None
+        of_lists = {type(one) for one in column} if isinstance(column, list) else None
+        kind = type(column), getattr(column, "dtype", held), of_lists, shape
+        found.append((name, kind, np.asarray(column).tolist() if fixed else None))
+    return repr(found)
 
 
 def check_secure(case: Case, data: Data, answer: Answer | None = None) -> None:

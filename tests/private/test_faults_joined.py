@@ -111,3 +111,20 @@ def test_the_parts_add_up_exactly():
         statement = case.release(case.data()).privacy_statement_
         each = [Fraction(part.epsilon) for part in statement.parts]
         assert Fraction(statement.epsilon) >= (max(each) if "split" in case.name else sum(each))
+
+
+def test_a_share_that_follows_the_sizes_that_are_found_is_caught(monkeypatch):
+    case, groups, share, seen = (
+        CASES["joined replace-one shared share=None"],
+        JOINED._groups,
+        JOINED._share,
+        [],
+    )
+
+    def looking(self, sensitive_features):
+        seen[:] = np.unique(sensitive_features, return_counts=True)[1].tolist()
+        return groups(self, sensitive_features)
+
+    monkeypatch.setattr(JOINED, "_groups", looking)
+    monkeypatch.setattr(JOINED, "_share", lambda self, _, epsilon: share(self, seen, epsilon))
+    assert caught(check_neighbours, case, "secure")

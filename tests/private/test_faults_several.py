@@ -87,3 +87,21 @@ def test_an_error_for_a_group_without_positives_is_caught(monkeypatch):
 
     monkeypatch.setattr(ROOM.opportunity, "count_positives", strict)
     assert caught(check_neighbours, CASES[OPPORTUNITY.format("replace-one")], "secure")
+
+
+def test_a_group_that_exact_counts_make_the_most_accurate_is_caught(monkeypatch):
+    counted, most_accurate = ROOM.opportunity.count_positives, ROOM.most_accurate
+    seen = []
+
+    def counting(*arguments):
+        seen[:] = [counted(*arguments)]
+        return seen[0]
+
+    def chosen(_, *others):
+        return most_accurate(np.maximum(seen[0].sum(axis=1), 1).tolist(), *others)
+
+    case = CASES["opportunity replace-within-group laplace epsilon=0.6 rate=most-accurate"]
+    check_neighbours(case, "secure")
+    monkeypatch.setattr(ROOM.opportunity, "count_positives", counting)
+    monkeypatch.setattr(ROOM, "most_accurate", chosen)
+    assert caught(check_neighbours, case, "secure")

@@ -89,6 +89,26 @@ def same_answers(kind: str, values: list[Any]) -> Any:
     return [int(one) for one in np.round(drawn)] if kind in WHOLE else drawn.tolist()
 
 
+class OwnAnswers:
+    """Answers as `same_answers`, but every call its own: what is decided between groups shows where they differ."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def again(self) -> None:
+        """Begin anew, for another release."""
+        self.calls = 0
+
+    def __call__(self, kind: str, values: list[Any]) -> Any:
+        """Answer."""
+        self.calls += 1
+        if kind == "choice":
+            return (1 + self.calls) % len(values)
+        drawn = 6 + 4 * np.sin(7.0 * np.arange(len(values)) + 2.0 * self.calls)
+        drawn = drawn * 2**40 if kind == "discrete gaussian" else drawn  # on its grid
+        return [int(one) for one in np.round(drawn)] if kind in WHOLE else drawn.tolist()
+
+
 def far_answers(kind: str, values: list[Any]) -> Any:
     """Answer as `same_answers`, but far beyond all numbers, to both sides: noise that is cut off comes back."""
     if kind == "choice":

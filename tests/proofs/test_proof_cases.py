@@ -95,7 +95,9 @@ def test_answers_that_differ_are_named_with_their_case():
 
 def test_what_coq_prints_is_read():
     said = "     = (1 :: 2 :: nil) :: (-3 :: 4 :: 0 :: 1 :: nil) :: nil\n     : list (list Z)\n"
-    assert proof_cases.read_answers(said) == [[Fraction(1, 2)], [Fraction(-3, 4), Fraction(0)]]
+    bracketed = "     = [[1; 2]; [-3; 4; 0; 1]]\n     : list (list Z)\n"
+    for text in (said, bracketed):
+        assert proof_cases.read_answers(text) == [[Fraction(1, 2)], [Fraction(-3, 4), Fraction(0)]]
 
 
 @pytest.mark.skipif(

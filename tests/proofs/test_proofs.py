@@ -14,7 +14,9 @@ def copy(tmp_path):
     """A copy of the sources and the record, to plant a defect in."""
     shutil.copytree(proofs.ROOT / proofs.SOURCES, tmp_path / proofs.SOURCES)
     (tmp_path / "results").mkdir()
-    shutil.copy(proofs.ROOT / proofs.RECORD, tmp_path / proofs.RECORD)
+    (tmp_path / proofs.MARKS).parent.mkdir(parents=True)
+    for file in (proofs.RECORD, proofs.MARKS):
+        shutil.copy(proofs.ROOT / file, tmp_path / file)
     return tmp_path
 
 
@@ -48,6 +50,23 @@ def test_every_entry_is_of_the_ledger_and_at_least_25_are_proved():
     ids = [entry["claim"] for entry in proofs.entries(proofs.ROOT)]
     assert len(ids) == len(set(ids)) >= 25
     assert set(ids) <= set(CLAIMS)
+
+
+def test_a_checker_of_the_map_is_held_to_its_source(copy):
+    replace(copy / proofs.SOURCES / "map.toml", '"refuses_spoiled"', '"refuses_all"')
+    found = complaints(copy)
+    assert any(
+        "refuses_all: in the map, but Certificates/Refusals.v does not state it" in line for line in found
+    )
+    assert any("in the record, but not in the map" in line for line in found)
+
+
+def test_only_computations_are_left_to_the_kernel_alone():
+    """What has a statement to read is checked twice; a stored certificate is one `vm_compute`."""
+    record = json.loads((proofs.ROOT / proofs.RECORD).read_text(encoding="utf-8"))
+    assert record["kernel_only"] == list(proofs.COMPUTED)
+    texts = [(proofs.ROOT / proofs.SOURCES / file).read_text(encoding="utf-8") for file in proofs.COMPUTED]
+    assert all("Proof. apply channels_checker_sound. vm_compute. reflexivity. Qed." in text for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +120,15 @@ def test_a_theorem_with_one_fault_is_found(copy):
     assert any("expected at least 2" in line for line in proofs.complaints_about_sources(copy))
 
 
+def test_a_badge_that_says_too_much_is_found(copy):
+    replace(
+        copy / proofs.MARKS,
+        '"isit.prop-1": ("ISIT/Proposition1.v", 2, False)',
+        '"isit.prop-1": ("ISIT/Proposition1.v", 3, False)',
+    )
+    assert any("says otherwise than map and record" in line for line in proofs.complaints_about_record(copy))
+
+
 def test_a_missing_record_is_found(copy):
     (copy / proofs.RECORD).unlink()
     assert any("missing" in line for line in proofs.complaints_about_record(copy))
@@ -111,13 +139,20 @@ def test_a_theorem_that_is_not_in_the_record_is_found(copy):
     assert any("in the map, but not in the record" in line for line in proofs.complaints_about_record(copy))
 
 
-@pytest.mark.parametrize("part", ["theorems", "axioms"])
-def test_another_axiom_is_found(copy, part):
+@pytest.mark.parametrize(
+    ("part", "axiom"),
+    [
+        ("theorems", "ClassicalEpsilon.choice"),
+        ("theorems", "Classical_Prop.classic"),  # loaded with the real numbers, but no theorem may use it
+        ("axioms", "Coq.Logic.ClassicalEpsilon.choice"),
+    ],
+)
+def test_another_axiom_is_found(copy, part, axiom):
     def plant(record):
         if part == "theorems":
-            record["theorems"][next(iter(record["theorems"]))].append("ClassicalEpsilon.choice")
+            record["theorems"][next(iter(record["theorems"]))].append(axiom)
         else:
-            record["axioms"].append("Coq.Logic.ClassicalEpsilon.choice")
+            record["axioms"].append(axiom)
 
     change_record(copy, plant)
     assert any("not allowed" in line for line in proofs.complaints_about_record(copy))

@@ -3,8 +3,10 @@
 import ast
 import functools
 import json
+import multiprocessing
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import mutant_runs
@@ -105,6 +107,30 @@ def test_the_sample_has_every_operator_and_otherwise_their_shares():
     assert sorted(drawn) == sorted(made)
     assert mutants.drawn(made[::-1], seed=3) == drawn
     assert mutants.drawn(made, seed=4)[:20] != drawn[:20]
+
+
+def test_modules_of_which_too_few_are_recorded_get_as_many_as_are_asked_for():
+    wanted = "svm/line.py"
+    members = [mutant for mutant in mutants.population("svm") if mutant.file == wanted]
+    rows = {m.key: m._asdict() for m in mutants.population("svm") if m.file != wanted}
+    assert mutants.lacking("svm", rows, 1, seed=2) == mutants.drawn(members, seed=2)[:1]
+    assert {m for m in mutants.lacking("svm", rows, 4, seed=2) if m.file == wanted} == set(
+        mutants.drawn(members, seed=2)[:4]
+    )
+    rows |= {mutant.key: mutant._asdict() for mutant in members[:4]}
+    assert wanted not in {mutant.file for mutant in mutants.lacking("svm", rows, 4, seed=2)}
+
+
+def _leaves_a_worker():
+    multiprocessing.get_context("fork").Process(target=time.sleep, args=(900,)).start()
+    return {"by": ""}
+
+
+def test_a_child_ends_when_it_has_its_result_whatever_its_tests_left_running():
+    start = time.monotonic()
+    ((_, code, found),) = mutant_runs.each(iter([("", _leaves_a_worker)]), 1)
+    assert (code, found) == (0, {"by": ""})
+    assert time.monotonic() - start < 600  # most of it are imports
 
 
 def test_tests_that_cannot_be_collected_are_no_empty_trace(tmp_path):

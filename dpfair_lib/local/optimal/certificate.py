@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib.local.optimal.exact_certificate import ExactCertificate
 from dpfair_lib.local.optimal.program import Objective, Program, as_program
 from dpfair_lib.local.randomizer import Randomizer
 
@@ -281,7 +282,8 @@ def verify_certificate(
     """Check a channel's certificate from numbers alone and return its gap.
 
     Nothing is taken from the solver: the unfairness, the error and ε are those of the matrix, all constraints are
-    looked up, and the lower bound is the Lagrangian of the multipliers, minimised in closed form.
+    looked up, and the lower bound is the Lagrangian of the multipliers, minimised in closed form. An
+    `ExactCertificate` is recomputed in whole numbers, and its numbers have to be exactly those.
 
     Parameters
     ----------
@@ -312,6 +314,10 @@ def verify_certificate(
     True
     """
     program, claimed = as_program(p, p1, epsilon, error), channel.certificate
+    if isinstance(claimed, ExactCertificate):
+        from dpfair_lib.local.optimal.exact import verify_exact  # it needs the multipliers of this module
+
+        return float(verify_exact(channel, p, p1, epsilon, error))
     if not isinstance(claimed, Certificate) or channel.matrix.shape != (program.k, program.k):
         raise ValueError(f"channel: found {channel!r}, expected one on {program.k} groups with a certificate")
     recomputed = _recomputed(program, channel, claimed.objective, claimed.multipliers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ from dpfair_lib.local.optimal.branching import by_branching
 from dpfair_lib.local.optimal.certificate import Multipliers, certify, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel, most_truthful_channel, north_west
 from dpfair_lib.local.optimal.columns import by_columns
+from dpfair_lib.local.optimal.exact import exact_channel, exact_program, searched
 from dpfair_lib.local.optimal.interior_point import by_interior
 from dpfair_lib.local.optimal.level_programs import Found, by_levels, by_shares
 from dpfair_lib.local.optimal.program import Objective, Program, as_program
@@ -37,6 +37,7 @@ def optimal_randomizer(
     method: Method = "interior",
     tol: float = 1e-9,
     time_limit: float | None = None,
+    certificate: Literal["float", "exact"] = "float",
 ) -> Randomizer:
     """Return the channel with the fairest reports among truthful ε-locally private channels with a bounded error.
 
@@ -69,6 +70,11 @@ def optimal_randomizer(
     time_limit : float, optional
         Seconds after which the best channel so far is returned, with its proved gap; by default 60, inf for no limit.
         The step under way is finished first, a small part of a second for 200 groups.
+    certificate : {"float", "exact"}
+        "exact" returns a channel of `Fraction` with an `ExactCertificate`: the channel keeps every constraint exactly,
+        and the lower bound has no rounding in it. Only for the objective "ratio". It takes `Fraction` for ``p`` and
+        ``p1``. Where ``error`` is nearer than 2⁻⁴⁴ to the smallest possible one, or is not given, the budget is up to
+        1.5·2⁻⁴⁴ above it; ``certificate.error_budget`` has it.
 
     Returns
     -------
@@ -109,36 +115,41 @@ def optimal_randomizer(
     """
     one_of(objective, "objective", ("ratio", "difference"))
     one_of(method, "method", METHODS)
+    one_of(certificate, "certificate", ("float", "exact"))
     positive(tol, "tol")
-    program = as_program(p, p1, epsilon, error)
     limit = TIME_LIMIT if time_limit is None else time_limit
     deadline = time.monotonic() + (math.inf if limit == math.inf else positive(limit, "time_limit"))
-    if np.ptp(program.p1) == 0:
-        program = replace(program, p1=np.full(program.k, program.p1[0]))
-        return certify(
-            program,
-            most_truthful_channel(program),
-            (),
-            objective=objective,
-            method="closed form",
-            rounds=0,
-            tol=tol,
-        )
-    start = first_channel(program)
-    if program.ratio(start) <= tol:
-        return certify(program, start, (), objective=objective, method="closed form", rounds=0, tol=tol)
-    proofs: tuple[Multipliers, ...]
+    if certificate == "exact":
+        if objective != "ratio":
+            raise ValueError(
+                f'certificate: found "exact" with objective {objective!r}, expected objective "ratio"'
+            )
+        exact, x_low = exact_program(p, p1, epsilon, error)
+        _, matrix, proofs, _ = _search(searched(exact), objective, method, tol / 4, deadline)
+        return exact_channel(exact, x_low, matrix, proofs)
+    program = as_program(p, p1, epsilon, error)
     if objective == "difference":
-        name, tol = "levels of shares", max(tol, 1e-5)
-        matrix, proofs, rounds = by_shares(program, start, tol=tol, deadline=deadline)
-    else:
-        name = method
-        matrix, proof, rounds = _SEARCHES[method](program, start, tol=tol, deadline=deadline)
-        proofs = () if proof is None else (proof,)
-    late = time.monotonic() >= deadline
+        tol = max(tol, 1e-5)
+    name, matrix, proofs, rounds = _search(program, objective, method, tol, deadline)
+    late = name != "closed form" and time.monotonic() >= deadline
     return certify(
         program, matrix, proofs, objective=objective, method=name, rounds=rounds, tol=tol, late=late
     )
+
+
+def _search(
+    program: Program, objective: Objective, method: Method, tol: float, deadline: float
+) -> tuple[str, np.ndarray, tuple[Multipliers, ...], int]:
+    """Return how the channel was found, the channel, what proves its bound, and how many rounds that took."""
+    if np.ptp(program.p1) == 0:
+        return "closed form", most_truthful_channel(program), (), 0
+    start = first_channel(program)
+    if program.ratio(start) <= tol:
+        return "closed form", start, (), 0
+    if objective == "difference":
+        return "levels of shares", *by_shares(program, start, tol=tol, deadline=deadline)
+    matrix, proof, rounds = _SEARCHES[method](program, start, tol=tol, deadline=deadline)
+    return method, matrix, () if proof is None else (proof,), rounds
 
 
 def _interior(program: Program, start: np.ndarray, *, tol: float, deadline: float) -> Found:

@@ -35,6 +35,18 @@ def test_a_budget_is_spent_to_the_last_digit_and_no_further():
     assert "left: ε = 0, δ = 0" in repr(budget)
 
 
+def test_the_sum_may_exceed_the_total_by_the_stated_share_and_no_more():
+    Budget(1.0, 0.0, "replace-one").spend(stated(1 + 0.9e-12))
+    with pytest.raises(BudgetExceededError, match="epsilon: found 1"):
+        Budget(1.0, 0.0, "replace-one").spend(stated(1 + 1.1e-12))
+
+
+@pytest.mark.parametrize("composition", ["gaussian", "concentrated"])
+def test_a_composition_that_needs_a_delta_says_so_of_the_delta(composition):
+    with pytest.raises(ValueError, match=r"^delta: found 0"):
+        Budget(1.0, 0.0, "replace-one", composition=composition)
+
+
 def test_a_refused_statement_changes_nothing():
     budget = Budget(1, 1e-5, "add-remove")
     budget.spend(stated(0.5, 1e-6, "add-remove"))
