@@ -8,12 +8,13 @@ of the output. The release is run many times on both, as a user would run it, wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpfair_lib.experiments.experiment import Experiment, Experiments
+from dpfair_lib.experiments.ours.audited_models import MODELS
+from dpfair_lib.experiments.ours.audited_release import Audited, changed, one_by_one
 from dpfair_lib.privacy import PrivacyStatement, audit_approximate
 
 FAILURE = 1e-3
@@ -22,32 +23,13 @@ FITS, DRAWS = 3000, 200_000
 """Runs on each data set: of releases that are fitted one by one, and of those that come many at a time."""
 
 
-@dataclass(frozen=True)
-class Audited:
-    """A release under audit.
-
-    Attributes
-    ----------
-    pair : (data, data)
-        Two neighbours.
-    release : callable
-        ``release(data, size, seed)`` returns the scores of so many runs, and the statement of one of them.
-    many : bool
-        Whether runs come many at a time.
-    """
-
-    pair: tuple[Any, Any]
-    release: Callable[[Any, int, int], tuple[np.ndarray, PrivacyStatement]]
-    many: bool = False
-
-
 def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) -> dict[str, Any]:
     """Return what the audit of one release found, and what the release claims.
 
     Parameters
     ----------
     name : str
-        A key of `RELEASES`.
+        A key of `RELEASES` or `MODELS`.
     size : int
         Runs on each data set; half of them choose the event, half test it.
     seed : int
@@ -61,7 +43,7 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
         ``release, relation, noise, guarantee``; ``epsilon, delta`` as claimed; ``lower``, the bound; ``runs`` of the
         test, ``hits`` and ``others``, how many of them fell into the event on either data set.
     """
-    one, rng = RELEASES[name], np.random.default_rng(seed)
+    one, rng = RELEASES.get(name) or MODELS[name], np.random.default_rng(seed)
     statements: list[PrivacyStatement] = []
 
     def mechanism(data: Any, count: int, source: np.random.Generator) -> np.ndarray:
@@ -81,36 +63,18 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
 
 def run_audit(*, release: str, seed: int, size: int | None = None) -> list[dict[str, Any]]:
     """Return the row of one release, with the recorded number of runs unless another size is given."""
+    recorded = MODELS if release in MODELS else RELEASES
     if size is None:
-        size = DRAWS if RELEASES[release].many else FITS
-    return [audited(release, size, seed=seed, failure=FAILURE / len(RELEASES))]
+        size = DRAWS if recorded[release].many else FITS
+    return [audited(release, size, seed=seed, failure=FAILURE / len(recorded))]
 
 
 def _is_secure(name: str) -> bool:
     return name not in STUDY
 
 
-def one_by_one(
-    fit: Callable[[Any, int], Any], score: Callable[[Any], float]
-) -> Callable[[Any, int, int], tuple[np.ndarray, PrivacyStatement]]:
-    """Return a release of estimators that are fitted one by one, ``fit(data, seed)``, each reduced to its score."""
-
-    def release(data: Any, size: int, seed: int) -> tuple[np.ndarray, PrivacyStatement]:
-        fitted = [fit(data, seed + at) for at in range(size)]
-        statement = getattr(fitted[0], "privacy_statement_", None) or fitted[0].privacy_statement
-        return np.array([score(each) for each in fitted]), statement
-
-    return release
-
-
 GROUP, LABEL = np.repeat([0, 1], 10), np.tile([0, 1], 10)
 SIZES = {0: 10, 1: 10}
-
-
-def _changed(values: np.ndarray, at: int, value: Any) -> np.ndarray:
-    other = values.copy()
-    other[at] = value
-    return other
 
 
 def rates(relation: str, mechanism: Any) -> Audited:
@@ -119,9 +83,9 @@ def rates(relation: str, mechanism: Any) -> Audited:
 
     both = relation in ("replace-one", "sensitive-attribute")
     second = {
-        "replace-within-group": (_changed(LABEL, 1, 0), GROUP),
+        "replace-within-group": (changed(LABEL, 1, 0), GROUP),
         "add-remove": (np.delete(LABEL, 1), np.delete(GROUP, 1)),
-    }.get(relation, (LABEL, _changed(GROUP, 1, 1)))
+    }.get(relation, (LABEL, changed(GROUP, 1, 1)))
     sizes = {} if relation == "replace-within-group" else {"group_sizes": SIZES}
 
     def fit(data: Any, _: int) -> Any:
@@ -141,8 +105,8 @@ def odds(relation: str) -> Audited:
 
     truth = np.zeros(20, dtype=int)
     second = {
-        "sensitive-attribute": (LABEL, _changed(GROUP, 1, 1), truth),
-        "replace-one": (LABEL, _changed(GROUP, 1, 1), truth),
+        "sensitive-attribute": (LABEL, changed(GROUP, 1, 1), truth),
+        "replace-one": (LABEL, changed(GROUP, 1, 1), truth),
         "add-remove": tuple(np.delete(column, 1) for column in (LABEL, GROUP, truth)),
     }[relation]
 
@@ -176,7 +140,7 @@ def certificate() -> Audited:
         )  # fmt: skip
 
     at = int(np.flatnonzero((label == 1) & (group == 0) & (scores > 0))[0])
-    return Audited((scores, _changed(scores, at, -1.0)), one_by_one(fit, lambda made: float(made.lower[2])))
+    return Audited((scores, changed(scores, at, -1.0)), one_by_one(fit, lambda made: float(made.lower[2])))
 
 
 def constants() -> Audited:
@@ -193,7 +157,7 @@ def constants() -> Audited:
         mean = float(made.center[0])
         return min(mean - 0.51, float(made.deviation[0]) ** 2 + mean**2 - 0.265)
 
-    return Audited((values, _changed(values, 0, 0.0)), one_by_one(fit, score))
+    return Audited((values, changed(values, 0, 0.0)), one_by_one(fit, score))
 
 
 def weights(kind: Any, *, noise: Any = "secure") -> Audited:
@@ -230,7 +194,7 @@ def choices(repair: Any) -> Audited:
     def score(fitted: Any) -> float:
         return float(fitted.index_) if repair == "pure" else float(fitted.noisy_count_)
 
-    other = (_changed(place, 3, 2), label) if repair == "pure" else (place, _changed(label, 3, 0))
+    other = (changed(place, 3, 2), label) if repair == "pure" else (place, changed(label, 3, 0))
     return Audited(((place, label), other), one_by_one(fit, score))
 
 
@@ -248,9 +212,7 @@ def game() -> Audited:
         )  # fmt: skip
         return learner.fit(cells, data, sensitive_features=pd.DataFrame({"group": [0, 1, 0, 1]}))
 
-    return Audited(
-        (label, _changed(label, 0, 0)), one_by_one(fit, lambda fitted: float(fitted.selection_[0]))
-    )
+    return Audited((label, changed(label, 0, 0)), one_by_one(fit, lambda fitted: float(fitted.selection_[0])))
 
 
 def steps(relation: Any, count: int) -> Audited:
@@ -296,9 +258,7 @@ def vectors() -> Audited:
         svc = SVC(kernel="linear", C=1e3).fit(data, label)
         return SupportVectorPerturbation(svc, epsilon=1.0).perturb(np.random.default_rng(seed))
 
-    return Audited(
-        (X, _changed(X, 3, 5.5)), one_by_one(fit, lambda drawn: float(len(drawn.support_vectors_)))
-    )
+    return Audited((X, changed(X, 3, 5.5)), one_by_one(fit, lambda drawn: float(len(drawn.support_vectors_))))
 
 
 def _response() -> Any:
@@ -338,17 +298,18 @@ RELEASES: dict[str, Audited] = {
     "a channel": reports(_channel),
     "support vectors, printed": vectors(),
 }
-"""Every kind of release there is, by name."""
+"""Releases of the first record by name; `MODELS` are those of the second."""
 
-STUDY = frozenset(name for name in RELEASES if name.startswith(("descent", "support vectors")))
+STUDY = frozenset(name for name in RELEASES if name.startswith(("descent,", "support vectors")))
 """Those that have study noise only."""
 
 
 def experiment(name: str) -> Experiment:
-    """Return a lower bound on the ε of every kind of release, a task per release; on made-up rows."""
+    """Return a lower bound on the ε of every kind of release of a record, a task per release; on made-up rows."""
     parameters = {"fits": FITS, "draws": DRAWS, "failure": FAILURE, "seed": 0}
-    tasks = [{"release": release, "seed": 0} for release in RELEASES]
+    tasks = [{"release": release, "seed": 0} for release in RECORDS[name]]
     return Experiment(name, {"name": "made up"}, parameters, run_audit, tasks)
 
 
-EXPERIMENTS: Experiments = {"privacy-audits": experiment}
+RECORDS = {"privacy-audits": RELEASES, "privacy-audits-models": MODELS}
+EXPERIMENTS: Experiments = dict.fromkeys(RECORDS, experiment)
