@@ -36,8 +36,10 @@ def exact_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> tuple[Pro
     shares, rates = (np.array([Fraction(value) for value in as_probabilities(values, name)], dtype=object)
                      for values, name in ((p, "p"), (p1, "p1")))  # fmt: skip
     shares = shares / shares.sum()
-    ratio = privacy_ratio(as_epsilon(epsilon))
-    high, low = Fraction(ratio), Fraction(ratio * (1 - 2.0**-48)) if 0 < ratio < 1 else Fraction(ratio)
+    checked = as_epsilon(epsilon)
+    ratio = privacy_ratio(checked)
+    # below 1 for every ε > 0, also where e^(−ε) is rounded up to 1
+    high, low = Fraction(ratio), Fraction(ratio * (1 - 2.0**-48) if checked > 0 else ratio)
     least = 1 - most_truthful(shares, high)[0]
     budget = Fraction(math.ceil((least + ROOM / 2) / ROOM)) * ROOM
     if error is not None:

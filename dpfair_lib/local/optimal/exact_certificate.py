@@ -159,11 +159,23 @@ def check_exact(certificate: ExactCertificate) -> Fraction:
     True
     """
     c = certificate
+    if type(c) is not ExactCertificate:  # a subclass may say another gap
+        raise ValueError(f"certificate: found {type(c).__name__}, expected an ExactCertificate")
+    _check_tuples(c)
     _check_numbers(c)
     _check_channel(c)
     if c.level > 0:
         _check_level(c)
     return c.gap
+
+
+def _check_tuples(c: ExactCertificate) -> None:
+    """Raise if a row or a table is no plain tuple, which is read alike each time."""
+    for field in fields(c):
+        value = getattr(c, field.name)
+        rows = {"Table": value, "Row": (value,)}.get(str(field.type), ())
+        if type(rows) is not tuple or any(type(row) is not tuple for row in rows):
+            raise ValueError(f"{field.name}: found {value!r}, expected tuples")
 
 
 def _check_numbers(c: ExactCertificate) -> None:

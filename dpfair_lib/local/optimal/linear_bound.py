@@ -46,7 +46,7 @@ def linear_bound(
 
 
 def whole_numbers(values: Iterable[object], name: str) -> None:
-    """Raise if a value is no whole number; a float would be rounded."""
+    """Raise if a value is no whole number; a float would be rounded, and a subclass may compute what it likes."""
     for at, value in enumerate(values):
-        if not isinstance(value, int) or isinstance(value, bool):
+        if type(value) is not int:
             raise ValueError(f"{name}: found {value!r} at position {at}, expected a whole number (int)")

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -74,6 +75,17 @@ def test_the_ends_of_epsilon(epsilon, value):
     channel = optimal_randomizer(P, P1, epsilon, certificate="exact")
     assert abs(channel.value - value) <= CLOSE
     assert channel.epsilon <= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17, 2e-16, 1e-15, 1e-14, 0.5, 37.0, 700.0])
+def test_the_range_of_x_holds_it_also_for_the_smallest_epsilon(epsilon):
+    program, low = exact_program(P, P1, epsilon)
+    with localcontext(prec=700):
+        x = (-Decimal(epsilon)).exp()
+        ends = [Decimal(end.numerator) / Decimal(end.denominator) for end in (low, program.x)]
+        assert ends[0] < x < ends[1]
+    channel = optimal_randomizer(P, P1, epsilon, certificate="exact")
+    assert verify_certificate(channel, P, P1, epsilon) <= CLOSE
 
 
 def test_equal_rates_need_no_proof():

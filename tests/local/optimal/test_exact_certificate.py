@@ -100,6 +100,38 @@ def test_json_with_other_names_is_refused(text):
         ExactCertificate.from_json(text)
 
 
+class Obliging(int):
+    """A whole number whose products are 0."""
+
+    def __mul__(self, _):
+        return 0
+
+    __rmul__ = __mul__
+
+
+class Boasting(ExactCertificate):
+    """A certificate that says another gap."""
+
+    gap = Fraction(0)
+
+
+def test_numbers_and_certificates_of_other_types_are_refused(good):
+    forged = replace(good, level=Obliging(2 * good.level_unit))
+    with pytest.raises(ValueError, match=r"level: found .* expected a whole number"):
+        check_exact(forged)
+    with pytest.raises(ValueError, match="certificate: found Boasting, expected an ExactCertificate"):
+        check_exact(Boasting(**{f.name: getattr(good, f.name) for f in fields(good)}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("weights", 3), ("above", [0, 0, 1]), ("entries", (1, 2, 3)), ("row_caps", ([0] * 3,) * 3)],
+)
+def test_what_is_no_tuple_is_refused(good, name, value):
+    with pytest.raises(ValueError, match=f"{name}: found .* expected tuples"):
+        check_exact(replace(good, **{name: value}))
+
+
 def test_a_level_of_0_needs_no_multipliers(good):
     bare = replace(good, level=0, above=(0,) * 3, below=(0,) * 3)
     assert check_exact(bare) == good.value
