@@ -66,14 +66,15 @@ def enough_epsilon(
     stated: float, *, n: int, smallest_group: int, epochs: int, batch_size: int = 1024, delta: float = 1e-5,
     clip: float = 5.0, radius: float = 5.0,
 ) -> float:  # fmt: skip
-    """Return an ε that is true at δ for all weights, W and batches, for any two records of one group.
+    """Return an ε that is true at δ for all weights, W and batches of one λ, for any two records of one group.
 
     The mean gradient by the weights is clipped to norm C, so another record moves it by at most 2C, whatever the rows
     are. The derivative of ψ by the entry w of W is −2wp for a record outside the penalised group and 2p(1/√P − w)
     inside, with 0 ≤ p ≤ 1; so two records differ by at most 2(radius + 1/√P), over the rows of their batch. The last
     batch of an epoch may be small. Orders do not depend on the records: given all orders, of which k put the record
     into the last batch, the releases together are one Gaussian release, and δ is its mean over k. W starts standard
-    normal, and is only then kept within the radius; the chance of a start beyond it is added to δ.
+    normal, and is only then kept within the radius; the chance of a start beyond it is added to δ. Models of several
+    λ that share their noise, as `train_as_run` makes them, are not covered together: their difference has no noise.
 
     Parameters
     ----------
@@ -125,9 +126,9 @@ def _crossing(curve: Callable[[float], float], delta: float) -> tuple[float, flo
         return 0.0, 0.0
     high = 1.0
     while curve(high) > delta:
-        high *= 2
-        if high > MOST:
+        if high == MOST:
             raise ValueError(f"found δ above {delta:g} up to ε = {MOST:g}, expected a noise that hides more")
+        high = min(2 * high, MOST)
     root = brentq(lambda epsilon: math.log(max(curve(epsilon), 1e-300) / delta), 0.0, high, xtol=1e-10)
     step = 1e-8 * (1 + root)
     low, high = max(root - step, 0.0), root + step

@@ -101,6 +101,17 @@ def test_no_two_records_move_the_derivative_by_w_further():
     assert (widths <= most * (1 + 1e-12)).all()
 
 
+def test_every_epsilon_up_to_the_largest_is_found():
+    run = {"n": 300, "smallest_group": 80, "epochs": 1, "batch_size": 100}
+    step, of_w = distances(1.0, **run)
+    distance = math.hypot(step, of_w / 100)
+    wanted = gaussian_epsilon(1e-5 - START, 1.0, 137.0)  # the noise is in proportion to 1/stated
+    assert fermi_bounds.MOST > wanted > 2**13  # beyond the last power of 2
+    assert enough_epsilon(137.0 / distance, **run) == pytest.approx(wanted, rel=1e-6)
+    with pytest.raises(ValueError, match="found δ above 1e-05 up to ε = 10000"):
+        enough_epsilon(140.0 / distance, **run)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
