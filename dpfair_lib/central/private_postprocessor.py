@@ -168,6 +168,7 @@ class PrivateFairPostprocessor(RandomFlips):
             scores or weights are given; if true labels are given twice, or are needed and missing. No error depends on
             how many rows of a group have which labels.
         """
+        self.__dict__.pop("noisy_counts_", None)  # of an earlier fit: selection rates have none
         rate, gamma = self._aim(scores, sample_weight)
         truth = self._labels(y, y_true)
         source = NoiseSource.of(self.noise, self.random_state)

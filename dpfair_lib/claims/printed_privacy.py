@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from dpfair_lib.claims.shared.printed_means import FEATURES
+from dpfair_lib.experiments.digits import RAISED
 from dpfair_lib.experiments.isit.noise_levels import LEVELS, READINGS, TRAINING_ROWS, sampling
 from dpfair_lib.experiments.isit.twelve_tables_records import DATA, provenance
 from dpfair_lib.experiments.printed import DELTA
@@ -16,7 +17,6 @@ from dpfair_lib.learners.fermi_bounds import enough_epsilon, least_epsilon
 from dpfair_lib.privacy import dp_sgd_epsilon, dp_sgd_epsilon_lower_bound
 from dpfair_lib.privacy.accounting import DpSgdRelation
 
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 FERMI_EPOCHS = 50  # of every printed run of DP-FERMI
 TITLES = {
     "adult": "Adult", "credit": "Credit", "celeba": "CelebA", "acs_income": "ACSIncome", "prv": "PRV",

@@ -68,6 +68,27 @@ def test_the_weights_minimise_the_perturbed_objective(law, delta, loss, intercep
     assert np.append(model.coef_, model.intercept_ if intercept else []) == pytest.approx(released)
 
 
+@pytest.mark.parametrize("d", [1, 4, 25])
+@pytest.mark.parametrize(("law", "delta"), LAWS)
+def test_noise_on_the_weights_hides_the_distance_in_the_norm_of_its_law(law, delta, d, monkeypatch):
+    # both solvers may be that far away; in d + 1 weights absolute values add up to √(d + 1) times the length
+    apart, usual = [], dpf.ObjectivePerturbation._accuracy
+
+    def accuracy(*arguments):
+        apart.append(2 * usual(*arguments)[1])
+        return usual(*arguments)
+
+    monkeypatch.setattr(dpf.ObjectivePerturbation, "_accuracy", accuracy)
+    model = dpf.ObjectivePerturbation(**(KNOWN | {"delta": delta}), noise_kind=law)
+    hiding = handed(model, *data(d=d), monkeypatch)[1][2]
+    left = 1.0 - model._main(1.0)
+    if law == "laplace":
+        due = apart[0] * math.sqrt(d + 1) / left
+    else:
+        due = dpf.gaussian_sigma(left, delta - model._main(delta), apart[0], "analytic")
+    assert due * (1 - 1e-9) <= hiding <= due * (1 + 1e-6)
+
+
 def test_rounding_loosens_the_accuracy_and_more_noise_hides_it(monkeypatch):
     X, y = data()
     usual = dpf.ObjectivePerturbation(**KNOWN)

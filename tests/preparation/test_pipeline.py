@@ -171,6 +171,23 @@ def test_a_step_without_its_declarations_is_refused_before_any_fit(bad, message)
     assert not hasattr(made, "steps_")
 
 
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_one_step_that_mixes_rows_makes_a_pipeline_mix_them_wherever_it_stands(length, depth):
+    def nested(*inner):
+        whole = dpf.PrivatePipeline([(f"step {at}", one) for at, one in enumerate(inner)])
+        return whole if depth == 1 else dpf.PrivatePipeline([("first", Stated()), ("whole", whole)])
+
+    assert nested(*[Stated()] * length).row_wise
+    for place, bad in itertools.product(range(length), (Mixing, Vague, Counted)):
+        mixes = nested(*[bad() if at == place else Stated() for at in range(length)])
+        assert not mixes.row_wise
+        Stated.fits = 0
+        with pytest.raises(ValueError, match="found 'inner', a PrivatePipeline, before another step"):
+            dpf.PrivatePipeline([("inner", mixes), ("learn", Stated())]).fit(PEOPLE)
+        assert Stated.fits == 0
+
+
 def test_a_learner_without_a_statement_is_refused_before_any_fit():
     Stated.fits = 0
     with pytest.raises(ValueError, match="found 'learn', a LogisticRegression, which does not declare"):

@@ -122,3 +122,13 @@ def test_the_grid_is_paid_for_by_every_entry_of_every_step():
     assert grid_statement(*known, 10, 1e-9).guarantee
     with pytest.raises(ValueError, match="noise on a grid costs up to"):
         grid_statement(*known, 10**12, 1e-9)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(("steps", "width"), [(1, 1), (40, 7), (7, 40)])
+def test_the_distance_that_is_passed_on_is_that_of_all_draws(steps, width, relation):
+    # a total of several releases pays for it again; every entry of every step is a draw
+    (mechanism,) = grid_statement(1.2, 0.05, steps, width, 1e-5, relation=relation).mechanism
+    exact = steps * width * discrete_distance(FINENESS)
+    assert exact <= Fraction(mechanism.distance) <= exact * (1 + Fraction(1, 2**50))
+    assert (mechanism.steps, mechanism.rate, mechanism.relation) == (steps, 0.05, relation)

@@ -97,6 +97,18 @@ def test_steps_of_dp_sgd_as_the_accountant_has_them(relation, ratio, rate, steps
     assert found >= dp_sgd_epsilon_lower_bound(1 / ratio, rate, steps, 1e-5, relation=relation)
 
 
+@pytest.mark.parametrize("sort", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(("ratio", "steps"), [(0.5, 1), (0.2, 10), (1.0, 3)])
+@pytest.mark.parametrize("beside", [0.0, 0.4])
+def test_steps_on_all_rows_are_gaussian_releases_of_the_relations_own_distance(sort, ratio, steps, beside):
+    # a record that is replaced moves the sum of clipped gradients by twice the norm that clips them
+    moved = (2 if sort == "replace-one" else 1) * ratio
+    releases = [Mechanism("poisson-gaussian", ratio, rate=1.0, steps=steps, relation=sort)]
+    releases += [Mechanism("gaussian", beside)] if beside else []
+    least = gaussian_epsilon(1e-5, 1.0, math.sqrt(moved**2 * steps + beside**2))
+    assert least * (1 - 1e-9) <= total_epsilon(releases, 1e-5) <= least * (1 + 1e-3)
+
+
 def laplace_losses(ratio, cells):
     """Return the losses of a Laplace release on a grid, each moved down, and their probabilities."""
     edges = np.linspace(-ratio, ratio, 2 * cells + 1)
@@ -140,7 +152,8 @@ def test_a_statement_is_never_below_its_own_mechanism():
         assert total_epsilon(statement.mechanism, at) >= 0.7 * (1 - 2e-3)
     steps = grid_statement(1.0, 0.01, 100, 5, 1e-5)
     (mechanism,) = steps.mechanism
-    assert mechanism.distance == pytest.approx(500 * float(discrete_distance(2.0**40)))
+    # without a tolerance of its own, approx takes any two numbers below 1e-12 for equal
+    assert mechanism.distance == pytest.approx(500 * float(discrete_distance(2.0**40)), rel=1e-12, abs=0)
     assert total_epsilon(steps.mechanism, 1e-5) == pytest.approx(steps.epsilon, rel=2e-3)
 
 

@@ -6,6 +6,7 @@ both would see what has changed in the rows without any noise.
 
 import dataclasses
 import functools
+import itertools
 from typing import Any
 
 import pytest
@@ -71,6 +72,60 @@ def check_statement_stays(case):
 @pytest.mark.parametrize("case", ESTIMATORS, ids=str)
 def test_a_statement_is_that_of_the_fit_whatever_becomes_of_the_parameters(case):
     check_statement_stays(case)
+
+
+def attributes(case, fitted=None):
+    """Return the names of what a fit sets, of a new estimator or after the fits before."""
+    subject = case.make("study", 0)
+    if fitted is not None:
+        subject = fitted.set_params(**subject.get_params(deep=False))
+    released = case.run(subject, case.data())
+    assert released is subject
+    return frozenset(vars(subject))
+
+
+@functools.cache
+def forms(kind):
+    """Return a case for each set of attributes that a fit of this class can leave."""
+    found = {}
+    for case in ESTIMATORS:
+        if type(case.make("study", 0)) is kind:
+            found.setdefault(attributes(case), case)
+    return list(found.values())
+
+
+def check_nothing_stays(kind):
+    """Raise if an attribute that another setting does not set stays from the fit before."""
+    for first, second in itertools.permutations(forms(kind), 2):
+        fitted = first.make("study", 0)
+        first.run(fitted, first.data())
+        assert attributes(second, fitted) == attributes(second), (first.name, second.name)
+
+
+KINDS = sorted({type(case.make("study", 0)) for case in ESTIMATORS}, key=str)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_release_of_the_fit_before_stays_beside_a_statement_that_does_not_count_it(kind):
+    # exact counts stay, too, if the fit before was one without noise
+    check_nothing_stays(kind)
+
+
+def test_a_release_that_stays_is_caught(monkeypatch):
+    several = [kind for kind in KINDS if len(forms(kind)) > 1]
+    assert {dpf.PrivateFairPostprocessor, dpf.ExponentialFairLearner} <= set(several)
+    kind = dpf.ExponentialFairLearner
+    fit = kind.fit
+
+    def kept(self, X, y, *, sensitive_features):
+        before = vars(self).get("noisy_count_")
+        fitted = fit(self, X, y, sensitive_features=sensitive_features)
+        if before is not None:
+            fitted.noisy_count_ = before
+        return fitted
+
+    monkeypatch.setattr(kind, "fit", kept)
+    assert caught(check_nothing_stays, kind)
 
 
 def test_what_is_kept_from_fit_to_fit_is_caught(monkeypatch):

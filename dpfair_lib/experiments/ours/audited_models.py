@@ -26,7 +26,7 @@ def opportunity(relation: Any) -> Audited:
     sizes = {} if relation == "replace-within-group" else {"group_sizes": {0: 10, 1: 10}}
 
     def fit(data: Any, _: int) -> Any:
-        fair = PrivateFairPostprocessor(1.0, relation=relation, notion="equal_opportunity", **sizes)
+        fair = PrivateFairPostprocessor(1.0, relation=relation, notion="equal_opportunity", **sizes)  # type: ignore[arg-type]
         return fair.fit(data[0], sensitive_features=data[1], y_true=data[2])
 
     def score(fitted: Any) -> float:
