@@ -27,4 +27,10 @@ from .optimal.search import optimal_randomizer as optimal_randomizer
 from .randomizer import Randomizer as Randomizer
 from .reported_columns import ReportedColumn as ReportedColumn
 from .response import generalized_randomized_response as generalized_randomized_response
+from .robust.laws import CellBounds as CellBounds
+from .robust.search import RobustCertificate as RobustCertificate
+from .robust.search import robust_randomizer as robust_randomizer
+from .robust.survey import survey_bounds as survey_bounds
+from .robust.worst_law import WorstLaw as WorstLaw
+from .robust.worst_law import worst_unfairness as worst_unfairness
 from .subsets import subset_selection as subset_selection

@@ -11,6 +11,7 @@ import numpy as np
 from dpfair_lib._validation import as_columns, as_numbers, as_probabilities, as_rate, check_lengths
 
 _ROUNDING = 1e-12
+_WIDER = 2.0**-50  # cells written as floats do not sum to 1 exactly: bounds are moved apart by this much
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class CellBounds:
                 f"low, high: found sums {low.sum():.6g} and {high.sum():.6g}, expected at most 1 and at least 1: "
                 "else no law fits"
             )
+        low, high = np.maximum(low - _WIDER, 0.0), np.minimum(high + _WIDER, 1.0)
         low.flags.writeable = high.flags.writeable = False
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)

@@ -87,9 +87,9 @@ def lower_bound(laws: CellBounds, epsilon: float, error: float, proof: Proof) ->
     for i, share in enumerate(_exact_shares(proof.shares, laws)):
         costs[i][i] -= e * share
     total = e * (1 - Fraction(error)) + sum(min(row) for row in costs)
-    if total >= 0:
-        return max(t, Fraction(0))
-    return max(t + total / least, Fraction(0)) if least else Fraction(0)
+    if not least:  # no condition has a weight: nothing is said of Δ
+        return Fraction(0)
+    return max(t + min(total / least, Fraction(0)), Fraction(0))
 
 
 def exact_cells(cells: Any, laws: CellBounds) -> list[tuple[Fraction, Fraction]]:

@@ -45,6 +45,14 @@ class RobustCertificate:
         How many linear programs were solved.
     ended : {"proved", "time limit", "rounding"}
         Why the search stopped.
+
+    Examples
+    --------
+    >>> from dpfair_lib.local import CellBounds, robust_randomizer
+    >>> laws = CellBounds.around([0.6, 0.4], [0.3, 0.5], radius=0.05)
+    >>> found = robust_randomizer(laws, epsilon=1.0, error=0.4).certificate
+    >>> found.ended, found.gap < 1e-6
+    ('proved', True)
     """
 
     lower: float

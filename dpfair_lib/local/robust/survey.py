@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, positive
+from dpfair_lib.fairness.intervals import rate_interval
 from dpfair_lib.local.robust.laws import CellBounds
 
 
@@ -45,8 +46,6 @@ def survey_bounds(counts: Any, epsilon: float, failure: float = 0.05) -> CellBou
     >>> [round(float(end), 2) for end in laws.positives]
     [0.26, 0.34]
     """
-    from scipy.stats import binomtest
-
     table = np.asarray(counts)
     if table.ndim != 2 or table.shape[1] != 2 or len(table) < 2:
         raise ValueError(f"counts: found shape {table.shape}, expected (k, 2), k ≥ 2")
@@ -57,16 +56,11 @@ def survey_bounds(counts: Any, epsilon: float, failure: float = 0.05) -> CellBou
     epsilon, failure = positive(epsilon, "epsilon"), inside_unit(failure, "failure")
     k, n = len(table), int(table.sum())
     level = 1 - failure / (2 * k + 1)
-
-    def interval(count: int) -> tuple[float, float]:
-        ends = binomtest(int(count), n).proportion_ci(level, "exact")
-        return float(ends.low), float(ends.high)
-
+    least, most = (float(end[0]) for end in rate_interval(table[:, 1].sum(), n, level=level))
+    ends = rate_interval(table, n, level=level)
     lie = 1 / (math.exp(epsilon) + k - 1)
     truth = math.exp(epsilon) * lie
-    least, most = interval(table[:, 1].sum())
-    ends = np.array([[interval(count) for count in row] for row in table])
     labels = np.array([[1 - most, least], [1 - least, most]])
-    low = (ends[:, :, 0] - lie * labels[1]) / (truth - lie)
-    high = (ends[:, :, 1] - lie * labels[0]) / (truth - lie)
+    low = (ends[0] - lie * labels[1]) / (truth - lie)
+    high = (ends[1] - lie * labels[0]) / (truth - lie)
     return CellBounds(np.clip(low, 0, 1), np.clip(high, 0, 1), (least, most))

@@ -25,6 +25,13 @@ class WorstLaw(NamedTuple):
         Whether its share of label 1 is too high, or too low.
     cells : ndarray of shape (k, 2)
         P(A = i, Y = y).
+
+    Examples
+    --------
+    >>> from dpfair_lib.local import CellBounds, worst_unfairness
+    >>> laws = CellBounds.around([0.5, 0.5], [0.5, 0.5], radius=0.05)
+    >>> worst_unfairness([[0.75, 0.25], [0.25, 0.75]], laws).cells.round(2).tolist()
+    [[0.2, 0.3], [0.3, 0.2]]
     """
 
     unfairness: float
@@ -91,7 +98,7 @@ def worst_unfairness(channel: Randomizer | Any, laws: CellBounds) -> WorstLaw:
     >>> laws = CellBounds([[0.3, 0.1], [0.2, 0.1]], [[0.4, 0.2], [0.3, 0.2]])
     >>> worst = worst_unfairness(generalized_randomized_response(2, 1.0), laws)
     >>> round(worst.unfairness, 3), worst.report
-    (0.181, 1)
+    (0.154, 0)
     """
     matrix = np.asarray(channel.matrix if isinstance(channel, Randomizer) else channel, dtype=float)
     if matrix.ndim != 2 or len(matrix) != laws.k:

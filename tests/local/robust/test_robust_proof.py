@@ -1,0 +1,60 @@
+"""The lower bound holds whatever the multipliers are, and is exact."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfair_lib.local import CellBounds, robust_randomizer
+from dpfair_lib.local.robust.proof import Proof, exact_cells, lower_bound
+
+P, RATES = [0.5, 0.3, 0.2], [0.2, 0.5, 0.4]
+
+
+def test_laws_are_moved_into_the_set():
+    rng = np.random.default_rng(0)
+    for between in ((0.0, 1.0), (0.32, 0.33)):
+        laws = CellBounds.around(P, RATES, 0.02)
+        laws = CellBounds(laws.low, laws.high, between)
+        for _ in range(50):
+            cells = exact_cells(rng.uniform(0, 0.5, (3, 2)), laws)
+            assert sum(map(sum, cells)) == 1
+            least, most = laws.exact_positives
+            assert least <= sum(one for _, one in cells) <= most
+            for found, low, high in zip(cells, laws.low, laws.high, strict=True):
+                assert all(Fraction(a) <= c <= Fraction(b) for c, a, b in zip(found, low, high, strict=True))
+
+
+def test_random_multipliers_never_prove_too_much():
+    laws, rng = CellBounds.around(P, RATES, 0.02), np.random.default_rng(1)
+    best = robust_randomizer(laws, 1.0, error=0.5)
+    proof = best.certificate.proof
+
+    def bent(values, size):
+        return values * rng.uniform(1 - size, 1 + size, np.shape(values))
+
+    above = 0
+    for _ in range(200):
+        size = float(rng.choice([0.001, 0.03, 1.0]))
+        conditions = tuple(
+            (j, side, bent(w, size), bent(cells, size)) for j, side, w, cells in proof.conditions
+        )
+        tables = [bent(table, size) for table in (proof.privacy, proof.column_truth, proof.row_truth)]
+        wrong = Proof(
+            bent(proof.t, size), conditions, *tables, bent(proof.error, size), bent(proof.shares, size)
+        )
+        found = lower_bound(laws, 1.0, 0.5, wrong)
+        above += found > best.value / 2
+        assert 0 <= found <= best.value
+    assert 50 < above < 200
+
+
+def test_the_bound_of_the_search_is_tight_and_each_multiplier_counts():
+    laws = CellBounds.around(P, RATES, 0.02)
+    found = robust_randomizer(laws, 1.0, error=0.5)
+    proof = found.certificate.proof
+    assert float(lower_bound(laws, 1.0, 0.5, proof)) == pytest.approx(found.value, abs=1e-6)
+    assert float(lower_bound(laws, 1.0, 0.4999, proof)) > found.value  # less error: more unfair
+    assert float(lower_bound(laws, 1.01, 0.5, proof)) < found.value - 1e-4  # less privacy: fairer
+    wider = CellBounds.around(P, RATES, 0.01)
+    assert float(lower_bound(wider, 1.0, 0.5, proof)) < found.value - 1e-3  # fewer laws: fairer
