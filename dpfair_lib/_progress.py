@@ -86,10 +86,9 @@ def shown(verbose: object) -> Iterator[None]:
         return
     with _lock:  # of several at a time the first begins and the last ends
         if not _watching:
-            handler, before = logging.StreamHandler(sys.stderr), _log.level
-            _log.addHandler(handler)
-            _log.setLevel(min(logging.INFO, before or logging.INFO))
-            _watching.append((handler, before))
+            _watching.append((logging.StreamHandler(sys.stderr), _log.level))
+            _log.addHandler(_watching[0][0])
+            _log.setLevel(min(logging.INFO, _log.level or logging.INFO))
         else:
             _watching.append(_watching[0])
     try:

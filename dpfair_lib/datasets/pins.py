@@ -19,7 +19,6 @@ import pandas as pd
 from dpfair_lib.datasets.canonical_table import wrong
 from dpfair_lib.datasets.spec import Spec
 
-
 WIDE = 64
 """Bytes of the longest value, with its end of line, that are gathered as bytes of one width."""
 
