@@ -279,3 +279,11 @@ def test_rows_are_bounded_in_absolute_values_and_the_noise_is_scaled_to_it(inter
 def test_bad_absolute_bounds_are_named(changed, message):
     with pytest.raises(ValueError, match=message):
         dpf.ObjectivePerturbation(**(KNOWN | changed)).fit(*data())
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_shapes_of_what_is_learned(intercept):
+    X, y = data()
+    model = dpf.ObjectivePerturbation(**KNOWN, fit_intercept=intercept).fit(X, y)
+    assert (model.coef_.shape, model.intercept_.shape) == ((1, 3), (1,))
+    assert (model.intercept_[0] != 0) == intercept
