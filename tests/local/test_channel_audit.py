@@ -40,6 +40,10 @@ def test_delta_is_the_largest_excess_over_all_events_and_pairs(matrix, odds):
     assert found.delta_from_odds(odds) == by_definition(matrix, odds)
     assert isinstance(found.delta_from_odds(odds), Fraction)
     first, second = found.pair_at(math.log(odds))
+    too_likely = sum(
+        max(a - odds * b, Fraction(0)) for a, b in zip(matrix[first], matrix[second], strict=True)
+    )
+    assert float(too_likely) == pytest.approx(float(by_definition(matrix, odds)), abs=1e-12)  # in this order
     pair = audit_channel(matrix[[first, second]])
     assert float(pair.delta_from_odds(odds)) == pytest.approx(float(by_definition(matrix, odds)), abs=1e-12)
 
@@ -86,6 +90,13 @@ def test_epsilon_at_is_the_inverse_of_delta(matrix, delta):
     assert epsilon == math.inf or found.delta(epsilon) <= float(delta)
     if 0 < epsilon < math.inf and delta > 0:
         assert found.delta(epsilon * (1 - 1e-9)) >= float(delta) * (1 - 1e-7)
+
+
+def test_no_probability_is_above_one():
+    """Where a report tells inputs apart for certain δ is 1, and rounding upwards does not pass it."""
+    found = audit_channel(np.eye(3))
+    assert [found.delta_from_odds(odds) for odds in (1.0, 7.0, math.inf)] == [1.0] * 3
+    assert found.delta(0.5) == 1.0
 
 
 def test_one_line_says_what_a_channel_has_that_claims_ln_2():
