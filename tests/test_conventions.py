@@ -61,6 +61,10 @@ CHECKED = {
             ), halves
         ), NO_ARRAY,
     ),
+    "group clipping": (
+        dpf.GroupColumn(dpf.DPGroupClippingClassifier(noise_multiplier=0.1, groups=[0, 1], **STEPS), halves), NO_ARRAY,
+    ),
+    "global scaling": (dpf.DPGlobalScalingClassifier(noise_multiplier=0.1, scale_norm=2.0, **STEPS), {}),
     "private and fair": (
         Settled(dpf.PrivateFairClassifier(epsilon=1e4, feature_bound=20.0, **LOOSE), halves),
         NO_ARRAY | DRAWN,

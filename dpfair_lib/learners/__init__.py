@@ -1,5 +1,6 @@
 """Private training of linear classifiers: DP-SGD, output and objective perturbation, fair training."""
 
+from dpfair_lib.learners.counted_clipping import DPGlobalScalingClassifier, DPGroupClippingClassifier
 from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.logistic import DPLinearSVM, DPLogisticRegression
 from dpfair_lib.learners.objective_perturbation import ObjectivePerturbation
@@ -7,6 +8,8 @@ from dpfair_lib.learners.output_perturbation import OutputPerturbation
 
 __all__ = [
     "DPFermiClassifier",
+    "DPGlobalScalingClassifier",
+    "DPGroupClippingClassifier",
     "DPLinearSVM",
     "DPLogisticRegression",
     "ObjectivePerturbation",

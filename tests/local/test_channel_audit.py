@@ -209,3 +209,30 @@ def test_the_plot_shows_the_profile():
         _, own = pyplot.subplots()
         assert found.plot(own) is own
         pyplot.close("all")
+
+
+def test_the_trade_off_and_the_profile_say_the_same():
+    for matrix in ([[0.75, 0.25], [0.25, 0.75]], [[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]], [[1, 0], [0, 1]]):
+        found, first = audit_channel(matrix), np.linspace(0, 1, 2001)
+        second = found.second_error(first)
+        for epsilon in (0.0, 0.5, 1.0, 3.0):
+            ways = [1 - second - np.exp(epsilon) * first, 1 - first - np.exp(epsilon) * second]
+            assert max(0, *(way.max() for way in ways)) == pytest.approx(found.delta(epsilon), abs=2e-3)
+    assert audit_channel([[0.75, 0.25], [0.25, 0.75]]).second_error(0.25) == 0.25
+    for wrong in (-0.1, 1.1, float("nan"), [0.5, 2.0]):
+        with pytest.raises(ValueError, match="first: found"):
+            found.second_error(wrong)
+
+
+def test_the_plot_shows_the_trade_off():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    for matrix in ([[0.75, 0.25], [0.25, 0.75]], [[1, 0], [0, 1]], [[1.0]]):
+        found = audit_channel(matrix)
+        ax = found.plot(kind="trade-off")
+        curve, guess = ax.get_lines()
+        assert curve.get_ydata() == pytest.approx(found.second_error(curve.get_xdata()))
+        assert guess.get_xydata().tolist() == [[0, 1], [1, 0]]
+        assert "first kind (probability)" in ax.get_xlabel()
+        pyplot.close("all")
+    with pytest.raises(ValueError, match="kind: found 'bars'"):
+        found.plot(kind="bars")
