@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+import dpfair_lib as dpf
 from dpfair_lib.privacy import PrivacyStatement
 
 Data = dict[str, Any]
@@ -160,6 +161,8 @@ def parts(release: Any) -> dict[str, Any]:
     """Return all that a release holds, by name; of an estimator what `fit` has set, its parameters being its user's."""
     if isinstance(release, BaseEstimator):
         return {name: value for name, value in vars(release).items() if name not in release.get_params()}
+    if isinstance(release, dpf.SupportVectorPerturbation):
+        return {name: value for name, value in vars(release).items() if name.endswith("_")}
     if hasattr(release, "_asdict"):
         return dict(release._asdict())
     if is_dataclass(release):
