@@ -49,6 +49,19 @@ CASES = {
         dpf.DPFermiClassifier(penalty=1.0, epsilon=5.0, batch_size=10, frequency_epsilon=1.0, **TRAINED).fit,
         ROWS, {},
     ),
+    "FairFunctionalClassifier.fit": (
+        dpf.FairFunctionalClassifier(penalty=1.0, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit, ROWS, {},
+    ),
+    "DPGroupClippingClassifier.fit": (
+        dpf.DPGroupClippingClassifier(
+            noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED
+        ).fit, ROWS, {},
+    ),
+    "DPGlobalScalingClassifier.fit": (
+        dpf.DPGlobalScalingClassifier(
+            noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED
+        ).fit, LABELLED, {},
+    ),
     "DPLogisticRegression.fit": (
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED).fit,
         LABELLED, {},
@@ -147,6 +160,7 @@ CASES = {
     "optimal_randomizer": (dpf.optimal_randomizer, SHARES, {"epsilon": 1.0}),
     "local.smallest_fair_error": (local.smallest_fair_error, SHARES, {"epsilon": 1.0}),
     "local.fair_error_bounds": (local.fair_error_bounds, SHARES, {"epsilon": 1.0}),
+    "margins": (dpf.margins, {"scores": SCORES, "y": Y}, {}),
     "margins.margins": (margins, {"scores": SCORES, "y": Y}, {}),
     "privacy.ExponentialMechanism.losses": (
         privacy.ExponentialMechanism(1.0, 1.0).losses, UTILITIES, {},
