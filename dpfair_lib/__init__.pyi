@@ -36,6 +36,7 @@ from .learners import DPGlobalScalingClassifier as DPGlobalScalingClassifier
 from .learners import DPGroupClippingClassifier as DPGroupClippingClassifier
 from .learners import DPLinearSVM as DPLinearSVM
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .learners import FairFunctionalClassifier as FairFunctionalClassifier
 from .learners import ObjectivePerturbation as ObjectivePerturbation
 from .learners import OutputPerturbation as OutputPerturbation
 from .local import ChannelAudit as ChannelAudit

@@ -49,6 +49,9 @@ CASES = {
         dpf.DPFermiClassifier(penalty=1.0, epsilon=5.0, batch_size=10, frequency_epsilon=1.0, **TRAINED).fit,
         ROWS, {},
     ),
+    "FairFunctionalClassifier.fit": (
+        dpf.FairFunctionalClassifier(penalty=1.0, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit, ROWS, {},
+    ),
     "DPGroupClippingClassifier.fit": (
         dpf.DPGroupClippingClassifier(
             noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED
