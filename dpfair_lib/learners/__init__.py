@@ -2,6 +2,7 @@
 
 from dpfair_lib.learners.counted_clipping import DPGlobalScalingClassifier, DPGroupClippingClassifier
 from dpfair_lib.learners.fermi import DPFermiClassifier
+from dpfair_lib.learners.functional import FairFunctionalClassifier
 from dpfair_lib.learners.logistic import DPLinearSVM, DPLogisticRegression
 from dpfair_lib.learners.objective_perturbation import ObjectivePerturbation
 from dpfair_lib.learners.output_perturbation import OutputPerturbation
@@ -12,6 +13,7 @@ __all__ = [
     "DPGroupClippingClassifier",
     "DPLinearSVM",
     "DPLogisticRegression",
+    "FairFunctionalClassifier",
     "ObjectivePerturbation",
     "OutputPerturbation",
 ]

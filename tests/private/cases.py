@@ -174,6 +174,7 @@ def cases() -> list[Case]:
     """Return all cases."""
     import cases_counted
     import cases_counts
+    import cases_functional
     import cases_game
     import cases_joined
     import cases_learners
@@ -186,7 +187,7 @@ def cases() -> list[Case]:
     import cases_study
 
     rooms = (
-        cases_counted, cases_counts, cases_game, cases_joined, cases_learners, cases_local, cases_opportunity,
-        cases_preparation, cases_samplers, cases_several, cases_steps, cases_study
+        cases_counted, cases_counts, cases_functional, cases_game, cases_joined, cases_learners, cases_local,
+        cases_opportunity, cases_preparation, cases_samplers, cases_several, cases_steps, cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]
