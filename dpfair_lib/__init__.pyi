@@ -63,6 +63,7 @@ from .margins.radius import strong_convexity as strong_convexity
 from .populations import Population as Population
 from .postprocessing.classifier import PostprocessedClassifier as PostprocessedClassifier
 from .postprocessing.group_column import GroupColumn as GroupColumn
+from .postprocessing.reported_groups import ReportedOddsPostprocessor as ReportedOddsPostprocessor
 from .preparation import PrivateImputer as PrivateImputer
 from .preparation import PrivatePipeline as PrivatePipeline
 from .preparation import PrivateScaler as PrivateScaler

@@ -269,6 +269,10 @@ def bases():
             dpf.FairFunctionalClassifier, {**rows, **people}, penalty=1.0, feature_bound=5.0, epsilon=1.0, delta=1e-5,
             regularization=0.1, groups=[0, 1], classes=[0, 1], **study,
         ),
+        "ReportedOddsPostprocessor": estimator(
+            dpf.ReportedOddsPostprocessor, {"y_pred": y, "y_true": y, "reports": groups},
+            channel=dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]]), gamma=0.1,
+        ),
         "DPGroupClippingClassifier": estimator(
             dpf.DPGroupClippingClassifier, {**rows, **people}, count_share=0.1, groups=[0, 1], **sgd, **study
         ),

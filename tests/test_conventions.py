@@ -101,6 +101,7 @@ CHECKED = {
 NOT_CHECKED = {
     dpf.ExponentialFairLearner: "chooses one of the caller's functions, of labels 0 and 1 and rows of any kind",
     dpf.PrivateNoRegretFair: "takes columns of few declared values, and the checks give real numbers",
+    dpf.ReportedOddsPostprocessor: "takes reports of a channel, and the checks give features",
     dpf.FairProjection: "takes probabilities, and the checks give features",
 }
 """What has `fit` and is no classifier of features, with the reason."""
