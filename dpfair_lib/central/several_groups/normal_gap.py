@@ -22,7 +22,7 @@ def normal_gap(means: Sequence[float], deviations: Sequence[float]) -> Callable[
     Returns
     -------
     callable
-        To about three digits.
+        To about 0.01.
     """
     from scipy.special import ndtr
 

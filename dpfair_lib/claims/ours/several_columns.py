@@ -215,8 +215,8 @@ CLAIM = Claim(
     verdict="holds",
     finding="Proved, and compared with all small numbers of people in the cells of two columns. Rules fitted to cells "
     "were within γ in the cells, in each column and in each pair of columns.",
-    headline="A classifier that is fair in every cell is fair in every column; one that is fair in every column may "
-    "give all of one cell the label 1 and nobody of another.",
+    headline="Fair in every cell is fair in every column. Fair in every column may mean that everybody of one cell "
+    "gets the label 1, and nobody of another.",
     kind="theorem",
     chapter="several-groups",
     check=check,
