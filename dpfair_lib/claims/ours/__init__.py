@@ -22,5 +22,6 @@ ORDER = (
     "least-gap",
     "least-gap-groups",
     "channel-audit",
+    "fairer-data",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
