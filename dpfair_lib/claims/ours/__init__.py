@@ -11,6 +11,7 @@ ORDER = (
     "no-exchange",
     "objective-gaussian",
     "objective-pure",
+    "sharp-losses",
     "least-change",
     "opportunity-change",
     "group-unknown",
