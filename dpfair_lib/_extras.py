@@ -26,7 +26,7 @@ EXTRAS = {
     "files": Extra(
         "Parquet, downloads and workbooks", ("pyarrow", "pooch", "platformdirs", "requests", "xlrd")
     ),
-    "figures": Extra("figures", ("matplotlib", "cycler", "plotly", "lightgbm")),
+    "figures": Extra("figures", ("matplotlib", "cycler", "lightgbm")),
     "cluster": Extra("a Dask cluster", ("distributed",)),
     "peers": Extra("comparison with fairlearn", ("fairlearn",)),
 }

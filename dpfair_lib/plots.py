@@ -1,9 +1,7 @@
-"""One style for every figure: colours that colour-blind readers can distinguish, and figures that a page draws."""
+"""One style for every figure, in colours that colour-blind readers can distinguish."""
 
 from __future__ import annotations
 
-import html
-import json
 from typing import TYPE_CHECKING, Any
 
 from dpfair_lib._extras import extra
@@ -76,47 +74,3 @@ def label(ax: Axes, *, x: str, y: str, title: str = "") -> None:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title, fontsize="medium", loc="left")
-
-
-class Interactive:
-    """A plotly figure that a page draws with the vendored script, without any network.
-
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-        The figure.
-    name : str
-        Identifier of the element in the page; unique there.
-    text : str
-        What the figure shows, for readers who cannot see it.
-    """
-
-    # the first place serves the built book, the second a notebook opened in Jupyter
-    SCRIPTS = (
-        "../_static/vendor/plotly/plotly-basic.min.js",
-        "../book/_static/vendor/plotly/plotly-basic.min.js",
-    )
-
-    def __init__(self, figure: Any, *, name: str, text: str) -> None:
-        self.figure, self.name, self.text = figure, name, text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        drawn = json.loads(self.figure.to_json())
-        drawn["layout"].pop("template", None)
-        draw = (
-            f"Plotly.newPlot({json.dumps(self.name)}, {json.dumps(drawn['data'])}, "
-            f"{json.dumps(drawn['layout'])}, {{responsive: true, displaylogo: false}})"
-        )
-        return (
-            '<div style="overflow-x: auto">'  # a figure of fixed width scrolls inside itself
-            f'<div id="{self.name}" class="plotly-figure" role="figure"'
-            f' aria-label="{html.escape(self.text)}"></div></div>'
-            f"<script>(function () {{ const draw = () => {draw};"
-            f" if (window.Plotly) return draw(); const places = {json.dumps(self.SCRIPTS)};"
-            " const next = () => { const script = document.createElement('script');"
-            " script.src = places.shift(); script.onload = draw; if (places.length) script.onerror = next;"
-            " document.head.append(script); }; next(); })();</script>"
-        )

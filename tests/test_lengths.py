@@ -147,6 +147,7 @@ CASES = {
     "optimal_randomizer": (dpf.optimal_randomizer, SHARES, {"epsilon": 1.0}),
     "local.smallest_fair_error": (local.smallest_fair_error, SHARES, {"epsilon": 1.0}),
     "local.fair_error_bounds": (local.fair_error_bounds, SHARES, {"epsilon": 1.0}),
+    "margins": (dpf.margins, {"scores": SCORES, "y": Y}, {}),
     "margins.margins": (margins, {"scores": SCORES, "y": Y}, {}),
     "privacy.ExponentialMechanism.losses": (
         privacy.ExponentialMechanism(1.0, 1.0).losses, UTILITIES, {},

@@ -1,6 +1,5 @@
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import plotly.graph_objects as go
 
 from dpfair_lib import plots
 
@@ -17,16 +16,3 @@ def test_panels_are_named_and_take_the_palette_in_its_order():
         finally:
             plt.close(figure)
     assert len(set(plots.COLORS)) == len(plots.COLORS)
-
-
-def test_an_interactive_figure_has_its_words_and_asks_no_other_machine():
-    drawn = go.Figure(go.Scatter(x=[1, 2], y=[3, 4]))
-    shown = plots.Interactive(drawn, name="a-figure", text='Errors < 1 & "gaps"')
-    page = shown._repr_html_()
-    assert repr(shown) == 'Errors < 1 & "gaps"'
-    assert 'aria-label="Errors &lt; 1 &amp; &quot;gaps&quot;"' in page
-    assert '<div id="a-figure"' in page
-    assert 'Plotly.newPlot("a-figure"' in page
-    assert "http" not in page
-    assert all(place in page for place in plots.Interactive.SCRIPTS)
-    assert drawn.layout.template.layout  # the figure itself is left as it was

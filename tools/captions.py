@@ -60,8 +60,6 @@ def kind_of(output: dict[str, Any]) -> str:
     if any(kind in data for kind in PICTURES):
         return "figure"
     markup = "".join(data.get("text/html", ""))
-    if "plotly-figure" in markup:
-        return "figure"
     return "table" if "<table" in markup and "claim-card" not in markup else ""
 
 

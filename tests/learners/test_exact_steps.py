@@ -157,6 +157,14 @@ def test_a_sum_beyond_all_integers_is_cut_off_and_does_not_wrap_around():
         assert exact_sum(np.arange(count), largest, 2).tolist() == [due, -due]
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_without_an_intercept_its_weight_is_0(intercept):
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    (weights,) = exact_steps.train(X, y, steps(fit_intercept=intercept))
+    assert weights.shape == (4,)
+    assert (weights[-1] != 0) == intercept
+
+
 def model(kind=dpf.DPLogisticRegression, **changes):
     settings = {"noise_multiplier": 1.3, "delta": 1e-4, "max_grad_norm": 0.7, "sample_rate": 1.0, "steps": 4,
                 "learning_rate": 0.2, "expected_batch_size": 5.0, "classes": (0, 1)}  # fmt: skip

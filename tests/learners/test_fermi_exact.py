@@ -1,5 +1,6 @@
 """DP-FERMI on a grid: a record's integers are short and its own, and the steps are those of private training."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -97,6 +98,22 @@ def test_the_noise_covers_both_sums(strength, monkeypatch):
     assert found[0][0] - found[1][0] == pytest.approx(np.full((1, 4), due), rel=1e-9)
     w_due = 0.3 * strength / N * root * 1.3 * 1.1
     assert found[1][1] - found[0][1] == pytest.approx(np.full((1, K, 2), w_due), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["max_grad_norm", "w_max_grad_norm"])
+@pytest.mark.parametrize("wrong", [1e-101, 1e101])
+def test_a_clipping_norm_out_of_its_range_is_named(name, wrong):
+    plan = steps(**{"w_clip" if name == "w_max_grad_norm" else "clip": wrong})
+    with pytest.raises(ValueError, match=re.escape(f"{name}: found {wrong}, expected")):
+        train_exact((X, Y, S), P_S, plan)
+
+
+def test_either_kind_of_weight_may_leave_the_range():
+    few, many = np.ones(4), np.full((K, 2), 1e80)
+    assert fermi_exact._in_range(few, np.ones((K, 2)), P_S, 2.0)
+    assert not fermi_exact._in_range(np.array([1.0, 1e201, 1.0, 1.0]), np.ones((K, 2)), P_S, 2.0)
+    assert not fermi_exact._in_range(few, many, P_S, 2.0)
+    assert not fermi_exact._in_range(few * np.nan, np.ones((K, 2)), P_S, 2.0)
 
 
 def model(**changes):

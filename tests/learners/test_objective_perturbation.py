@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi, gamma
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfair_lib as dpf
@@ -42,6 +43,25 @@ def handed(model, X, y, monkeypatch):
         monkeypatch.setattr(NoiseSource, f"add_{law}", kept(law))
     model.fit(X, y)
     return seen
+
+
+@pytest.mark.parametrize("p", [1, 50])
+@pytest.mark.parametrize("far", [1.0, 20.0])
+def test_b_is_longer_than_said_as_seldom_as_said(p, far, monkeypatch):
+    """Exactly: the sum of absolute values of Laplace noise is a Gamma variable, a Gaussian's length a chi variable."""
+    monkeypatch.setattr(room, "FAR", far - 1.0)  # and ε = 1 beside it
+    source, numbers = NoiseSource.of("study", 0), (p, 60, 1.5, 0.2, None, None)
+    pure = dpf.ObjectivePerturbation(**KNOWN | {"delta": 0.0}, noise_kind="laplace")
+    _, longest = pure._perturbation(source, *numbers)
+    scale = pure.sigma_ / math.sqrt(2)
+    assert gamma(p).sf(longest / scale) <= math.exp(-far) < gamma(p).sf(0.2 * longest / scale)
+    approximate = dpf.ObjectivePerturbation(**KNOWN)
+    _, longest = approximate._perturbation(source, *numbers)
+    assert (
+        chi(p).sf(longest / approximate.sigma_)
+        <= math.exp(-far)
+        < chi(p).sf(0.2 * longest / approximate.sigma_)
+    )
 
 
 @pytest.mark.parametrize(("law", "delta"), LAWS)
@@ -259,3 +279,11 @@ def test_rows_are_bounded_in_absolute_values_and_the_noise_is_scaled_to_it(inter
 def test_bad_absolute_bounds_are_named(changed, message):
     with pytest.raises(ValueError, match=message):
         dpf.ObjectivePerturbation(**(KNOWN | changed)).fit(*data())
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_shapes_of_what_is_learned(intercept):
+    X, y = data()
+    model = dpf.ObjectivePerturbation(**KNOWN, fit_intercept=intercept).fit(X, y)
+    assert (model.coef_.shape, model.intercept_.shape) == ((1, 3), (1,))
+    assert (model.intercept_[0] != 0) == intercept

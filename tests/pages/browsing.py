@@ -60,7 +60,7 @@ MATH = r"""() => {
   const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (node.parentElement.closest('pre, code, script, style, textarea, mjx-container, .js-plotly-plot')) continue;
+    if (node.parentElement.closest('pre, code, script, style, textarea, mjx-container')) continue;
     if (/\\[(\[]|\$\$|\\begin\{|\$(?=\S)[^$]*\\[a-zA-Z]+[^$]*\$/.test(node.data))
       found.push('raw mathematics: ' + node.data.trim().slice(0, 60));
   }
@@ -79,14 +79,6 @@ IMAGES = """async () => {
   const same = images.filter(image => image.alt.includes('␞') || first(image) !== image);
   return missing.concat(mute.map(image => 'image without words: ' + image.src.slice(0, 80)),
                         same.map(image => 'image with the words of another: ' + image.alt.slice(0, 80)));
-}"""
-
-# a plot is drawn by a script that may come later than the page
-PLOTS = """async () => {
-  const selector = '.js-plotly-plot, .plotly-graph-div';
-  const empty = () => [...document.querySelectorAll(selector)].filter(plot => !plot.querySelector('svg'));
-  for (let tries = 0; tries < 30 && empty().length; tries++) await new Promise(done => setTimeout(done, 100));
-  return empty().map(plot => 'plot not drawn: ' + plot.id);
 }"""
 
 WIDTH = """() => {
@@ -134,8 +126,7 @@ COLOURS = """() => {
   const article = document.querySelector('article') || document.body;
   const kinds = 'p, li, dd, td, th, h1, h2, h3, h4, pre, code, a:not(.headerlink), [class*="badge-"]';
   const texts = [...article.querySelectorAll(kinds)];
-  const shown = texts.filter(element => element.textContent.trim() && element.getClientRects().length
-    && !element.closest('.js-plotly-plot'));
+  const shown = texts.filter(element => element.textContent.trim() && element.getClientRects().length);
   const measured = shown.map(element => {
     const below = ground(element), own = over(parse(getComputedStyle(element).color), below);
     const [high, low] = [luminance(own), luminance(below)].sort((a, b) => b - a);
@@ -207,15 +198,14 @@ def examine(browser: Any, path: Path) -> list[str]:
     """Read a page at a desk in light colours, then on a phone in dark ones, and list what is wrong."""
     problems: list[str] = []
     with opened(browser, path.as_uri(), DESK, "light", problems) as page:
-        for script in (PLOTS, MATH, IMAGES):
+        for script in (MATH, IMAGES):
             problems += page.evaluate(script)
         problems += faint(page.evaluate(COLOURS), "light")
         problems += broken_links(page.evaluate(LINKS))
         problems += legibility.read_at_desk(page)
         problems += legibility.shut_out(page)
     with opened(browser, path.as_uri(), PHONE, "dark", problems) as page:
-        for script in (PLOTS, WIDTH):
-            problems += page.evaluate(script)
+        problems += page.evaluate(WIDTH)
         colours = page.evaluate(COLOURS)
         if colours["ground"] > DARK:
             problems.append(f"dark mode: the ground is light (luminance {colours['ground']:.2f})")

@@ -142,7 +142,7 @@ PICTURES = f"""() => {{ {COMMON}
 DRAWINGS = f"""() => {{ {COMMON}
   const found = [];
   if (article === document.body) return found;  // a page without an article has no drawings but icons
-  for (const one of all('svg:not(mjx-container svg, svg svg, .js-plotly-plot svg)')) {{
+  for (const one of all('svg:not(mjx-container svg, svg svg)')) {{
     const box = boxOf(one.parentElement), below = box.scrollHeight - box.clientHeight;
     if (box === article || !article.contains(box)) continue;
     if (below > 1) found.push(`drawing hides ${{below}} px below: ${{text(one)}}`);
@@ -164,7 +164,7 @@ DRAWN_TEXT = f"""() => {{ {COMMON}
 CAPTIONS = f"""() => {{ {COMMON}
   // tables that lay out words and have titles of their own
   const layout = '.claim-card, .claims, .in-short, .findings';
-  const shown = all('.cell_output img, figure img, table, .plotly-figure').filter(one => !one.closest(layout));
+  const shown = all('.cell_output img, figure img, table').filter(one => !one.closest(layout));
   const kind = one => one.tagName === 'TABLE' ? 'Table' : 'Figure';
   const isCaption = (one, what) => one && (one.matches(`.${{what}}-caption, figcaption, caption`) ? one
     : one.children.length === 1 && one.firstElementChild.matches(`.${{what}}-caption`) ? one.firstElementChild : null);

@@ -15,7 +15,6 @@ from dpfair_lib.claims.papers import NAMES
 ROOT = Path(__file__).resolve().parents[2]
 HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
 MATHJAX = (ROOT / "book/_static/vendor/mathjax/tex-svg-full.js").as_uri()
-PLOTLY = (ROOT / "book/_static/vendor/plotly/plotly-basic.min.js").as_uri()
 PAGES = browsing.built(HTML)
 
 STYLE = """<style>:root{color-scheme:light dark} body{margin:1rem;background:#fff;color:#111}
@@ -23,12 +22,8 @@ STYLE = """<style>:root{color-scheme:light dark} body{margin:1rem;background:#ff
 <meta name="viewport" content="width=device-width">"""
 MENU = "<script>window.MathJax = {options: {enableMenu: false}}</script>"  # as in _config.yml
 MATH = f'{MENU}<script src="{MATHJAX}"></script><p><span class="math">\\(x^2\\)</span></p>'
-DRAWING = "Plotly.newPlot('plot', [{y: [1, 2]}], {width: 300, height: 200})"
-PLOT = f'<script src="{PLOTLY}"></script><div id="plot" class="plotly-graph-div"></div><script>{DRAWING}</script>'
 GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
-PROSE = (
-    f'<h1 id="top">Title</h1>{PLOT}<img src="{GIF}" alt="A dot"><a href="#top">up</a><p>Costs $5 or $6.</p>'
-)
+PROSE = f'<h1 id="top">Title</h1><img src="{GIF}" alt="A dot"><a href="#top">up</a><p>Costs $5 or $6.</p>'
 
 SEEN = "How much of it there is, group by group."
 CAPTION = f'<div class="table-caption"><p>Table 1. {SEEN}</p></div>'
@@ -162,7 +157,6 @@ PLANTED = {
         "with the number of another",
     ),
     "a button without a name": ("<button></button>", "axe button-name"),
-    "a plot without its script": ('<div id="p" class="plotly-graph-div"></div>', "plot not drawn"),
 }
 
 # what readers ask → the pages that answer it; one of them is among the first three.

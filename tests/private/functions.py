@@ -78,6 +78,9 @@ def check_predictions(case: Case) -> None:
         assert np.array_equal(chances[:, 1], RULES[fitted.index_](data["X"], data["sensitive_features"]))
     if (abs(chances[:, 1] - 0.5) < 0.4).any():  # a coin is thrown: anew for each row, and for each seed
         assert not np.array_equal(drawn, fitted.predict(**many, random_state=2))
+        assert not np.array_equal(
+            fitted.predict(**many), fitted.predict(**many)
+        )  # and at each call without one
         assert (drawn.reshape(DRAWS, 12)[0] != drawn.reshape(DRAWS, 12)[1:]).any()
 
 
