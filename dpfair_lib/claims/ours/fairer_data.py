@@ -332,10 +332,11 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.fairer-data",
     where="When fairer data make a fairer classifier, Results 1 to 3",
-    statement="Of equally accurate DA-optimal classifiers the one on the fairer data has at most the other's gap: "
-    "for randomised classifiers of group and features that determine the label, for deterministic ones of the group "
-    "alone, and for deterministic ones of people apart with the same cells and P(Y = 1). In every other cell of the "
-    "table a population of at most twelve people turns the order. So it is with reports of the group.",
+    statement="Of equally accurate DA-optimal classifiers the one on the fairer data has at most the other's gap in "
+    "three cases. Classifiers are randomised and see group and features, which determine the label. Or they are "
+    "deterministic and see the group alone. Or they are deterministic, all people are apart, and the numbers of people "
+    "and of labels 1 are the same. In every other cell of the table a population of at most twelve people turns the "
+    "order. So it is with reports of the group.",
     statement_uses=("thesis.thm-15",),
     verdict="holds",
     finding="36 cells: what is seen, how labels arise, chance or not, what both populations share; 12 for reports. "

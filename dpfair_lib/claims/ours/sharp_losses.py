@@ -335,10 +335,10 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.sharp-losses",
     where="Sharp constants of other losses, Results 1 to 4",
-    statement="If one of n records of norm at most Λ is replaced, a μ-regularised squared loss, over all weights or a "
-    "ball, moves by at most 4Λm/(μn), m = max (1 + Rs)√(1 − s²); a softmax of K classes by at most 2Λφ/(μn), φ < √2; a "
-    "huberised hinge by 2Λ/(μn). One gradient at weights of length r moves by at most 2Λm(Λr)/n, and noisy descent "
-    "with noise in proportion to it has the ρ of its steps.",
+    statement="Replace one of n records of norm at most Λ. A μ-regularised squared loss, over all weights or a ball, "
+    "moves by at most 4Λm/(μn), m = max (1 + Rs)√(1 − s²). A softmax of K classes moves by at most 2Λφ/(μn), φ < √2, "
+    "a huberised hinge by 2Λ/(μn). One gradient at weights of length r moves by at most 2Λm(Λr)/n. Noisy descent with "
+    "noise in proportion to it has the ρ of its steps.",
     statement_uses=("mpbt.sensitivity",),
     verdict="holds",
     finding="The squared loss's constant, that of the hinge and of a step are sharp from two dimensions on; so is the "
