@@ -91,7 +91,7 @@ def _line_minimiser(rows: list[Fraction], modulus: Fraction, radius: Fraction | 
 def _squared_attained(squared: Callable[..., float], search: Search) -> None:
     """Many equal rows make weights as long as may be; two mirror images pull to either side."""
     search.part("squared loss, attained")
-    n = 10**6
+    n, least = 10**6, (1.0, 0.0, 0.0, 0.0)
     for modulus, radius, norm in itertools.product(
         (0.02, 0.3, 1.0, 4.0, 50.0), (0.3, 1.0, math.inf), (1.0, 2.5)
     ):
@@ -113,7 +113,9 @@ def _squared_attained(squared: Callable[..., float], search: Search) -> None:
         search.observe(radius * (1 + 1e-12) - float(np.linalg.norm(ends[0])), case)
         search.observe(1 - move, case, tolerance=ROUNDED)
         search.observe(move - 0.999, case | {"claim": "attained"})
-        search.needs("the squared loss's m: 0.999 of it", slack=0.999 - move, case=case)
+        least = min(least, (move, norm, modulus, radius))
+    slack, where = 0.999 - least[0], dict(zip(("Λ", "μ", "B"), least[1:], strict=True))
+    search.needs("the squared loss's m: 0.999 of it", slack=slack, case=where)
 
 
 def _softmax_lengths(length: Callable[..., float], search: Search) -> None:
