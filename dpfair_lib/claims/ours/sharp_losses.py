@@ -202,7 +202,7 @@ def attained_softmax(kappa: float, classes: int) -> float:
     """Return a share of 2√2Λ/(μn) that many equal rows and two mirror images come close to as n grows, Λ = 1."""
     best = 0.0
     s = np.linspace(0, 1, 401)[:, None]
-    for t in np.linspace(0.01, 12, 300):
+    for t in np.geomspace(1e-4, 12, 400):
         # rows of one class: t(e^t + K − 1) = Kκλ²; half with a second class and opposite features: 2α² = κλ²F(α)
         one = t * (math.exp(t) + classes - 1) / (classes * kappa)
         pull = t * (math.exp(t) - math.exp(-t)) / (math.exp(t) + math.exp(-t) + classes - 2)
