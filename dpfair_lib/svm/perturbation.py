@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
@@ -25,7 +25,7 @@ NOTE = (
 )
 
 
-class SupportVectorPerturbation(BaseEstimator):
+class SupportVectorPerturbation:
     """Algorithm 1 of Seiders and Kumar: add Laplace noise to the support vectors of a fitted support vector machine.
 
     **This method is not private.** It releases the number of support vectors, their labels and their weights without
@@ -95,7 +95,7 @@ class SupportVectorPerturbation(BaseEstimator):
         Returns
         -------
         SupportVectorPerturbation
-            The fitted estimator itself.
+            The object itself.
 
         Raises
         ------

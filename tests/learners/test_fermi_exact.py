@@ -53,6 +53,31 @@ def test_a_record_moves_both_sums_together_by_no_more_than_the_noise_allows(chan
     assert 0.99 < closest <= 1 or "w_clip" in changes
 
 
+def longer_than_allowed():
+    """Count gradients by W, of one entry each, whose integer is beyond the clipping norm on its grid, exactly."""
+    found = 0
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        # a fine grid, and all are clipped
+        plan = steps(noise_multiplier=rng.uniform(1e-3, 1.1e-3), w_clip=0.1)
+        units = [grid_step(plan.noise_multiplier * ROOT, norm) for norm in (plan.clip, plan.w_clip)]
+        sure = 1e6 * np.ones(4)  # P(Ŷ = 1) = 1: one class, and W = 0: one group
+        rows = prepared(np.abs(X) + 1, plan.clip)
+        of_w = _integers(
+            rows, Y, S, np.arange(K), sure, np.zeros((K, 2)), rng.dirichlet(np.ones(K)), plan, units
+        )[4:]
+        assert ((of_w != 0).sum(axis=0) == 1).all()
+        most = Fraction(plan.w_clip) / Fraction(units[1])
+        found += sum(abs(int(z)) > most for z in of_w.sum(axis=0))
+    return found
+
+
+def test_the_margin_covers_what_norms_of_w_round(monkeypatch):
+    assert longer_than_allowed() == 0
+    monkeypatch.setattr(fermi_exact, "MARGIN", 1.0)  # planted: the norm is taken as computed
+    assert longer_than_allowed() > 0
+
+
 @pytest.mark.parametrize("rows", [X, np.random.default_rng(4).normal(size=(N, 32)) / 20], ids=["few", "many"])
 def test_a_records_integers_do_not_depend_on_the_others(rows):
     # of many short columns the sums decide, to the last digit

@@ -54,6 +54,10 @@ def test_a_channel_that_is_singular_as_floats_has_its_exact_rank():
     rank, condition = rank_and_condition(matrix)
     assert rank == 3
     assert condition > 1e15
+    one = Fraction(1)
+    alike = as_channel(np.array([[one, none, none], [one - tiny, tiny, none], [none, none, one]]))
+    assert np.linalg.svd(alike.astype(float), compute_uv=False)[-1] == 0
+    assert rank_and_condition(alike) == (3, math.inf)
 
 
 def test_a_wide_and_a_tall_channel():

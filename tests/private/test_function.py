@@ -182,6 +182,9 @@ OTHERS = {
     dpf.OutputPerturbation: lambda: check_labels("output perturbation", ("no", "yes"), True),
     dpf.DPLogisticRegression: lambda: check_labels("logistic regression", ("no", "yes"), True),
     dpf.DPFermiClassifier: lambda: check_labels("fermi", ("no", "yes"), False),
+    dpf.FairFunctionalClassifier: lambda: check_labels("functional mechanism", ("no", "yes"), True),
+    dpf.DPGlobalScalingClassifier: lambda: check_labels("global scaling", ("no", "yes"), True),
+    dpf.DPGroupClippingClassifier: lambda: check_labels("group clipping", ("no", "yes"), True),
 }
 
 

@@ -1,13 +1,16 @@
 """Budgets as contexts: other relations, threads, processes, releases charged as one."""
 
+import math
 import os
 import subprocess
 import sys
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dpfair_lib as dpf
 from dpfair_lib import Budget, PrivacyStatement, PrivateFairPostprocessor
 from dpfair_lib.privacy import BudgetExceededError
 from dpfair_lib.privacy.budgets import open_budgets
@@ -42,6 +45,46 @@ def test_all_open_budgets_are_charged_and_closed_ones_are_not():
         3,
         1,
     )  # the refused one was already charged to the outer budget
+
+
+LABELS, GROUPS, TABLE = [0, 1, 1, 0] * 5, [0, 0, 1, 1] * 5, {"job": ["a", "b"] * 10}
+WITHOUT_NOISE = {
+    "rates": lambda: PrivateFairPostprocessor(math.inf).fit(LABELS, sensitive_features=GROUPS),
+    "one rate": lambda: PrivateFairPostprocessor((1.0, math.inf)).fit(LABELS, sensitive_features=GROUPS),
+    "positives": lambda: PrivateFairPostprocessor(math.inf, notion="equal_opportunity").fit(
+        LABELS, LABELS, sensitive_features=GROUPS
+    ),
+    "odds": lambda: dpf.EqualizedOddsPostprocessor(gamma=0.1).fit(LABELS, LABELS[::-1], sensitive_features=GROUPS),
+    "odds, infinite": lambda: dpf.EqualizedOddsPostprocessor(gamma=0.1, epsilon=math.inf).fit(
+        LABELS, LABELS[::-1], sensitive_features=GROUPS
+    ),
+    "printed learner": lambda: dpf.ExponentialFairLearner(
+        [lambda X, _: np.zeros(len(X))], epsilon=1.0, delta=1e-3, repair=False
+    ).fit(np.zeros((20, 1)), [1] * 20, sensitive_features=GROUPS),
+    "printed game": lambda: dpf.PrivateNoRegretFair(
+        epsilon=1.0, delta=1e-3, subgroups=[{"sex": "f"}, {"sex": "m"}], levels={"job": ["a", "b"], "sex": ["f", "m"]},
+        rounds=2, samples=1, repair=False, noise="study", random_state=0,
+    ).fit(pd.DataFrame(TABLE), LABELS, sensitive_features=pd.DataFrame({"sex": ["f", "m"] * 10})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITHOUT_NOISE)
+def test_what_promises_nothing_is_refused_and_where_it_is_allowed_counted(name):
+    release = WITHOUT_NOISE[name]
+    statement = release().privacy_statement_
+    assert not statement.guarantee
+    budget = Budget(1e6, 0.5, statement.relation, unit=statement.unit)
+    with budget, pytest.raises(ValueError, match="found one without guarantee"):
+        release()
+    assert budget.spent == ()
+    lenient = Budget(1e6, 0.5, statement.relation, unit=statement.unit, allow_unguaranteed=True)
+    if math.isinf(statement.epsilon):
+        with lenient, pytest.raises(BudgetExceededError, match="epsilon: found inf"):
+            release()
+    else:
+        with lenient:
+            release()
+        assert [one.epsilon for one in lenient.spent] == [statement.epsilon]
 
 
 def test_a_budget_opened_twice_is_charged_once():
