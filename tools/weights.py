@@ -100,11 +100,9 @@ def first_uses(names: list[str], repeats: int = REPEATS) -> dict[str, Any]:
     """Return the seconds of the import, of scikit-learn's base class, and of names; of estimators, beyond that."""
     functions, estimators = {}, {}
     for name in names:
-        seconds, needs = first_use("alone", name, repeats=repeats)
-        if needs:
-            estimators[name] = round(first_use("beside", name, repeats=repeats)[0], 3)
-        else:
-            functions[name] = round(seconds, 3)
+        needs = first_use("alone", name, repeats=1)[1]
+        where, how = (estimators, "beside") if needs else (functions, "alone")
+        where[name] = round(first_use(how, name, repeats=repeats)[0], 3)
     return {
         "import": round(first_use("alone", repeats=repeats)[0], 3),
         "scikit-learn": round(first_use("base", repeats=repeats)[0], 3),
