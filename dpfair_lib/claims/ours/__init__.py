@@ -11,6 +11,7 @@ ORDER = (
     "no-exchange",
     "objective-gaussian",
     "objective-pure",
+    "sharp-losses",
     "least-change",
     "opportunity-change",
     "group-unknown",
@@ -22,5 +23,6 @@ ORDER = (
     "least-gap",
     "least-gap-groups",
     "channel-audit",
+    "fairer-data",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
