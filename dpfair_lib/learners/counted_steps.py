@@ -141,6 +141,45 @@ def slopes_of(rows: Rows, chosen: np.ndarray, weights: np.ndarray, loss: Loss) -
     return np.concatenate(found)
 
 
+def noisy_gradient(
+    rows: Rows, groups: np.ndarray, chosen: np.ndarray, weights: np.ndarray, rule: Rule, multipliers: Multipliers,
+    add: Noisy, loss: Loss,
+) -> np.ndarray:  # fmt: skip
+    """Return the noisy sum of a batch's clipped gradients, after noisy counts have told the rule how to clip.
+
+    Parameters
+    ----------
+    rows : Rows
+        The records; their limits are one over the norms.
+    groups : ndarray of shape (n,)
+        Place of each row's group.
+    chosen : ndarray of int
+        The batch, perhaps empty.
+    weights : ndarray
+        Where.
+    rule : Rule
+        How to count and clip.
+    multipliers : Multipliers
+        σ₂ and σ₁.
+    add : callable
+        Adds noise.
+    loss : {"logistic", "huberised-hinge"}
+        Of which loss.
+    """
+    slopes, limits, members = slopes_of(rows, chosen, weights, loss), rows.limits[chosen], groups[chosen]
+    counted = np.arange(rule.width)[:, None] == rule.cells(slopes / limits, members)
+    unit, batch = count_unit(multipliers.counts), np.arange(len(chosen))
+    counts = exact_sum(batch, lambda at: counted[:, at].astype(np.int64) * unit, rule.width)
+    clips = rule.clips(add(counts) / unit)
+    step = grid_step(multipliers.gradients, float(clips.norms.max()))
+    sizes = np.minimum(slopes * clips.scale, limits * clips.norms[members]) / step
+
+    def integers(at: np.ndarray) -> np.ndarray:
+        return (np.ascontiguousarray(rows.entries[chosen[at]].T) * sizes[at]).astype(np.int64)
+
+    return step * add(exact_sum(batch, integers, len(weights)))
+
+
 def train_counted(
     X: np.ndarray, y: np.ndarray, groups: np.ndarray, steps: Steps, share: float, rule: Rule,
     study: np.random.Generator | None = None,
@@ -179,32 +218,13 @@ def train_counted(
     entries[:, :d] = X
     rows = prepared(entries * (1 - 2 * y)[:, None], 1.0)  # limits: one over each row's norm
     multipliers = divided(steps.noise_multiplier, share)
-    unit = count_unit(multipliers.counts)
-    grid_step(multipliers.gradients, rule.largest)  # refuses its range before anything is drawn
+    count_unit(multipliers.counts)  # refuses its range, as the next line does, before anything is drawn
+    grid_step(multipliers.gradients, rule.largest)
     add, batches = _sources(n, steps, study)
     weights = np.zeros(entries.shape[1])
     for chosen in batches:
-        slopes, limits, members = (
-            slopes_of(rows, chosen, weights, steps.loss),
-            rows.limits[chosen],
-            groups[chosen],
-        )
-        cells = rule.cells(slopes / limits, members)
-        counted = np.arange(rule.width)[:, None] == cells
-
-        def whole(at: np.ndarray, counted: np.ndarray = counted) -> np.ndarray:
-            return counted[:, at].astype(np.int64) * unit
-
-        clips = rule.clips(add(exact_sum(np.arange(len(chosen)), whole, rule.width)) / unit)
-        norm = float(clips.norms.max())
-        step = grid_step(multipliers.gradients, norm)
-        sizes = np.minimum(slopes * clips.scale, limits * clips.norms[members]) / step
-
-        def integers(at: np.ndarray, chosen: np.ndarray = chosen, sizes: np.ndarray = sizes) -> np.ndarray:
-            return (np.ascontiguousarray(rows.entries[chosen[at]].T) * sizes[at]).astype(np.int64)
-
-        total = exact_sum(np.arange(len(chosen)), integers, len(weights))
-        weights = weights - steps.learning_rate / steps.divisor(n) * step * add(total)
+        gradient = noisy_gradient(rows, groups, chosen, weights, rule, multipliers, add, steps.loss)
+        weights = weights - steps.learning_rate / steps.divisor(n) * gradient
         if not (abs(weights) <= HEAVIEST).all():  # known from the noisy sums alone
             break
     return weights if steps.fit_intercept else np.append(weights, 0.0)

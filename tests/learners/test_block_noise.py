@@ -232,6 +232,11 @@ def test_a_pair_with_two_steep_slopes_attains_epsilon_and_less_noise_breaks_it()
         ({"absolute_bound": 1.0, "blocks": [0, 1, 2], "noise_kind": "laplace"}, "blocks: found some beside"),
         ({"absolute_bound": 0.0, "blocks": [0, 1, 2]}, "absolute_bound: found 0"),
         (
+            {"absolute_bound": 1e-170, "blocks": [0, 1, 2]},
+            "absolute_bound: found 1e-170 .* from 1e-100 to 1e.100",
+        ),
+        ({"absolute_bound": 1e154, "blocks": [0, 1, 2]}, r"absolute_bound: found 1e\+154 .* from 1e-100"),
+        (
             {"absolute_bound": 1.0, "blocks": [0, 1, 2], "delta": 1e-6},
             "delta: found 1e-06 beside noise_kind='blocks'",
         ),

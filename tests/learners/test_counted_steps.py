@@ -14,6 +14,7 @@ from dpfair_lib.learners.counted_steps import (
     GroupRule,
     count_unit,
     divided,
+    noisy_gradient,
     slopes_of,
     train_counted,
 )
@@ -220,3 +221,36 @@ def test_norms_out_of_range_are_refused_before_anything_is_drawn(monkeypatch):
     with pytest.raises(ValueError, match="max_grad_norm: found"):
         ran(monkeypatch, rows(0), GroupRule(9e99, 20))
     assert grid_step(1.0, 1.0) > 0
+
+
+# The public code as run without noise (layer6ai-labs/fair-dp: its norms, its sums, its Z after a step), on rows that
+# the seeds make anew; C₀ = C = 0.7, Z = 1.5, and no intercept. Its 10⁻⁶ beside each norm is not ours.
+AS_RUN = {
+    0: ([1.75, 1.05, 1.4], [5.925246010898936, 1.4600356409114463, 2.152912794137636], 1.8942035149407022,
+        [2.7776757386008426, 0.5158525178849073, 1.0951308296496522]),
+    1: ([1.225, 1.75, 1.225], [1.902077074680305, -6.01381500009638, -3.737488269586963], 2.0588174710063947,
+        [0.5333914929451101, -2.7706319019373176, -1.7218207675148804]),
+    2: ([1.3, 1.3, 1.6], [0.6145588288515731, -5.592526202014051, 1.9242212589502568], 1.8942035149407022,
+        [0.37943097653515456, -2.883610653508054, 0.9973216623789001]),
+    3: ([1.4875, 1.225, 1.4875], [-3.529767695015611, -1.8986083971836711, -1.6785900745171307], 2.2377370464619055,
+        [-1.8584505756618614, -0.9630092207299089, -0.6639069041104169]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", AS_RUN)
+def test_a_step_agrees_with_the_public_code_as_run(seed):
+    norms, by_group, scale, by_scale = AS_RUN[seed]
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.normal(size=(12, 3)) * 2, 3), rng.integers(0, 2, 12)
+    groups, weights = np.arange(12) % 3, np.round(rng.normal(size=3), 3)
+    held = prepared(X * (1 - 2 * y)[:, None], 1.0)
+    group, globally = GroupRule(0.7, 3), GlobalRule(0.7, 1.5, 1.0, 0.1, 12.0)
+    clips, kept = group.clips, []
+    group.clips = lambda noisy: kept.append(clips(noisy)) or kept[-1]
+    for rule, places, expected in ((group, groups, by_group), (globally, 0 * groups, by_scale)):
+        found = noisy_gradient(
+            held, places, np.arange(12), weights, rule, divided(1.0, 0.2), lambda z: z, "logistic"
+        )
+        assert found == pytest.approx(expected, rel=1e-5)
+    assert kept[0].norms == pytest.approx(norms, rel=1e-6)
+    assert globally.scale_norm == pytest.approx(scale)

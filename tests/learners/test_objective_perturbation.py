@@ -1,6 +1,7 @@
 """The estimator: what it minimises, how near it comes, what it says of itself. Its noise is judged in tests/private."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfair_lib as dpf
 from dpfair_lib.learners import objective_perturbation as room
-from dpfair_lib.learners.minimiser import bounded_rows, minimise
+from dpfair_lib.learners.minimiser import absolutely_bounded_rows, bounded_rows, minimise
 from dpfair_lib.learners.objective_perturbation import default_regularization
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.objective_perturbation import (
@@ -287,3 +288,18 @@ def test_shapes_of_what_is_learned(intercept):
     model = dpf.ObjectivePerturbation(**KNOWN, fit_intercept=intercept).fit(X, y)
     assert (model.coef_.shape, model.intercept_.shape) == ((1, 3), (1,))
     assert (model.intercept_[0] != 0) == intercept
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 100])
+def test_rows_that_are_scaled_down_reach_no_more_than_is_said(width):
+    """Exactly, in fractions; and more than the bound itself, which rounding may pass."""
+    rng, passed = np.random.default_rng(width), 0
+    for bound in (0.75, 1e-300, 1e200):
+        rows = absolutely_bounded_rows(
+            rng.normal(size=(300, width)) * 10.0 ** rng.uniform(-3, 9, (300, 1)) * bound, bound
+        )
+        sums = [sum(abs(Fraction(entry)) for entry in row) for row in rows.tolist()]
+        most = Fraction(room._reached(bound, width))
+        assert max(sums) <= most <= Fraction(bound) * (1 + Fraction(1, 10**12))
+        passed += sum(one > Fraction(bound) for one in sums)
+    assert passed > 0

@@ -220,3 +220,29 @@ def test_an_error_within_releases_charged_as_one_leaves_no_later_one_free():
             charge(HALF)  # still within the outer one
         charge(HALF)
     assert budget.spent == (HALF,) * 4
+
+
+def test_a_search_around_a_learner_says_that_the_budget_refused_it():
+    from sklearn.exceptions import FitFailedWarning
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    X = np.random.default_rng(0).random((200, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    learner = dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=1.0, delta=1e-6, classes=(0, 1))
+    for settings in ({}, {"error_score": "raise"}):
+        searched = GridSearchCV(learner, {"feature_bound": [1.0]}, cv=2, **settings)
+        with (
+            dpf.Budget(2.0, 1e-4, "replace-one") as budget,
+            pytest.raises(BudgetExceededError, match=r"3\.0 in total"),
+        ):
+            searched.fit(X, y)  # two fits to compare, and the third of all rows is refused
+        assert len(budget.spent) == 2
+        assert not hasattr(searched.best_estimator_, "coef_")
+    with dpf.Budget(2.0, 1e-4, "replace-one"), pytest.raises(BudgetExceededError, match=r"3\.0 in total"):
+        cross_val_score(learner, X, y, cv=3, error_score="raise")
+    with (
+        dpf.Budget(2.0, 1e-4, "replace-one"),
+        pytest.warns(FitFailedWarning, match="BudgetExceededError: epsilon"),
+    ):
+        scores = cross_val_score(learner, X, y, cv=3)
+    assert np.isnan(scores).tolist() == [False, False, True]
