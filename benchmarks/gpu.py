@@ -18,6 +18,7 @@ import torch
 
 from benchmarks import dp_sgd
 from benchmarks.timing import Check, Contender, check, interleave, rows, target
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners import fused_backend
 from dpfair_lib.learners.settings import Precision, Sources, Steps, sources
 
@@ -114,7 +115,7 @@ def crossing(device: torch.device, repeats: int = 5) -> list[dict[str, Any]]:
 
 def _weights(batch: fused_backend.Records, steps: Steps, parts: list[Sources], *, masked: bool) -> np.ndarray:
     """Train a block, without the preparation of its rows; weights come back to the host, so that all is done."""
-    trained = fused_backend._descend(batch, steps, parts, masked=masked)
+    trained = fused_backend._descend(batch, steps, parts, Progress("steps"), masked=masked)
     return np.asarray(trained.cpu())
 
 

@@ -32,8 +32,11 @@ from .fairness import group_fairness as group_fairness
 from .fairness import mean_equalized_odds_difference as mean_equalized_odds_difference
 from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
+from .learners import DPGlobalScalingClassifier as DPGlobalScalingClassifier
+from .learners import DPGroupClippingClassifier as DPGroupClippingClassifier
 from .learners import DPLinearSVM as DPLinearSVM
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .learners import FairFunctionalClassifier as FairFunctionalClassifier
 from .learners import ObjectivePerturbation as ObjectivePerturbation
 from .learners import OutputPerturbation as OutputPerturbation
 from .local import ChannelAudit as ChannelAudit
@@ -60,6 +63,7 @@ from .margins.radius import strong_convexity as strong_convexity
 from .populations import Population as Population
 from .postprocessing.classifier import PostprocessedClassifier as PostprocessedClassifier
 from .postprocessing.group_column import GroupColumn as GroupColumn
+from .postprocessing.reported_groups import ReportedOddsPostprocessor as ReportedOddsPostprocessor
 from .preparation import PrivateImputer as PrivateImputer
 from .preparation import PrivatePipeline as PrivatePipeline
 from .preparation import PrivateScaler as PrivateScaler

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from dpfair_lib._progress import shown
 from dpfair_lib._validation import check_row_labels
 
 Result = TypeVar("Result")
@@ -25,7 +26,7 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
     """Return a method ``fit`` that leaves the estimator as it was where it raises, and pairs rows as `same_rows` does.
 
     Otherwise attributes of the failed fit would mix with those of the fit before, and a statement with a model that
-    it does not describe.
+    it does not describe. Progress is shown meanwhile if the estimator has a parameter ``verbose`` that is True.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
     def fitted(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         before = dict(vars(self))
         try:
-            return paired(self, *args, **kwargs)
+            with shown(getattr(self, "verbose", False)):
+                return paired(self, *args, **kwargs)
         except BaseException:  # an interrupt too
             vars(self).clear()
             vars(self).update(before)

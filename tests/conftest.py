@@ -22,6 +22,9 @@ class Absent(types.ModuleType):
     """A package that an environment goes without: a test that takes anything from it is skipped, and says so."""
 
     Tensor = type("Tensor", (), {})  # NumPy's relatives ask whether an array is one
+    # sweeps give a torch that is there one thread; without it there is nothing to set
+    get_num_threads = staticmethod(lambda: 1)
+    set_num_threads = staticmethod(lambda _: None)
 
     def __getattr__(self, name):
         if name.startswith("__"):

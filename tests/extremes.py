@@ -265,6 +265,21 @@ def bases():
         "StableAnswers.of": (dpf.StableAnswers(bytes(16)).of, {"identifiers": [1, 2, 3]}),
         "DPLogisticRegression": estimator(dpf.DPLogisticRegression, rows, **sgd, **study),
         "DPLinearSVM": estimator(dpf.DPLinearSVM, rows, **sgd, **study),
+        "FairFunctionalClassifier": estimator(
+            dpf.FairFunctionalClassifier, {**rows, **people}, penalty=1.0, feature_bound=5.0, epsilon=1.0, delta=1e-5,
+            regularization=0.1, groups=[0, 1], classes=[0, 1], **study,
+        ),
+        "ReportedOddsPostprocessor": estimator(
+            dpf.ReportedOddsPostprocessor, {"y_pred": y, "y_true": y, "reports": groups},
+            channel=dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]]), gamma=0.1,
+        ),
+        "DPGroupClippingClassifier": estimator(
+            dpf.DPGroupClippingClassifier, {**rows, **people}, count_share=0.1, groups=[0, 1], **sgd, **study
+        ),
+        "DPGlobalScalingClassifier": estimator(
+            dpf.DPGlobalScalingClassifier, rows, count_share=0.1, scale_norm=2.0, threshold=1.0, scale_rate=0.1, **sgd,
+            **study,
+        ),
         "ExponentialFairLearner": estimator(
             dpf.ExponentialFairLearner, {"X": cells, "y": y, **people}, hypotheses=[_positive],
             epsilon=1.0, delta=Fraction(1, 1000), **study,

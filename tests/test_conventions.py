@@ -61,6 +61,15 @@ CHECKED = {
             ), halves
         ), NO_ARRAY,
     ),
+    "group clipping": (
+        dpf.GroupColumn(dpf.DPGroupClippingClassifier(noise_multiplier=0.1, groups=[0, 1], **STEPS), halves), NO_ARRAY,
+    ),
+    "global scaling": (dpf.DPGlobalScalingClassifier(noise_multiplier=0.1, scale_norm=2.0, **STEPS), {}),
+    "functional mechanism": (
+        dpf.GroupColumn(
+            dpf.FairFunctionalClassifier(penalty=0.1, feature_bound=20.0, epsilon=1e6, groups=[0, 1], **LOOSE), halves
+        ), NO_ARRAY,
+    ),
     "private and fair": (
         Settled(dpf.PrivateFairClassifier(epsilon=1e4, feature_bound=20.0, **LOOSE), halves),
         NO_ARRAY | DRAWN,
@@ -92,6 +101,7 @@ CHECKED = {
 NOT_CHECKED = {
     dpf.ExponentialFairLearner: "chooses one of the caller's functions, of labels 0 and 1 and rows of any kind",
     dpf.PrivateNoRegretFair: "takes columns of few declared values, and the checks give real numbers",
+    dpf.ReportedOddsPostprocessor: "takes reports of a channel, and the checks give features",
     dpf.FairProjection: "takes probabilities, and the checks give features",
 }
 """What has `fit` and is no classifier of features, with the reason."""

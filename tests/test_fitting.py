@@ -64,6 +64,22 @@ CASES = {
         ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
         {"learning_rate": 1e300},
     ),
+    "functional mechanism": (
+        dpf.FairFunctionalClassifier(penalty=1.0, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"feature_bound": 1e60},
+    ),
+    "group clipping": (
+        dpf.DPGroupClippingClassifier(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"learning_rate": 1e300},
+    ),
+    "global scaling": (
+        dpf.DPGlobalScalingClassifier(
+            noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED
+        ),
+        ((X, FLAG), {}), ((X[:, :2], YES), {}), {"learning_rate": 1e300},
+    ),
     "rates": (
         dpf.PrivateFairPostprocessor(1.0, mechanism="geometric", **STUDY),
         ((FLAG,), {"sensitive_features": GROUP}), ((FLAG,), {"sensitive_features": OTHER}), {"epsilon": 1e-13},
@@ -99,7 +115,8 @@ def test_every_private_estimator_is_refitted():
     fitted = {kind for name in dir(dpf) if hasattr(kind := getattr(dpf, name), "fit")}
     # of these nothing is private by itself, and the machine's fit is that of logistic regression
     rest = {
-        dpf.FairPostprocessor, dpf.FairProjection, dpf.DPLinearSVM, dpf.GroupColumn, dpf.PostprocessedClassifier
+        dpf.FairPostprocessor, dpf.FairProjection, dpf.ReportedOddsPostprocessor,
+        dpf.DPLinearSVM, dpf.GroupColumn, dpf.PostprocessedClassifier
     }  # fmt: skip
     assert {type(case[0]) for case in CASES.values()} == fitted - rest
     assert dpf.DPLinearSVM.fit is dpf.DPLogisticRegression.fit

@@ -34,6 +34,8 @@ CELLS = {"prob": np.full(8, 0.125), "x": GUESSED[:8], "a": GROUP[:8], "y": Y[:8]
 STUDY = {"noise": "study", "random_state": 0}
 TRAINED = {"delta": 1e-3, "steps": 1, "learning_rate": 0.1, "noise": "study", "random_state": 0}
 ODDS = dpf.EqualizedOddsPostprocessor(gamma=0.1)
+REPORTED = dpf.ReportedOddsPostprocessor(dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]]), gamma=0.1)
+GAVE = {"y_pred": GUESSED, "reports": GROUP}
 PROJECTION = dpf.FairProjection("demographic_parity", tolerance=0.1)
 RULES = [lambda x, _: np.zeros(len(x)), lambda x, _: np.ones(len(x))]
 JOINED = dpf.PrivateFairClassifier(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)
@@ -48,6 +50,24 @@ CASES = {
     "DPFermiClassifier.fit": (
         dpf.DPFermiClassifier(penalty=1.0, epsilon=5.0, batch_size=10, frequency_epsilon=1.0, **TRAINED).fit,
         ROWS, {},
+    ),
+    "ReportedOddsPostprocessor.fit": (REPORTED.fit, {**GAVE, "y_true": Y}, {}),
+    "ReportedOddsPostprocessor.predict": (
+        REPORTED.fit(**GAVE, y_true=Y).predict, GAVE, {"random_state": 0},
+    ),
+    "ReportedOddsPostprocessor.predict_proba": (REPORTED.predict_proba, GAVE, {}),
+    "FairFunctionalClassifier.fit": (
+        dpf.FairFunctionalClassifier(penalty=1.0, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit, ROWS, {},
+    ),
+    "DPGroupClippingClassifier.fit": (
+        dpf.DPGroupClippingClassifier(
+            noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED
+        ).fit, ROWS, {},
+    ),
+    "DPGlobalScalingClassifier.fit": (
+        dpf.DPGlobalScalingClassifier(
+            noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED
+        ).fit, LABELLED, {},
     ),
     "DPLogisticRegression.fit": (
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED).fit,
@@ -147,6 +167,7 @@ CASES = {
     "optimal_randomizer": (dpf.optimal_randomizer, SHARES, {"epsilon": 1.0}),
     "local.smallest_fair_error": (local.smallest_fair_error, SHARES, {"epsilon": 1.0}),
     "local.fair_error_bounds": (local.fair_error_bounds, SHARES, {"epsilon": 1.0}),
+    "margins": (dpf.margins, {"scores": SCORES, "y": Y}, {}),
     "margins.margins": (margins, {"scores": SCORES, "y": Y}, {}),
     "privacy.ExponentialMechanism.losses": (
         privacy.ExponentialMechanism(1.0, 1.0).losses, UTILITIES, {},

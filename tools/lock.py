@@ -22,7 +22,9 @@ TESTED_HEADER = (
     "# (`make lock PYTHON=python{version}`). `make test-python` installs it.\n"
 )
 TORCH = ("torch", "opacus")
-CHECKS = ("pytest", "pytest-xdist", "hypothesis", "mpmath", "fairlearn", "cvxpy", "PyYAML")
+CHECKS = (
+    "pytest", "pytest-xdist", "hypothesis", "array-api-strict", "mpmath", "fairlearn", "cvxpy", "PyYAML",
+)  # fmt: skip
 """What the tests import besides the library's own packages."""
 
 

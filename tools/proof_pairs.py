@@ -5,21 +5,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from proof_draws import Draw, function, inside, law, objects, odds, one, q, share, shares, table
+from proof_draws import Draw, function, inside, objects, odds, one, q, share, shares, table
+from proof_instances import (
+    accuracy_cells,
+    any_channel,
+    blind,
+    by_cells,
+    counted,
+    counts_and_rows,
+    group_rates,
+    groups_and_error,
+    joint_law,
+    law_and_map,
+    linear_program,
+    linear_program_of,
+    noisy_count,
+    on_a_line,
+    parity_constants,
+    selection_of,
+    sets,
+    sorted_groups,
+    two_laws,
+)
 
 import dpfair_lib as dpf
 from dpfair_lib.central.flips import flip_probabilities
 from dpfair_lib.central.gap_law import excess_change, signed_gap, summed_changes
-from dpfair_lib.compatibility.private_learner.sensitivity import discrimination_sensitivity
+from dpfair_lib.claims.cgkm.alg_1 import printed_scale
+from dpfair_lib.claims.sk.lemma_a2_2 import noisy_cells_failure
+from dpfair_lib.compatibility.private_learner.sensitivity import (
+    discrimination_sensitivity,
+    utility_sensitivity,
+)
 from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, unfairness_ratio
-from dpfair_lib.local.optimal.linear_bound import Constraint, linear_bound
+from dpfair_lib.local.optimal.linear_bound import linear_bound
 from dpfair_lib.local.response import response_matrix
 from dpfair_lib.local.subsets import subset_matrix
 from dpfair_lib.local.trade_off import unfairness_constants
@@ -27,7 +53,8 @@ from dpfair_lib.postprocessing.bands import least_total_change
 from dpfair_lib.postprocessing.group_unknown import least_blind_change
 from dpfair_lib.privacy.amplification import amplified_odds
 from dpfair_lib.privacy.finite_laws import hockey_stick, processed
-from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation
+from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation, slack
+from dpfair_lib.svm.line import hard_margin
 
 Answers = Sequence[Fraction]
 
@@ -62,46 +89,6 @@ def simple(
     return Pair(file, name, found, draw, lambda *a: one(plain(*a)), lambda *a: [Fraction(library(*a))])
 
 
-def _rates(rng: Draw) -> tuple[list[Fraction], list[Fraction]]:
-    size = rng.randint(1, 5)
-    p1 = [share(rng) for _ in range(size)]
-    p1[rng.randrange(size)] = inside(rng)
-    return law(rng, size, positive=True), p1
-
-
-def _overall(p: Sequence[Fraction], p1: Sequence[Fraction]) -> Fraction:
-    return sum((a * b for a, b in zip(p, p1, strict=True)), Fraction(0))
-
-
-def _channel(rng: Draw, inputs: int, reports: int, *, positive: bool = False) -> list[list[Fraction]]:
-    return [law(rng, reports, positive=positive) for _ in range(inputs)]
-
-
-def _two_laws(rng: Draw) -> tuple[Fraction, list[Fraction], list[Fraction]]:
-    size = rng.randint(1, 6)
-    return odds(rng), law(rng, size), law(rng, size)
-
-
-def _law_and_map(rng: Draw) -> tuple[list[Fraction], list[list[Fraction]]]:
-    size, results = rng.randint(1, 4), rng.randint(1, 4)
-    return law(rng, size), _channel(rng, size, results)
-
-
-def _reported(rng: Draw) -> tuple[list[Fraction], list[Fraction], list[list[Fraction]]]:
-    p, p1 = _rates(rng)
-    return p, p1, _channel(rng, len(p), len(p), positive=True)
-
-
-def _joint(labels: int | None = None) -> Callable[[Draw], tuple[Any, ...]]:
-    def draw(rng: Draw) -> tuple[Any, ...]:
-        height, width = labels or rng.randint(1, 3), rng.randint(1, 3)
-        flat = law(rng, height * width, positive=True)
-        desirable = [rng.randint(0, 1) for _ in range(height)]
-        return [flat[y * width : (y + 1) * width] for y in range(height)], desirable
-
-    return draw
-
-
 def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
     def library(joint: Any, desirable: Any) -> list[Fraction]:
         matrix = form_coefficients(objects(joint), notion, desirable)[1]
@@ -110,81 +97,16 @@ def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
     return library
 
 
-def _cells(call: str) -> Callable[[Any, Any], str]:
-    """Return what writes a coefficient for all pairs of cells, row by row, of a joint table."""
-
-    def coq(joint: Any, desirable: Any) -> str:
-        cells = [(y, r) for y in range(len(joint)) for r in range(len(joint[0]))]
-        wanted = (
-            "(fun i => nth i (" + " :: ".join("true" if d else "false" for d in desirable) + " :: nil) false)"
-        )
-        fixed = call.format(labels=len(joint), groups=len(joint[0]), desirable=wanted)
-        values = (f"{fixed} m {a} {b} {c} {d}" for a, b in cells for c, d in cells)
-        return f"(let m := {table(joint)} in {' :: '.join(values)} :: nil)"
-
-    return coq
+def _line_coq(x: Sequence[int], y: Sequence[int]) -> str:
+    """Write the machine of the library, and the support vectors that Coq finds with it: positions and labels."""
+    machine = hard_margin(x, y)
+    records = "".join(f"({q(a)}, {'true' if b else 'false'}) :: " for a, b in zip(x, y, strict=True))
+    found = f"support ({records}nil) {q(machine.weight)} {q(machine.intercept)}"
+    return f"(flat_map (fun r : Q * bool => fst r :: (if snd r then 1 else 0) :: nil) ({found}))"
 
 
-def _accuracy_cells(joint: Any, _: Any) -> str:
-    groups = range(len(joint[0]))
-    values = (f"accuracy_coefficient {len(joint)} m {a} {b}" for a in groups for b in groups)
-    return f"(let m := {table(joint)} in {' :: '.join(values)} :: nil)"
-
-
-def _parity_constants(joint: Any, _: Any) -> str:
-    cells = [(y, r) for y in range(2) for r in range(len(joint[0]))]
-    values = (f"parity_constant {len(joint[0])} m {y} {r}" for y, r in cells)
-    return f"(let m := {table(joint)} in {' :: '.join(values)} :: nil)"
-
-
-def _groups(rng: Draw) -> tuple[list[Fraction], Fraction]:
-    return sorted(share(rng) for _ in range(rng.randint(1, 6))), share(rng)
-
-
-def _groups_and_error(rng: Draw) -> tuple[int, Fraction]:
-    return rng.randint(1, 20), share(rng)
-
-
-def _counted(name: str) -> Callable[[int, Fraction], str]:
-    return lambda groups, radius: f"({name} {groups} {q(radius)})"
-
-
-def _sets(rng: Draw) -> tuple[int, int, Fraction]:
-    k = rng.randint(1, 4)
-    return k, rng.randint(1, k), odds(rng)
-
-
-def _selection(k: int, w: int, t: Fraction) -> str:
-    """Write the channel, report by report; the sets come in the order of the library's columns."""
-    return f"flat_map (fun s => map (fun i => selection {k} {w} {q(t)} i s) (seq 0 {k})) (subsets {k} {w})"
-
-
-def _blind(rng: Draw) -> tuple[list[Fraction], list[Fraction], Fraction, Fraction]:
-    size = rng.randint(1, 5)
-    return [share(rng) for _ in range(size)], [share(rng) for _ in range(size)], inside(rng), share(rng)
-
-
-def _linear(rng: Draw) -> tuple[dict[int, int], list[Constraint], list[int]]:
-    """Draw a small program and multipliers of the right signs."""
-
-    def form() -> dict[int, int]:
-        return {rng.randint(1, 6): rng.randint(-9, 9) for _ in range(rng.randint(0, 5))}
-
-    rows = [Constraint(form(), rng.randint(-9, 9), rng.random() < 0.4) for _ in range(rng.randint(0, 5))]
-    return form(), rows, [rng.randint(-9 * row.equation, 9) for row in rows]
-
-
-def _linear_coq(objective: dict[int, int], rows: list[Constraint], multipliers: list[int]) -> str:
-    def form(terms: Mapping[int, int]) -> str:
-        return "(" + "".join(f"({i}%positive, ({a})%Z) :: " for i, a in terms.items()) + "nil)"
-
-    written = "".join(
-        f"{{| equation := {str(row.equation).lower()}; left_side := {form(row.coefficients)}; "
-        f"least_side := ({row.least})%Z |}} :: "
-        for row in rows
-    )
-    ys = "".join(f"({y})%Z :: " for y in multipliers)
-    return f"whole (linear_bound {{| objective := {form(objective)}; constraints := ({written}nil) |}} ({ys}nil))"
+def _line_library(x: Sequence[int], y: Sequence[int]) -> list[Fraction]:
+    return [Fraction(value) for i in hard_margin(x, y).support for value in (x[i], y[i])]
 
 
 def pairs() -> list[Pair]:
@@ -237,15 +159,61 @@ def pairs() -> list[Pair]:
             "Privacy/Composition.v",
             "hockey_stick",
             f"{laws}.hockey_stick",
-            _two_laws,
+            two_laws,
             lambda t, p, r: hockey_stick(objects(p), objects(r), t),
             coq=lambda t, p, r: f"(hockey_stick {q(t)} {len(p)} {function(p)} {function(r)})",
+        ),
+        simple(
+            "Privacy/Audit.v",
+            "channel_delta",
+            "dpfair_lib.local.channel_audit.ChannelAudit.delta_from_odds",
+            any_channel,
+            lambda t, m: dpf.audit_channel(objects(m)).delta_from_odds(t),
+            coq=lambda t, m: f"(channel_delta {q(t)} {len(m) - 1} {len(m[0])} {table(m)})",
+        ),
+        simple(
+            "CGKM/Scale.v",
+            "utility_sensitivity",
+            "dpfair_lib.compatibility.private_learner.sensitivity.utility_sensitivity",
+            counts_and_rows,
+            lambda m, other, n: utility_sensitivity((m, other), n),
+        ),
+        simple(
+            "CGKM/Scale.v",
+            "printed_scale",
+            "dpfair_lib.claims.cgkm.alg_1.printed_scale",
+            noisy_count,
+            printed_scale,
+            coq=lambda n, count: f"(printed_scale {q(count)} {q(n)})",
+        ),
+        Pair(
+            "SK/Refutation.v",
+            "support",
+            "dpfair_lib.svm.line.hard_margin",
+            on_a_line,
+            _line_coq,
+            _line_library,
+        ),
+        simple(
+            "SK/Feasibility.v",
+            "cells_failure",
+            "dpfair_lib.claims.sk.lemma_a2_2.noisy_cells_failure",
+            lambda rng: (share(rng), rng.randint(1, 8)),
+            noisy_cells_failure,
+            coq=lambda tail, groups: f"(cells_failure {q(tail)} {groups})",
+        ),
+        simple(
+            "SK/Feasibility.v",
+            "slack",
+            f"{svm}.slack",
+            lambda rng: (share(rng), inside(rng), inside(rng)),
+            lambda eta, n, m: slack(objects([[n, m]]), ((0, 1),), eta)[0, 0],
         ),
         Pair(
             "Privacy/Composition.v",
             "processed",
             f"{laws}.processed",
-            _law_and_map,
+            law_and_map,
             lambda p, m: (
                 "("
                 + " :: ".join(f"processed {len(p)} {function(p)} {table(m)} {z}" for z in range(len(m[0])))
@@ -257,7 +225,7 @@ def pairs() -> list[Pair]:
             "Thesis/Lemma13.v",
             "difference",
             rates,
-            _rates,
+            group_rates,
             lambda p, r: dpf.data_unfairness_from_rates(objects(p), objects(r), kind="difference"),
             coq=lambda _, r: f"(difference {len(r) - 1} {function(r)})",
         ),
@@ -265,7 +233,7 @@ def pairs() -> list[Pair]:
             "Thesis/Lemma13.v",
             "deviation",
             rates,
-            _rates,
+            group_rates,
             lambda p, r: dpf.data_unfairness_from_rates(objects(p), objects(r), kind="ratio"),
             coq=lambda p, r: (
                 f"(deviation {len(r) - 1} {function(r)} (overall {len(p)} {function(p)} {function(r)}))"
@@ -318,7 +286,7 @@ def pairs() -> list[Pair]:
             "Ours/LeastChange.v",
             "least_total_change",
             "dpfair_lib.postprocessing.bands.least_total_change",
-            _groups,
+            sorted_groups,
             least_total_change,
             coq=lambda r, g: f"(least_total_change {len(r)} {function(r)} {q(g)})",
         ),
@@ -333,33 +301,33 @@ def pairs() -> list[Pair]:
             example,
             "odds_coefficient",
             form,
-            _joint(),
-            _cells("odds_coefficient {groups}"),
+            joint_law(),
+            by_cells("odds_coefficient {groups}"),
             _form("equalized_odds"),
         ),
         Pair(
             example,
             "opportunity_coefficient",
             form,
-            _joint(),
-            _cells("opportunity_coefficient {desirable} {groups}"),
+            joint_law(),
+            by_cells("opportunity_coefficient {desirable} {groups}"),
             _form("equal_opportunity"),
         ),
-        Pair(example, "accuracy_coefficient", form, _joint(), _accuracy_cells, _form("accuracy_parity")),
+        Pair(example, "accuracy_coefficient", form, joint_law(), accuracy_cells, _form("accuracy_parity")),
         Pair(
             example,
             "parity_coefficient",
             form,
-            _joint(2),
-            _cells("parity_coefficient"),
+            joint_law(2),
+            by_cells("parity_coefficient"),
             _form("demographic_parity"),
         ),
         Pair(
             example,
             "parity_constant",
             form,
-            _joint(2),
-            _parity_constants,
+            joint_law(2),
+            parity_constants,
             lambda joint, _: [
                 Fraction(v) for v in form_coefficients(objects(joint), "demographic_parity", None)[0].ravel()
             ],
@@ -368,8 +336,8 @@ def pairs() -> list[Pair]:
             "Privacy/Subsets.v",
             "selection",
             "dpfair_lib.local.subsets.subset_matrix",
-            _sets,
-            _selection,
+            sets,
+            selection_of,
             lambda k, w, t: list(subset_matrix(k, w, 1 / t).T.ravel()),
         ),
         simple(
@@ -383,25 +351,25 @@ def pairs() -> list[Pair]:
             "Certificates/LinearProgram.v",
             "linear_bound",
             "dpfair_lib.local.optimal.linear_bound.linear_bound",
-            _linear,
+            linear_program,
             linear_bound,
-            coq=_linear_coq,
+            coq=linear_program_of,
         ),
         simple(
             sk,
             "error_deviation",
             f"{svm}.error_deviation",
-            _groups_and_error,
+            groups_and_error,
             error_deviation,
-            coq=_counted("error_deviation"),
+            coq=counted("error_deviation"),
         ),
         simple(
             sk,
             "excess_errors",
             f"{svm}.excess_errors",
-            _groups_and_error,
+            groups_and_error,
             excess_errors,
-            coq=_counted("excess_errors"),
+            coq=counted("excess_errors"),
         ),
         simple(
             sk,
@@ -414,7 +382,7 @@ def pairs() -> list[Pair]:
             "Ours/GroupUnknown.v",
             "least_cost",
             "dpfair_lib.postprocessing.group_unknown.least_blind_change",
-            _blind,
+            blind,
             lambda r, w, gap, gamma: least_blind_change(r, gap, gamma, w).cost,
             coq=lambda r, w, gap, gamma: (
                 f"(least_cost {q(gap)} {q(gamma)} (ones {len(r)} {function(w)} {function(r)}) "

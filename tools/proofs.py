@@ -59,6 +59,7 @@ FORBIDDEN = (
     ),
 )
 """What would let a statement through unproved, or hide that one was."""
+DEFINES = r"\b(?:Definition|Fixpoint|Record|Inductive)\s+([\w']+)"
 STARTS = r"(?:Theorem|Lemma|Corollary|Fact|Example|Proposition)"
 
 
@@ -139,6 +140,7 @@ def complaints_about_sources(root: Path) -> list[str]:
 def _complaints_about_entry(entry: dict[str, Any], texts: dict[str, str]) -> list[str]:
     """Return what is wrong with one entry of the map."""
     wrong, text = [], texts.get(entry["file"], "")
+    defined = {name for each in texts.values() for name in re.findall(DEFINES, each)}
     for name in entry.get("also", ()):
         if not re.search(rf"\b{STARTS}\s+{re.escape(name)}\b", text):
             wrong.append(f"{name}: in the map, but {entry['file']} does not state it")
@@ -147,12 +149,16 @@ def _complaints_about_entry(entry: dict[str, Any], texts: dict[str, str]) -> lis
             wrong.append(
                 f"{theorem['name']}: found {len(theorem['faults'])} planted faults, expected at least 2"
             )
+        about = []
         for name in (theorem["name"], *theorem["faults"]):
             stated = re.search(rf"\b{STARTS}\s+{re.escape(name)}\b(.*?)Proof", text, re.DOTALL)
+            about.append(defined & set(re.findall(r"[\w']+", stated[1])) if stated else set())
             if not stated:
                 wrong.append(f"{name}: in the map, but {entry['file']} does not state it")
             elif name in theorem["faults"] and not re.match(r"\s*:\s*~", stated[1]):
                 wrong.append(f"{name}: a planted fault, but its statement is no negation")
+        if not any(about[0] & fault for fault in about[1:]):
+            wrong.append(f"{theorem['name']}: no planted fault is about a definition that its statement uses")
     for part in ("here", "printed", "difference") if "about" not in entry else ():
         if not entry.get(part):
             wrong.append(f"{entry['claim']}: the map does not say {part!r}")

@@ -1,9 +1,10 @@
-"""Measure what the core and each extra weigh: the files of all packages that they need, as installed here."""
+"""Measure what the core and each extra weigh, as installed here, and how long the first use of each name takes."""
 
 from __future__ import annotations
 
 import json
 import platform
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import distribution
@@ -15,6 +16,19 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "results" / "weights.json"
+REPEATS = 5
+FIRST_USE = """
+import sys, time
+if sys.argv[1] == "beside":
+    import sklearn.base
+start = time.process_time()
+if sys.argv[1] == "base":
+    import sklearn.base
+else:
+    import dpfair_lib
+    [getattr(dpfair_lib, name) for name in sys.argv[2:]]
+print(time.process_time() - start, "sklearn" in sys.modules)
+"""
 
 
 def needed(requirements: list[str], own: dict[str, list[str]]) -> dict[str, str]:
@@ -71,14 +85,54 @@ def table(rows: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
+def first_use(*arguments: str, repeats: int = REPEATS) -> tuple[float, bool]:
+    """Return the most processor seconds of several new processes, and whether scikit-learn was needed."""
+    words = [sys.executable, "-c", FIRST_USE, *arguments]
+    ran = [
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
+        for _ in range(repeats + 1)
+    ]
+    found = [one.stdout.split() for one in ran[1:]]  # the first one warms the files
+    return max(float(seconds) for seconds, _ in found), found[0][1] == "True"
+
+
+def first_uses(names: list[str], repeats: int = REPEATS) -> dict[str, Any]:
+    """Return the seconds of the import, of scikit-learn's base class, and of names; of estimators, beyond that."""
+    functions, estimators = {}, {}
+    for name in names:
+        needs = first_use("alone", name, repeats=1)[1]
+        where, how = (estimators, "beside") if needs else (functions, "alone")
+        where[name] = round(first_use(how, name, repeats=repeats)[0], 3)
+    return {
+        "import": round(first_use("alone", repeats=repeats)[0], 3),
+        "scikit-learn": round(first_use("base", repeats=repeats)[0], 3),
+        "functions": functions,
+        "estimators": estimators,
+    }
+
+
+def sentence(found: dict[str, Any]) -> str:
+    """Return what README says about first uses."""
+    functions, estimators = found["functions"].values(), found["estimators"].values()
+    return (
+        f"`import dpfair_lib` takes {found['import']:.2f} s of processor time. The first use of a function or of a "
+        f"data set takes {min(functions):.1f} to {max(functions):.1f} s. An estimator needs scikit-learn's base class, "
+        f"whose own import takes {found['scikit-learn']:.1f} s, and adds at most {max(estimators):.2f} s to it."
+    )
+
+
 def main() -> int:
     """Measure, write the record in one step, and print the table."""
     where = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
-    rows = measured()
+    import dpfair_lib
+
+    rows, uses = measured(), first_uses(sorted(set(dpfair_lib.__all__) - {"__version__"}))
     partial = RECORD.with_name(f".{RECORD.name}.partial")
-    partial.write_text(json.dumps({"where": where, "weights": rows}, indent=1) + "\n", encoding="utf-8")
+    partial.write_text(
+        json.dumps({"where": where, "weights": rows, "first use": uses}, indent=1) + "\n", encoding="utf-8"
+    )
     partial.replace(RECORD)
-    sys.stdout.write("\n".join(table(rows)) + "\n")
+    sys.stdout.write("\n".join([*table(rows), "", sentence(uses)]) + "\n")
     return 0
 
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from dpfair_lib._commands import add_common
+from dpfair_lib._progress import shown
 from dpfair_lib.claims import CLAIMS, judge_all
 from dpfair_lib.claims.new import new_claim
 from dpfair_lib.claims.report import as_row, as_table
@@ -63,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if args.jobs is not None and args.jobs < 1:
         sys.stderr.write(f"--jobs: found {args.jobs}, expected at least 1\n")
         return 2
-    outcomes = judge_all(chosen, faults=args.faults, fresh=not args.stored, jobs=args.jobs)
+    with shown(not (args.quiet or args.verbose)):  # the log has it too
+        outcomes = judge_all(chosen, faults=args.faults, fresh=not args.stored, jobs=args.jobs)
     if args.json:
         rows = [as_row(outcome, times=args.times) for outcome in outcomes]
         print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))

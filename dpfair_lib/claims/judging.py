@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dpfair_lib._processes import end_with
+from dpfair_lib._progress import Progress
 from dpfair_lib.claims.ledger import Claim, FaultRun, Outcome, Verdict
 from dpfair_lib.claims.rooms import CLAIMS, in_ledger
 from dpfair_lib.claims.search import Search, Violated
@@ -99,10 +100,12 @@ def judge_all(
     # another process finds a claim of the ledger by its id, and no other claim
     movable = [index for index in due if in_ledger(claims[index])]
     if jobs != 1 and len(movable) > 1:
+        progress = Progress("claims judged", len(movable))
         for index, found in zip(
             movable, _apart([claims[index] for index in movable], search, jobs), strict=True
         ):
             outcomes[index] = _store(Outcome(claims[index], *found), search)
+            progress.add()
     return [
         _store(_run(claim, search), search) if outcome is None else outcome
         for claim, outcome in zip(claims, outcomes, strict=True)

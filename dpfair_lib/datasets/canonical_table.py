@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.datasets.spec import File, Kind, Layout, Spec
 
 _HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -213,7 +214,10 @@ def read_layout(spec: Spec, layout: Layout, folder: Path) -> pd.DataFrame:
     DataError
         If one of the files is not what it should be.
     """
-    parts = [canonical(file.read(folder / file.name), spec, file, folder / file.name) for file in layout]
+    parts, progress = [], Progress(f"files of {spec.name}", len(layout))
+    for file in layout:
+        parts.append(canonical(file.read(folder / file.name), spec, file, folder / file.name))
+        progress.add()
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpfair_lib._commands import DONE, REFUSED, USAGE, add_common, ending_in_order, say
+from dpfair_lib._progress import Progress, shown
 from dpfair_lib.datasets.find import find, obtain
 from dpfair_lib.datasets.loading import SPECS, spec_of
 from dpfair_lib.datasets.pins import Pins
@@ -53,7 +54,7 @@ def run(
         Exit status: 1 if a file is there and wrong, or if fetching failed; 2 if there is no data set of that name.
     """
     pins = pins_recorded() if pinned is None else pinned
-    with ending_in_order():
+    with ending_in_order(), shown(not (args.quiet or args.verbose)):  # the log has it too
         if args.action == "fetch":
             return _fetch(args.name, args.root, specs, pins, args.json)
         return _list(args.root, specs, pins, args.json)
@@ -61,8 +62,10 @@ def run(
 
 def _list(root: str | None, specs: Mapping[str, Spec], pins: Mapping[str, Pins], as_json: bool) -> int:
     status, entries, width = DONE, {}, 2 + max(map(len, specs), default=0)
+    progress = Progress("data sets", len(specs))
     for name, spec in specs.items():
         entries[name] = entry = _entry(spec, pins[name], root)
+        progress.add()
         if entry["wrong"]:
             status = REFUSED
         if as_json:

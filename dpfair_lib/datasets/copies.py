@@ -140,6 +140,9 @@ def _typed(read: Any, spec: Spec) -> pd.DataFrame:
     """Return the columns in canonical order, with the types that parsing the files gives."""
     columns = {}
     for name, kind in spec.columns.items():
-        values = read[name].to_pandas() if kind == "str" else read[name].to_numpy()
-        columns[name] = pd.Series(values, dtype=TYPES[kind])
+        if kind == "str":
+            columns[name] = pd.Series(read[name].to_pandas(), dtype=TYPES[kind])
+        else:
+            values = read[name].to_numpy()
+            columns[name] = pd.Series(values, dtype=TYPES[kind], copy=not values.flags.writeable)
     return pd.DataFrame(columns, copy=False)

@@ -231,8 +231,10 @@ def prepare(
             names = names + [f"{column}_{category}" for category in categories[column]]
     words = [_in_words(table[column], spec).reset_index(drop=True) for column in sensitive]
     groups = functools.reduce(lambda first, second: first + " & " + second, words)
+    # a second copy of a large table costs more than all that is computed
+    values = blocks[0] if len(blocks) == 1 else np.hstack(blocks)
     return Dataset(
-        X=pd.DataFrame(np.hstack(blocks), columns=names),
+        X=pd.DataFrame(values, columns=names, copy=not values.flags.writeable),
         y=(table[spec.label] == spec.positive).astype("int64"),
         sensitive_features=groups.astype("str").rename(" & ".join(sensitive)),
         feature_names=names,

@@ -19,6 +19,9 @@ import pandas as pd
 from dpfair_lib.datasets.canonical_table import wrong
 from dpfair_lib.datasets.spec import Spec
 
+WIDE = 64
+"""Bytes of the longest value, with its end of line, that are gathered as bytes of one width."""
+
 
 @dataclass(frozen=True)
 class Pins:
@@ -51,9 +54,13 @@ def column_digest(values: pd.Series) -> str:
     keys = values.to_numpy(dtype="float64").view("int64") if floats else values
     codes, distinct = pd.factorize(keys, use_na_sentinel=False)
     plain = distinct.view("float64").tolist() if floats else distinct.tolist()
-    words = np.array([repr(one) if floats else str(one) for one in plain], dtype=object)
-    text = "\n".join(words[codes].tolist())
-    return hashlib.sha256(text.encode()).hexdigest()
+    lines = [f"{repr(one) if floats else one}\n".encode() for one in plain]
+    if max(map(len, lines), default=0) <= WIDE and not any(b"\0" in line for line in lines):
+        # bytes of one width are gathered at once; what fills them up is then left out
+        text = np.array(lines, dtype=bytes)[codes].tobytes().translate(None, b"\0")
+    else:
+        text = b"".join(np.array(lines, dtype=object)[codes].tolist())
+    return hashlib.sha256(text.removesuffix(b"\n")).hexdigest()
 
 
 def measure(spec: Spec, table: pd.DataFrame, *, files: Mapping[str, str] | None = None) -> Pins:

@@ -52,12 +52,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replace records that are whole and up to date too"
     )
+    parser.add_argument(
+        "--quiet", action="store_true", help="no line for each task; warnings and errors stay"
+    )
     chosen = parser.parse_args(arguments)
     if unknown := [name for name in chosen.names if name not in EXPERIMENTS]:
         parser.error(f"found {unknown[0]!r}, expected one of {known}")
     try:
         for name in chosen.names or EXPERIMENTS:
-            run_and_record(EXPERIMENTS[name](name), force=chosen.force)
+            run_and_record(EXPERIMENTS[name](name), force=chosen.force, quiet=chosen.quiet)
     except KeyboardInterrupt:
         sys.exit("interrupted; finished tasks are kept, and the same command does the others")
     except (

@@ -29,8 +29,9 @@ def say(line: str) -> None:
 
 
 def run_and_record(
-    experiment: Experiment, *, force: bool = False, results: Path = RESULTS, parts: Path = PARTS
-) -> Path:
+    experiment: Experiment, *, force: bool = False, quiet: bool = False, results: Path = RESULTS,
+    parts: Path = PARTS,
+) -> Path:  # fmt: skip
     """Run an experiment and write its record, unless a whole record is there that the same code made in the same way.
 
     The rows of each task are saved as soon as it has finished. After an interruption, the next run uses the
@@ -42,6 +43,8 @@ def run_and_record(
         What to run.
     force : bool
         Whether to replace a whole record too. Tasks that an interrupted run has saved are not repeated.
+    quiet : bool
+        Whether to leave out the line that each finished task gets.
     results : Path
         Folder of the records.
     parts : Path
@@ -74,12 +77,13 @@ def run_and_record(
     say(f"{name}: {reason}")
     key = checksum({"experiment": name, **made_of})
     with held(parts / f"{name}.lock", f"{name} is being recorded"):
-        return _make(experiment, key, parameters, made_of["code"], results, parts / name)
+        return _make(experiment, key, parameters, made_of["code"], results, parts / name, quiet)
 
 
 def _make(
-    experiment: Experiment, key: str, parameters: Mapping[str, Any], code: str, results: Path, parts: Path
-) -> Path:
+    experiment: Experiment, key: str, parameters: Mapping[str, Any], code: str, results: Path, parts: Path,
+    quiet: bool,
+) -> Path:  # fmt: skip
     """Do the tasks that are not done, saving each, and write the record."""
     name, folder = experiment.name, parts / key[:16]
     done = _finished_tasks(experiment.tasks, folder, key)
@@ -91,7 +95,10 @@ def _make(
         done[waiting[at]] = _write_part(_part(folder, waiting[at]), key, task, rows)
         spent = time.monotonic() - started
         rest = spent / (len(done) - already_done) * (len(experiment.tasks) - len(done))
-        say(f"{name}: {len(done)} of {len(experiment.tasks)} tasks, {spent:.0f} s, about {rest:.0f} s to go")
+        if not quiet:
+            say(
+                f"{name}: {len(done)} of {len(experiment.tasks)} tasks, {spent:.0f} s, about {rest:.0f} s to go"
+            )
 
     for _ in run_tasks(experiment.function, [experiment.tasks[at] for at in waiting], finished=save):
         pass

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from dpfair_lib._processes import end_with
+from dpfair_lib._progress import Progress, shown
 from dpfair_lib.experiments.cluster import as_finished, connect
 from dpfair_lib.experiments.experiment import Rows, Task
 from dpfair_lib.experiments.provenance import code, versions
@@ -32,6 +33,7 @@ def run_tasks(
     tasks: Sequence[Task],
     *,
     finished: Callable[[int, Rows], None] | None = None,
+    verbose: bool = False,
 ) -> Iterator[Rows]:
     """Run every task and yield the results in the order of the tasks.
 
@@ -48,6 +50,8 @@ def run_tasks(
         The keyword arguments of each call: small values, seeds among them. Data are named, not carried.
     finished : callable, optional
         Called with a task's position and its rows as soon as they are there, in the order in which tasks finish.
+    verbose : bool
+        Whether to show on the standard error how many tasks are done, after two seconds and then every ten.
 
     Yields
     ------
@@ -74,7 +78,7 @@ def run_tasks(
     """
     tasks = list(tasks)
     scheduler, workers = _scheduler(), min(_workers(), len(tasks))
-    return _in_order(function, tasks, scheduler if tasks else None, workers, finished)
+    return _in_order(function, tasks, scheduler if tasks else None, workers, finished, verbose)
 
 
 def _scheduler() -> str | None:
@@ -99,14 +103,16 @@ def _workers() -> int:
 
 def _in_order(
     function: Callable[..., Rows], tasks: list[Task], scheduler: str | None, workers: int,
-    finished: Callable[[int, Rows], None] | None,
+    finished: Callable[[int, Rows], None] | None, verbose: bool,
 ) -> Iterator[Rows]:  # fmt: skip
     sender = {"code": code(), "versions": versions()}
     calls = ((function, task, at, len(tasks), sender) for at, task in enumerate(tasks))
     early: dict[int, Rows] = {}
     due = 0
-    with closing(_as_finished(calls, scheduler, workers)) as found:
+    progress = Progress("tasks", len(tasks))
+    with shown(verbose), closing(_as_finished(calls, scheduler, workers)) as found:
         for at, rows in found:
+            progress.add()
             if finished:
                 finished(at, rows)
             early[at] = rows

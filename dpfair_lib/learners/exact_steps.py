@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.batches import system_batches
 from dpfair_lib.learners.linear import HEAVIEST, WIDEST
 from dpfair_lib.learners.losses import Loss, descent
@@ -205,6 +206,7 @@ def train(X: np.ndarray, y: np.ndarray, steps: Steps) -> np.ndarray:
     def integers(chosen: np.ndarray) -> np.ndarray:
         return integer_gradients(rows, chosen, weights, step, steps.loss)
 
+    progress = Progress("steps of training", steps.count)
     for chosen in system_batches(n, steps.sample_rate, steps.count):
         total = exact_sum(chosen, integers, len(weights))
         weights = weights - length * add_discrete_gaussian_noise(total, FINENESS)
@@ -212,4 +214,5 @@ def train(X: np.ndarray, y: np.ndarray, steps: Steps) -> np.ndarray:
             abs(weights) <= HEAVIEST
         ).all():  # the scores would overflow; this is known from the noisy sums alone
             break
+        progress.add()
     return (weights if steps.fit_intercept else np.append(weights, 0.0))[None]

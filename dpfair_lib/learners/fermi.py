@@ -92,6 +92,8 @@ class DPFermiClassifier(LinearClassifier):
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Source of study batches and noise; must be None for secure noise. Replicate r is the same for every number of
         replicates and of λ.
+    verbose : bool, default=False
+        Whether to show on the standard error how many steps are done, after two seconds and then every ten.
 
     Attributes
     ----------
@@ -134,6 +136,7 @@ class DPFermiClassifier(LinearClassifier):
         w_max_grad_norm: float | None = None, w_radius: float | None = None,
         group_frequencies: Mapping[Any, float] | None = None, frequency_epsilon: float | None = None,
         penalised_group: Any = None, replicates: int = 1, noise: Noise = "secure", random_state: Any = None,
+        verbose: bool = False,
     ) -> None:  # fmt: skip
         self.penalty = penalty
         self.epsilon = epsilon
@@ -152,6 +155,7 @@ class DPFermiClassifier(LinearClassifier):
         self.replicates = replicates
         self.noise = noise
         self.random_state = random_state
+        self.verbose = verbose
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
@@ -179,10 +183,7 @@ class DPFermiClassifier(LinearClassifier):
             seed, ``as_run``, several λ or several replicates; if X, y or the groups are malformed; if there is only one
             label or one group; if weights or W overflow.
         """
-        for name in (
-            "noise_multiplier_",
-            "noise_deviations_",
-        ):  # of an earlier fit: each way to train has only one
+        for name in ("noise_multiplier_", "noise_deviations_"):  # of an earlier fit: each way has only one
             self.__dict__.pop(name, None)
         steps = self._check_steps()
         epsilon, delta = positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import expit
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.batches import system_batches
 from dpfair_lib.learners.exact_steps import MARGIN, TINY, Rows, column_sums, exact_sum, grid_step, prepared
 from dpfair_lib.learners.fermi_penalty import residuals
@@ -63,6 +64,7 @@ def train_exact(data: Data, frequencies: np.ndarray, steps: FermiSteps) -> tuple
     def integers(chosen: np.ndarray) -> np.ndarray:
         return _integers(rows, y, groups, chosen, weights, W, frequencies, steps, units)[:width]
 
+    progress = Progress("steps of training", steps.count)
     for chosen in system_batches(n, steps.batch_size / n, steps.count):
         if not _in_range(weights, W, frequencies, strength):
             return np.full((1, d), np.nan), W[None]
@@ -71,6 +73,7 @@ def train_exact(data: Data, frequencies: np.ndarray, steps: FermiSteps) -> tuple
         if strength > 0:
             gradient = units[1] / steps.batch_size * noisy[d:].reshape(k, 2)
             W = inside((W + steps.w_learning_rate * strength * gradient)[None], steps.w_radius)[0]
+        progress.add()
     return weights[None], W[None]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.fermi_penalty import clipped_w_sum, residuals
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -181,6 +182,7 @@ def _descend(
         X
     )  # a table's columns lie together: then gathering a batch's rows takes ten times as long
     scale = (steps.w_learning_rate * steps.strengths)[:, None, None]
+    progress = Progress("steps of training", steps.count)
     for rows in batches:
         features = X[rows]
         p = expit(weights @ features.T)
@@ -188,6 +190,7 @@ def _descend(
         gradient, w_gradient = means(rows, features, p, factors, W)
         weights = weights - steps.learning_rate * gradient
         W = inside(W + scale * w_gradient, steps.w_radius)
+        progress.add()
     return weights, W
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfair_lib._extras import extra
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.batches import poisson_batches
 from dpfair_lib.learners.losses import HALF_WIDTH
 from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, sources
@@ -137,18 +138,19 @@ def train(
     """
     data = records(X, y, steps, device, dtype)
     parts = sources(seeds, shared_batches=shared_batches)
+    progress = Progress("steps of training", steps.count * len(parts))
     common = shared_batches or steps.sample_rate == 1
     masked = not common and device.type != "cpu" and len(X) <= MASKED_ROWS
     if common or masked:
         blocks = [parts[at : at + TOGETHER] for at in range(0, len(parts), TOGETHER)]
-        done = [_descend(data, steps, block, masked=masked) for block in blocks]
+        done = [_descend(data, steps, block, progress, masked=masked) for block in blocks]
     else:
-        done = _one_by_one(data, steps, parts)
+        done = _one_by_one(data, steps, parts, progress)
     weights = np.concatenate([part.cpu().numpy() for part in done]).astype(np.float64)
     return weights if steps.fit_intercept else np.column_stack([weights, np.zeros(len(weights))])
 
 
-def _one_by_one(data: Records, steps: Steps, parts: list[Sources]) -> list[Any]:
+def _one_by_one(data: Records, steps: Steps, parts: list[Sources], progress: Progress) -> list[Any]:
     """Train each replicate alone, side by side on as many threads as torch may use."""
     with extra("learners"):
         import torch
@@ -162,12 +164,16 @@ def _one_by_one(data: Records, steps: Steps, parts: list[Sources]) -> list[Any]:
         torch.set_num_threads(1)
         try:
             with ThreadPoolExecutor(threads if data.rows.device.type == "cpu" else 1) as pool:
-                return list(pool.map(lambda part: _descend(data, steps, [part], masked=False), parts))
+                return list(
+                    pool.map(lambda part: _descend(data, steps, [part], progress, masked=False), parts)
+                )
         finally:
             torch.set_num_threads(threads)
 
 
-def _descend(data: Records, steps: Steps, parts: list[Sources], *, masked: bool) -> Any:
+def _descend(
+    data: Records, steps: Steps, parts: list[Sources], progress: Progress, *, masked: bool
+) -> Any:  # fmt: skip
     """Train a block of replicates on one row of batches, or on masks of their own."""
     with extra("learners"):
         import torch
@@ -177,18 +183,20 @@ def _descend(data: Records, steps: Steps, parts: list[Sources], *, masked: bool)
     weights = torch.zeros((len(parts), width), dtype=data.rows.dtype, device=data.rows.device)
     noises = _noise(parts, width, steps.count, length * steps.noise_multiplier * steps.max_grad_norm, weights)
     if not masked and steps.sample_rate < 1:
-        return _gathered_descent(data, steps, parts, weights, noises, length)
+        return _gathered_descent(data, steps, parts, weights, noises, length, progress)
     sums = _masked_sums if masked else _whole_sums
     for gradient, noise in zip(
         sums(data, steps, parts, weights), itertools.chain.from_iterable(noises), strict=True
     ):
         weights.sub_(gradient, alpha=length).add_(noise)
+        progress.add(len(parts))
     return weights
 
 
 def _gathered_descent(
-    data: Records, steps: Steps, parts: list[Sources], weights: Any, noises: Iterator[Any], length: float
-) -> Any:
+    data: Records, steps: Steps, parts: list[Sources], weights: Any, noises: Iterator[Any], length: float,
+    progress: Progress,
+) -> Any:  # fmt: skip
     """Take the steps, some at a time, on batches whose rows are gathered."""
     with extra("learners"):
         import torch
@@ -202,6 +210,7 @@ def _gathered_descent(
         edges = [0, *itertools.accumulate(map(len, some))]
         drawn = torch.from_numpy(np.concatenate(some)).to(weights.device)
         weights = take(*data, drawn, edges, noise, weights, length)
+        progress.add(len(parts) * len(noise))
     return weights
 
 

@@ -90,6 +90,8 @@ class DPLogisticRegression(LinearClassifier):
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Source of study batches and noise; None uses fresh entropy. Must be None for secure noise. Replicate r is the
         same for every number of replicates.
+    verbose : bool, default=False
+        Whether to show on the standard error how many steps are done, after two seconds and then every ten.
 
     Attributes
     ----------
@@ -136,7 +138,7 @@ class DPLogisticRegression(LinearClassifier):
         expected_batch_size: float | None = None, classes: Any = None, fit_intercept: bool = True,
         replicates: int = 1, shared_batches: bool = False, relation: DpSgdRelation = "add-remove",
         device: str = "auto", backend: Literal["fused", "opacus"] = "fused", dtype: Precision = "float64",
-        noise: Noise = "secure", random_state: Any = None,
+        noise: Noise = "secure", random_state: Any = None, verbose: bool = False,
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.noise_multiplier = noise_multiplier
@@ -156,6 +158,7 @@ class DPLogisticRegression(LinearClassifier):
         self.dtype = dtype
         self.noise = noise
         self.random_state = random_state
+        self.verbose = verbose
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:

@@ -39,6 +39,7 @@ SOLVER_SHARE = 2e-3
 FAR = 800.0
 """The solver's accuracy may fail with probability e^−(800 + ε). That adds less to δ than any float can hold."""
 SMALLEST = 5e-324
+SMALLEST_BLOCK = 1e-100
 FINEST = 1e-6
 """The solver's gradient is at most this share of one row's, unless rounding asks for more."""
 
@@ -73,7 +74,7 @@ class ObjectivePerturbation(LinearClassifier):
     absolute_bound : float, optional
         For noise at δ = 0. Rows whose absolute values add up to more are scaled down to this sum, too. A public number.
         Coded categories have few entries that are not 0, so a small bound costs such rows nothing and saves noise.
-        With `blocks` it is the bound of each block.
+        With `blocks` it is the bound of each block, from 1e-100 to 1e100.
     blocks : sequence of d labels, optional
         For the noise "blocks": which entries of a row were coded from the same column, an equal label for each of them.
         The absolute values of each block add up to at most ``absolute_bound``; larger ones are scaled down to it. What
@@ -223,6 +224,15 @@ class ObjectivePerturbation(LinearClassifier):
         if needed and self.absolute_bound is None:
             raise ValueError(
                 "absolute_bound: found None beside noise_kind='blocks', expected each block's bound"
+            )
+        if (
+            needed
+            and self.absolute_bound is not None
+            and not SMALLEST_BLOCK <= self.absolute_bound <= 1 / SMALLEST_BLOCK
+        ):
+            raise ValueError(
+                f"absolute_bound: found {self.absolute_bound} beside noise_kind='blocks', expected a number from "
+                f"{SMALLEST_BLOCK:g} to {1 / SMALLEST_BLOCK:g}, whose square is no rounding error and not infinite"
             )
         if needed != (self.blocks is not None):
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._extras import extra
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.losses import HALF_WIDTH
 from dpfair_lib.learners.settings import Precision, Sources, Steps, generator, sources
 
@@ -38,7 +39,8 @@ def train(
     features = torch.tensor(X, dtype=kind, device=device)
     labels = torch.tensor(y, dtype=kind, device=device)
     parts = sources(seeds, shared_batches=shared_batches)
-    return np.stack([_train_one(features, labels, steps, part) for part in parts])
+    progress = Progress("steps of training", steps.count * len(parts))
+    return np.stack([_train_one(features, labels, steps, part, progress) for part in parts])
 
 
 def _loss(scores: Any, labels: Any, steps: Steps) -> Any:
@@ -56,7 +58,7 @@ def _loss(scores: Any, labels: Any, steps: Steps) -> Any:
     )
 
 
-def _train_one(features: Any, labels: Any, steps: Steps, source: Sources) -> np.ndarray:
+def _train_one(features: Any, labels: Any, steps: Steps, source: Sources, progress: Progress) -> np.ndarray:
     with extra("learners"):
         import torch
         from opacus import GradSampleModule
@@ -82,6 +84,7 @@ def _train_one(features: Any, labels: Any, steps: Steps, source: Sources) -> np.
         optimizer.zero_grad()
         _loss(model(batch)[:, 0], labels[rows], steps).backward()
         optimizer.step()
+        progress.add()
     parts = [
         linear.weight.detach()[0],
         linear.bias.detach() if steps.fit_intercept else linear.weight.new_zeros(1),

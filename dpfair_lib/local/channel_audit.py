@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpfair_lib._arguments import below_one, elementwise, nonnegative
+from dpfair_lib._arguments import below_one, elementwise, nonnegative, one_of
 from dpfair_lib.local.inverse import confused_shares, in_words, rank_and_condition
 from dpfair_lib.local.randomizer import Randomizer, as_channel, worst_report
-from dpfair_lib.privacy.finite_laws import hockey_stick
+from dpfair_lib.privacy.curves import POINTS, Kind, draw_errors
+from dpfair_lib.privacy.finite_laws import hockey_stick, least_second_errors
 from dpfair_lib.privacy.rounding import above, exp_below, log_above
 
 if TYPE_CHECKING:
@@ -176,24 +177,69 @@ class ChannelAudit:
             low, high = (low, middle) if self.delta(middle) <= level else (middle, high)
         return high
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the least δ at each ε, from 0 to the channel's ε; needs matplotlib.
+    def second_error(self, first: Any) -> Any:
+        """Return the trade-off: the least error of the second kind of a test for one input against another.
+
+        Parameters
+        ----------
+        first : float or array
+            Error of the first kind in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            The least error over all pairs of inputs, up to rounding. For two inputs δ at ε is the largest
+            1 − β − e^ε α over its points (α, β) and those of the exchanged inputs.
+
+        Raises
+        ------
+        ValueError
+            If an error is not in [0, 1].
+
+        References
+        ----------
+        Neyman and Pearson (1933); Dong, Roth and Su (2022), Proposition 2.13, for how δ follows.
+        """
+
+        def at(error: float) -> float:
+            if not error <= 1:
+                raise ValueError(f"first: found {error}, expected a number in [0, 1]")
+            return float(least_second_errors(self.matrix, np.array(error)))
+
+        return elementwise(at, first, "first")
+
+    def plot(self, ax: Axes | None = None, *, kind: Kind = "profile") -> Axes:
+        """Draw the channel's profile or its trade-off; needs matplotlib (extra ``figures``).
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a figure of its own.
+        kind : {"profile", "trade-off"}
+            "profile" draws the least δ at each ε, from 0 to the channel's ε. "trade-off" draws `second_error`, beside
+            that of a guess.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The axes, with one line.
+            The axes, with the curve as its first line.
+
+        Raises
+        ------
+        ValueError
+            If the kind is unknown.
         """
         from dpfair_lib import plots
 
+        one_of(kind, "kind", ("profile", "trade-off"))
         if ax is None:
             _, ax = plots.axes()
         assert ax is not None
+        if kind == "trade-off":
+            first = np.linspace(0, 1, POINTS)
+            ax.plot(first, least_second_errors(self.matrix, first))
+            draw_errors(ax, f"ε = {self.epsilon:.3g} at δ = 0")
+            return ax
         last = self.epsilon if 0 < self.epsilon < math.inf else UNBOUNDED
         levels = np.linspace(0, 1.05 * last, 200)
         ax.plot(levels, self.delta(levels))

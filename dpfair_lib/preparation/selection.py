@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._arguments import positive
 from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
+from dpfair_lib._progress import Progress
 from dpfair_lib._validation import as_count, as_vector, check_lengths
 from dpfair_lib.preparation.cells import columns_of
 from dpfair_lib.preparation.choices import choose_largest
@@ -57,6 +58,8 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
         Noise of the choice. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Seed of study noise. Must be None for secure noise.
+    verbose : bool, default=False
+        Whether to show on the standard error how many candidates are done, after two seconds and then every ten.
 
     Attributes
     ----------
@@ -106,7 +109,7 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
 
     def __init__(
         self, candidates: list[Any], *, epsilon: float, holdout_every: int = 5, delta: float | None = None,
-        noise: Noise = "secure", random_state: Any = None,
+        noise: Noise = "secure", random_state: Any = None, verbose: bool = False,
     ) -> None:  # fmt: skip
         self.candidates = candidates
         self.epsilon = epsilon
@@ -114,6 +117,7 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
         self.delta = delta
         self.noise = noise
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def classes_(self) -> Any:
@@ -161,7 +165,10 @@ class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
         held = np.arange(len(labels)) % every == every - 1
         if not held.any():
             raise ValueError(f"X: found {len(labels)} rows, expected at least holdout_every = {every}")
-        fitted = [clone(one).fit(_rows(X, ~held), labels[~held]) for one in self.candidates]
+        fitted, progress = [], Progress("candidates", len(self.candidates))
+        for one in self.candidates:
+            fitted.append(clone(one).fit(_rows(X, ~held), labels[~held]))
+            progress.add()
         fits = compose(*(one.privacy_statement_ for one in fitted), delta=self.delta)
         choice = source.mark(PrivacyStatement(
             epsilon, 0.0, fits.relation, unit=fits.unit, public=("which rows are held out",),

@@ -73,13 +73,27 @@ class Drawn:
         else:
             first = np.linspace(0, 1, POINTS)
             ax.plot(first, least_second_error(first, epsilons, deltas))
-            ax.plot([0, 1], [1, 0], ls=":", color=plots.BLACK, lw=1, label="a guess")
-            plots.label(
-                ax, x="error of the first kind (probability)", y="least error of the second kind (probability)",
-                title=title,
-            )  # fmt: skip
+            draw_errors(ax, title)
         ax.legend(fontsize=plots.SMALL)
         return ax
+
+
+def draw_errors(ax: Axes, title: str) -> None:
+    """Name the axes of a trade-off, and draw that of a guess.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where the curve is drawn.
+    title : str
+        Of the panel.
+    """
+    from dpfair_lib import plots
+
+    ax.plot([0, 1], [1, 0], ls=":", color=plots.BLACK, lw=1, label="a guess")
+    x, y = "error of the first kind (probability)", "least error of the second kind (probability)"
+    plots.label(ax, x=x, y=y, title=title)
+    ax.legend(fontsize=plots.SMALL)
 
 
 def profile(statement: PrivacyStatement) -> tuple[np.ndarray, np.ndarray]:

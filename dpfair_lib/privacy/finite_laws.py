@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -139,3 +140,41 @@ def smallest_epsilon(first: Any, second: Any, delta: float) -> Any:
         enough = np.maximum(first - np.exp(middle)[..., None] * second, 0).sum(axis=-1) <= level
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     return high[()]
+
+
+def least_second_errors(matrix: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the least error of the second kind of a test that tells two inputs apart, over all pairs of inputs.
+
+    By Neyman and Pearson the best tests reject for the reports with the largest ratios of probabilities, and a coin
+    decides about one of them. So for a pair the least error is linear between sums of probabilities in that order.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k, m)
+        The channel, one row for each input.
+    first : ndarray
+        Errors of the first kind, in [0, 1]: the probability that the test rejects an input that was given.
+
+    Returns
+    -------
+    ndarray
+        The least probability that a test with that error accepts the input when another was given; 1 − α if there is
+        one input only.
+    """
+    rows = matrix.astype(float)
+    least = 1 - first
+    for null, other in permutations(rows, 2):
+        least = np.minimum(least, 1 - np.interp(first, *_powers(null, other)))
+    return np.maximum(least, 0.0)
+
+
+def _powers(null: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return errors of the first kind and the largest powers at them, where the best tests need no coin."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = (
+            other / null
+        )  # not a number where neither input gives the report: it comes last, and adds nothing
+    order = np.argsort(-ratios, kind="stable")
+    errors, powers = (np.append(0.0, np.cumsum(row[order])) for row in (null, other))
+    last = np.append(np.diff(errors) > 0, True)  # of several powers at one error the largest
+    return np.minimum(errors[last], 1.0), np.minimum(powers[last], 1.0)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVC
 
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._labels import places
 from dpfair_lib._validation import as_generator, as_groups, check_lengths, renamed
 from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.statements import PrivacyStatement
+
+if TYPE_CHECKING:
+    from sklearn.svm import SVC
 
 NoiseKind = Literal["coordinate", "vector"]
 NOTE = (
@@ -23,7 +25,7 @@ NOTE = (
 )
 
 
-class SupportVectorPerturbation(BaseEstimator):
+class SupportVectorPerturbation:
     """Algorithm 1 of Seiders and Kumar: add Laplace noise to the support vectors of a fitted support vector machine.
 
     **This method is not private.** It releases the number of support vectors, their labels and their weights without
@@ -93,7 +95,7 @@ class SupportVectorPerturbation(BaseEstimator):
         Returns
         -------
         SupportVectorPerturbation
-            The fitted estimator itself.
+            The object itself.
 
         Raises
         ------
@@ -281,6 +283,8 @@ def flippable_share(
 
 
 def _support_vectors(svc: Any) -> np.ndarray:
+    from sklearn.svm import SVC  # whoever has one has imported it, and others need not wait for it
+
     if not isinstance(svc, SVC) or not hasattr(svc, "support_vectors_"):
         raise ValueError(f"svc: found {svc!r}, expected a fitted sklearn.svm.SVC")
     if len(svc.classes_) != 2:

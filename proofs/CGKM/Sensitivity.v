@@ -260,6 +260,49 @@ Proof.
   - apply Z in M1. apply one_group_case; [lra | assumption|]. now apply replaced_answer.
 Qed.
 
+Lemma repeated g g' v n z : positives g (repeat (positive g' v) n ++ z) = ((if Bool.eqb g g' then n else 0) + positives g z)%nat
+  /\ answers g (repeat (positive g' v) n ++ z) == (if Bool.eqb g g' then number n * v else 0) + answers g z.
+Proof.
+  induction n as [|n [I J]]; cbn [repeat app positives answers one_of answer_of].
+  - destruct (Bool.eqb g g'); (split; [reflexivity|]); change (number 0) with 0; ring.
+  - rewrite I, J. destruct (Bool.eqb g g'); (split; [lia|]); rewrite ?number_S; ring.
+Qed.
+
+(** Attained for all counts m ≤ m': the one positive that h accepts leaves the smaller group for the larger one. *)
+Theorem lemma_2_attained : forall m m', (1 <= m)%nat -> (m <= m')%nat -> exists a b r,
+  Forall fits (a :: r) /\ Forall fits (b :: r) /\ positives false (a :: r) = m /\ positives true (a :: r) = m' /\
+  Qabs (discrimination (b :: r) - discrimination (a :: r)) == sensitivity (number m) (number m').
+Proof.
+  intros m m' M L. destruct m as [|p]; [lia|]. set (v := 1 / number (S p)).
+  assert (N : 1 <= number (S p)) by (rewrite number_S; pose proof (number_nonneg p); lra).
+  assert (N' : number (S p) <= number m') by now apply number_le.
+  assert (V : 0 <= v <= 1) by (unfold v; split; [apply le_div | apply div_le]; lra).
+  exists (positive false 1), (positive true 1), (repeat (positive false 0) p ++ repeat (positive true v) m' ++ []).
+  assert (F : Forall fits (repeat (positive false 0) p ++ repeat (positive true v) m' ++ [])).
+  { rewrite !Forall_app. splits; [| |constructor]; apply Forall_forall; intros x H; apply repeat_spec in H; subst x; cbn; lra. }
+  set (r := repeat (positive false 0) p ++ repeat (positive true v) m' ++ []) in *.
+  assert (P0 : positives false r = p) by (unfold r; rewrite !(proj1 (repeated _ _ _ _ _)); cbn; lia).
+  assert (P1 : positives true r = m') by (unfold r; rewrite !(proj1 (repeated _ _ _ _ _)); cbn; lia).
+  assert (A0 : answers false r == 0).
+  { unfold r. rewrite !(proj2 (repeated _ _ _ _ _)). cbn. ring. }
+  assert (A1 : answers true r == number m' * v).
+  { unfold r. rewrite !(proj2 (repeated _ _ _ _ _)). cbn. ring. }
+  splits.
+  - constructor; [cbn; lra | assumption].
+  - constructor; [cbn; lra | assumption].
+  - cbn. now rewrite P0.
+  - cbn. now rewrite P1.
+  - unfold discrimination, rate. cbn [positives answers one_of answer_of Bool.eqb]. rewrite P0, P1.
+    change (0 + p)%nat with p. change (0 + m')%nat with m'. change (1 + p)%nat with (S p). change (1 + m')%nat with (S m').
+    rewrite A0, A1.
+    assert (B : (1 + 0) / number (S p) - (0 + number m' * v) / number m' == 0) by (unfold v; field; split; lra).
+    assert (C : (0 + 0) / number p - (1 + number m' * v) / number (S m') == - ((number (S p) + number m') / (number (S p) * (number m' + 1)))).
+    { rewrite (number_S m'). setoid_replace ((0 + 0) / number p) with 0 by (unfold Qdiv; ring). unfold v. field. split; lra. }
+    rewrite B, C. unfold sensitivity. rewrite Q.min_l, Q.max_r by lra.
+    assert (Z : 0 <= (number (S p) + number m') / (number (S p) * (number m' + 1))) by (apply div_nonneg; [apply mul_pos|]; lra).
+    rewrite (Qabs_neg (- _)) by lra. change (Qabs 0) with 0. rewrite Qabs_pos by lra. ring.
+Qed.
+
 (** ** Planted faults *)
 
 Definition half_answers (k : nat) : list record := repeat (positive true (1#2)) k.

@@ -33,29 +33,30 @@ Proof.
   rewrite A. field. lra.
 Qed.
 
-(** A law on hypotheses for each distribution; private with e^ε = t if the mass moved is at most ζ. *)
+(** A law on [n] hypotheses for each distribution; private with e^ε = t if the mass moved is at most ζ. *)
 Definition learner : Type := (nat -> Q) -> nat -> Q.
 
-Definition private (t zeta : Q) (m : learner) : Prop :=
-  forall d c i, occurring d -> occurring (shifted c d) -> Qabs c <= zeta -> m d i <= t * m (shifted c d) i.
+Definition private (n : nat) (t zeta : Q) (m : learner) : Prop :=
+  forall d c i, (i < n)%nat -> occurring d -> occurring (shifted c d) -> Qabs c <= zeta -> m d i <= t * m (shifted c d) i.
 
 (** Whatever is output is fair, and errs less than every constant. *)
-Definition always_right (hypotheses : nat -> nat -> Q) (m : learner) : Prop :=
-  forall d i, occurring d -> 0 < m d i ->
+Definition always_right (n : nat) (hypotheses : nat -> nat -> Q) (m : learner) : Prop :=
+  forall d i, (i < n)%nat -> occurring d -> 0 < m d i ->
   fair d (hypotheses i) /\ forall c, c == 0 \/ c == 1 -> error d (hypotheses i) < error d (fun _ => c).
 
-Definition outputs (m : learner) : Prop := forall d, occurring d -> exists i, 0 < m d i.
+Definition outputs (n : nat) (m : learner) : Prop := forall d, occurring d -> distribution n (m d).
 
-(** As printed: for every class of hypotheses there is no such learner. *)
-Definition theorem_1_as_printed (t : Q) : Prop :=
-  forall hypotheses m zeta, 0 < zeta -> outputs m -> always_right hypotheses m -> ~ private t zeta m.
+(** As printed, there is no such learner for any hypotheses; here for those of a class. *)
+Definition excluded (class : (nat -> Q) -> Prop) (t : Q) : Prop :=
+  forall n hypotheses m zeta, (forall i, (i < n)%nat -> class (hypotheses i)) -> 0 < zeta ->
+  outputs n m -> always_right n hypotheses m -> ~ private n t zeta m.
 
 Definition labels_only (_ : nat) : nat -> Q := label.
 Definition always_first : learner := fun _ i => match i with 0%nat => 1 | _ => 0 end.
 
-Lemma labels_are_right : always_right labels_only always_first.
+Lemma labels_are_right : always_right 1 labels_only always_first.
 Proof.
-  intros d i [P S] _. pose proof (P 0%nat ltac:(lia)). pose proof (P 1%nat ltac:(lia)).
+  intros d i _ [P S] _. pose proof (P 0%nat ltac:(lia)). pose proof (P 1%nat ltac:(lia)).
   pose proof (P 2%nat ltac:(lia)). pose proof (P 3%nat ltac:(lia)). split.
   - unfold fair, rate_0, rate_1, labels_only, label. field. lra.
   - assert (E : error d label == 0) by (unfold error, label; cbn [sum]; change (Qabs (0 - 0)) with 0; change (Qabs (1 - 1)) with 0; ring).
@@ -64,14 +65,14 @@ Proof.
       change (Qabs (1 - 0)) with 1; change (Qabs (1 - 1)) with 0; lra.
 Qed.
 
-Lemma labels_are_private t zeta : 1 <= t -> private t zeta always_first.
-Proof. intros T d c i _ _ _. unfold always_first. destruct i; lra. Qed.
+Lemma labels_are_private t zeta : 1 <= t -> private 1 t zeta always_first.
+Proof. intros T d c i _ _ _ _. unfold always_first. destruct i; lra. Qed.
 
 (** The label itself is fair and better than the constants on all distributions: its learner needs no data. *)
-Theorem theorem_1_fails : forall t, 1 <= t -> ~ theorem_1_as_printed t.
+Theorem theorem_1_fails : forall t, 1 <= t -> ~ excluded (fun _ => True) t.
 Proof.
-  intros t T H. apply (H labels_only always_first 1 ltac:(lra)).
-  - intros d _. exists 0%nat. cbn. lra.
+  intros t T H. apply (H 1%nat labels_only always_first 1 (fun _ _ => I) ltac:(lra)).
+  - intros d _. split; [|reflexivity]. intros i _. unfold always_first. destruct i; lra.
   - exact labels_are_right.
   - now apply labels_are_private.
 Qed.
@@ -204,13 +205,44 @@ Proof.
     ltac:(unfold uniform; lra)) as F. now compute in F.
 Qed.
 
-(** That no learner exists is not true either where it may see the label: at every level. *)
-Theorem theorem_1_fails_fault_1 : ~ (forall t, 1 <= t -> theorem_1_as_printed t).
-Proof. intros H. apply (theorem_1_fails 1 ltac:(lra)). apply H. lra. Qed.
+Lemma some_positive n f : 0 < sum n f -> exists i, (i < n)%nat /\ 0 < f i.
+Proof.
+  induction n as [|n IH]; cbn [sum]; intros H; [lra|]. destruct (Qlt_le_dec 0 (f n)) as [L|L].
+  - exists n. split; [lia | assumption].
+  - destruct IH as (i & Hi & P); [lra|]. exists i. split; [lia | assumption].
+Qed.
 
-(** Nor at large levels alone. *)
-Theorem theorem_1_fails_fault_2 : ~ (forall t, 100 <= t -> theorem_1_as_printed t).
-Proof. intros H. apply (theorem_1_fails 100 ltac:(lra)). apply H. lra. Qed.
+Lemma some_output n hypotheses m : outputs n m -> always_right n hypotheses m -> exists i, (i < n)%nat /\
+  fair uniform (hypotheses i) /\ forall c, c == 0 \/ c == 1 -> error uniform (hypotheses i) < error uniform (fun _ => c).
+Proof.
+  intros O R. destruct (O uniform uniform_occurs) as [_ S]. destruct (some_positive n (m uniform)) as (i & Hi & P); [lra|].
+  exists i. split; [assumption|]. exact (R uniform i Hi uniform_occurs P).
+Qed.
+
+(** Constants as the only hypotheses: there the printed statement holds. *)
+Theorem theorem_1_fails_fault_1 :
+  ~ forall t, 1 <= t -> ~ excluded (fun h => exists c, (c == 0 \/ c == 1) /\ forall z, (z < 4)%nat -> h z == c) t.
+Proof.
+  intros H. apply (H 1 ltac:(lra)). intros n hypotheses m zeta C _ O R _.
+  destruct (some_output n hypotheses m O R) as (i & Hi & _ & E). destruct (C i Hi) as (c & D & K). specialize (E c D).
+  assert (S : error uniform (hypotheses i) == error uniform (fun _ => c)).
+  { unfold error. apply sum_ext. intros z Hz. now rewrite (K z Hz). }
+  lra.
+Qed.
+
+(** Hypotheses that reject the positive of group 0: a fair one rejects both, and errs as much as a constant. *)
+Theorem theorem_1_fails_fault_2 : ~ forall t, 1 <= t -> ~ excluded (fun h => h 1%nat == 0) t.
+Proof.
+  intros H. apply (H 1 ltac:(lra)). intros n hypotheses m zeta C _ O R _.
+  destruct (some_output n hypotheses m O R) as (i & Hi & F & E). specialize (C i Hi). specialize (E 0 ltac:(left; reflexivity)).
+  cbv beta in C. unfold fair, rate_0, rate_1, uniform in F. unfold error, label, uniform in E. cbn [sum] in E.
+  set (h := hypotheses i) in *.
+  assert (Z : h 3%nat == 0).
+  { setoid_replace ((1#4) * h 1%nat / (1#4)) with (h 1%nat) in F by field.
+    setoid_replace ((1#4) * h 3%nat / (1#4)) with (h 3%nat) in F by field. lra. }
+  rewrite C, Z in E. change (Qabs (0 - 1)) with 1 in E. change (Qabs (0 - 0)) with 0 in E.
+  pose proof (Qabs_nonneg (h 0%nat - 0)). pose proof (Qabs_nonneg (h 2%nat - 0)). lra.
+Qed.
 
 (** Constants: only 0, or only 1. *)
 Definition told_one : classes := fun _ _ _ => 1.

@@ -119,8 +119,9 @@ Proof.
     destruct P as (P1 & P2 & P3 & P4). destruct (Sq c H), (Sq c' H'). cases_abs; lra.
 Qed.
 
-Theorem middle_sums_attained : Qabs ((1#2) - -(1#2)) + Qabs ((1#2) * (1#2) - -(1#2) * -(1#2)) + Qabs ((1#4) - (1#4)) == 1.
-Proof. now compute. Qed.
+Theorem middle_sums_attained : exists z z', in_range z /\ in_range z' /\
+  Qabs (first_sum z - first_sum z') + Qabs (second_sum z - second_sum z') + Qabs (count_sum z - count_sum z') == 1.
+Proof. exists (value (1#2)), (value (-(1#2))). splits; [cbn; lra | cbn; lra | now vm_compute]. Qed.
 
 (** ** Planted faults *)
 

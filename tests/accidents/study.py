@@ -57,8 +57,8 @@ def main(arguments):
     command.EXPERIMENTS = {
         "study": lambda _: Experiment("study", {"name": "none"}, {"seed": 0}, draw, TASK_LIST)
     }
-    command.run_and_record = lambda experiment, force: run_and_record(
-        experiment, force=force, results=folder / "results", parts=folder / "parts"
+    command.run_and_record = lambda experiment, **chosen: run_and_record(
+        experiment, **chosen, results=folder / "results", parts=folder / "parts"
     )
     command.main(arguments)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib import PrivateFairPostprocessor
+from dpfair_lib.central import changes as room
 from dpfair_lib.central import (
     changes_probability,
     changes_quantile,
@@ -37,6 +38,19 @@ def test_two_groups_halfway_equal_the_enumeration(setting):
         quantile = changes_quantile(eta, **given)
         assert changes_probability(quantile, **given) <= eta
         assert quantile < 1e-9 or changes_probability(quantile - 1e-9, **given) > eta
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_masses_that_add_up_to_more_than_1_are_a_probability(groups, monkeypatch):
+    class Rounded:
+        def exceeds(self, _):
+            return 1 + 2.0**-50
+
+    monkeypatch.setattr(room, "change_law", lambda *_: Rounded())
+    monkeypatch.setattr(room, "change_probability", lambda *_: 1 + 2.0**-50)
+    given = {"rates": [0.3, 0.5, 0.4][:groups], "n": 50, "epsilon": 0.1}
+    assert changes_probability(0.1, **given) == 1
+    assert changes_probability([0.1, 0.2], **given).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])

@@ -3,10 +3,27 @@
 import numpy as np
 import pytest
 
-from dpfair_lib.central.features_covered import FEATURES, NEVER, RECORDS, largest_ratio
+from dpfair_lib.central.features_covered import (
+    FEATURES,
+    NEVER,
+    RECORDS,
+    _neighbours,
+    _universe,
+    largest_ratio,
+)
 
 COUNTS = np.arange(RECORDS + 1)
 ODDS = 2 ** abs(COUNTS[:, None] - COUNTS)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_neighbours_differ_in_one_feature_of_one_record(feature):
+    records, _, data = _universe()
+    before, after = _neighbours(feature)
+    assert len(before) == len(after) == RECORDS * len(data)
+    moved = records[before] ^ records[after]  # (pairs, records, features)
+    assert (moved.sum(axis=(1, 2)) == 1).all()
+    assert (moved[:, :, FEATURES[feature]].sum(axis=1) == 1).all()
 
 
 @pytest.mark.parametrize("counted", ["selected", "cells"])

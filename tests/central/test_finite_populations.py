@@ -20,6 +20,12 @@ def test_masses_that_can_be_flipped_are_of_the_higher_group_s_selected_and_the_l
     assert flippable_masses(population, H) == {Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3, 2)}
 
 
+def test_which_group_is_the_higher_one_is_found_out():
+    population = Population.from_table(TABLE[:, ::-1])
+    assert population.rate(H[:, ::-1], 1) > population.rate(H[:, ::-1], 0)
+    assert flippable_masses(population, H[:, ::-1]) == flippable_masses(Population.from_table(TABLE), H)
+
+
 def test_rows_have_the_weights_of_the_table_and_the_predictions_of_their_points():
     population = Population.from_table(TABLE)
     rows = population_rows(population, H)

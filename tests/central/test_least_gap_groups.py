@@ -65,6 +65,16 @@ def test_opportunity_with_positives_alone_is_parity():
         assert low >= sharp_least_gap(n, epsilon) * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("response", [0.1, 0.5, 1.0])
+def test_the_gap_of_true_positive_rates_grows_with_the_response(response):
+    """Privacy's part is in proportion to it; for many records it is the larger part."""
+    for n, share, epsilon in ((30, 0.5, 0.02), (3000, 0.02, 0.01)):
+        once, given = (least_opportunity_gap(n, share, epsilon, response=one) for one in (1.0, response))
+        assert given == pytest.approx(response * once, rel=1e-9)
+        alone = least_opportunity_gap(n, share, 1e9, response=response)
+        assert given > 1.5 * alone  # so that it is privacy's
+
+
 def test_a_two_group_classifier_keeps_its_bound():
     """The release itself, by exact sums over both counts and the geometric noise."""
     n, epsilon = 3, 0.7

@@ -32,6 +32,15 @@ def fitted(*arguments, **given):
     return model(*arguments, **given).fit(X, Y, sensitive_features=GROUP)
 
 
+def test_learner_and_counts_have_seeds_of_their_own():
+    """Study noise of one seed would repeat: the counts' noise would be known from the weights'."""
+    seeds = [
+        (one.learner_.random_state, one.postprocessor_.random_state)
+        for one in (fitted(), fitted(random_state=4))
+    ]
+    assert len({seed for pair in seeds for seed in pair}) == 4
+
+
 # --- what it costs ---
 def check_cost(found, epsilon, delta=1e-5):
     """Raise unless the statement is of the whole, and the parts' ε make it up and never exceed it."""

@@ -38,3 +38,7 @@ def test_rows_are_held_out_evenly_in_every_sorted_or_periodic_table():
 def test_the_turn_is_the_golden_ratio():
     turns = [math.modf(at * (math.sqrt(5) - 1) / 2)[0] for at in range(300)]
     assert held_out(300, 0.37).tolist() == [turn < 0.37 for turn in turns]
+
+
+def test_a_share_of_next_to_nothing_holds_nobody_out():
+    assert not held_out(20, 1e-30).any()

@@ -78,3 +78,13 @@ def test_the_worked_example_makes_a_fair_classifier_unfair():
 def test_bad_numbers_are_named(epsilon, delta, named):
     with pytest.raises(ValueError, match=f"^{named}: found"):
         rate_bias_bound(epsilon, delta)
+
+
+@pytest.mark.parametrize("delta", [1e-9, 0.1, 0.9])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
+def test_the_bound_for_a_delta_is_the_total_variation_that_privacy_allows(epsilon, delta):
+    """(e^ε − 1 + 2δ)/(e^ε + 1), which grows with both and reaches 1 only with them."""
+    found, e = rate_bias_bound(epsilon, delta), math.exp(epsilon)
+    assert found == pytest.approx((e - 1 + 2 * delta) / (e + 1), rel=1e-12)
+    assert rate_bias_bound(epsilon) < found < 1
+    assert rate_bias_bound(epsilon, delta / 2) < found < rate_bias_bound(2 * epsilon, delta)

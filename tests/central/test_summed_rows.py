@@ -6,6 +6,8 @@ import torch
 from elsewhere import GROUPS, MAKERS, ROWS, draw, on_device
 
 import dpfair_lib as dpf
+from dpfair_lib._arrays import HOST
+from dpfair_lib.central.summed_rows import scaled_weights
 
 
 @MAKERS
@@ -71,3 +73,12 @@ def test_a_mixture_is_counted_on_the_host_if_it_is_there(kind):
         fair.fit(on_device(pred), sensitive_features=words)
     with pytest.raises(ValueError, match=r"found an array of torch on cpu, expected an array of .*device1"):
         fair.fit(on_device(pred), sensitive_features=torch.tensor(pred))
+
+
+def test_only_weights_that_floats_would_lose_are_refused():
+    """The least one that is not 0 counts, beside the largest."""
+    scaled, unit = scaled_weights(np.array([3.0, 0.0, 3e-11]), HOST)
+    assert unit == 4.0
+    assert (scaled * unit).tolist() == [3.0, 0.0, 3e-11]
+    with pytest.raises(ValueError, match="sample_weight: found 1e-13 beside 1, expected 0 or at least 1e-12"):
+        scaled_weights(np.array([1.0, 0.5, 1e-13]), HOST)

@@ -121,6 +121,19 @@ IMMATERIAL = {
         "compare level",
         "one sample decides the sentence; only faults exchange what is compared",
     ),
+    ("ours.several-columns", "parity"): (
+        "method pos_label sample_weight",
+        "rates of two groups are compared",
+    ),
+    ("ours.several-columns", "opportunity"): (
+        "method pos_label sample_weight",
+        "rates of two groups are compared",
+    ),
+    ("ours.several-columns", "odds"): (
+        "agg method pos_label sample_weight",
+        "rates of two groups are compared",
+    ),
+    ("ours.several-columns", "fair"): ("objective rate", "which of the rules within γ is taken"),
 }
 """Parameters that a claim speaks of at one value only, or that come in one array, and why."""
 

@@ -1,11 +1,13 @@
 """Where files are looked for, which forms are accepted, and what becomes of the columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from dpfair_lib.datasets import load, load_table
-from dpfair_lib.datasets.loading import load_spec
+from dpfair_lib.datasets.loading import categories_of, load_spec, prepare
 
 
 def test_both_forms_give_the_same(tiny, tiny_pins, table, parts, put, tmp_path):
@@ -95,3 +97,15 @@ def test_public_names_say_what_is_lacking(name, files):
         load(name, download=False)
     with pytest.raises(FileNotFoundError, match=files.replace("+", r"\+")):
         load_table(name, download=False)
+
+
+@pytest.mark.parametrize("numeric", [("age", "score"), ("score",)])
+def test_features_of_one_block_are_the_callers_to_change(tiny, table, numeric):
+    spec = tiny(categorical=("sex", "town"))
+    spec = replace(spec, columns={name: spec.columns[name] for name in (*numeric, "sex", "town", "outcome")})
+    before = table.copy()
+    data = prepare(table, spec, ("sex", "town"), categories_of(table, spec), None)
+    assert data.feature_names == list(numeric)
+    data.X.loc[0, "score"] = 7.0
+    assert data.X.loc[0, "score"] == 7
+    pd.testing.assert_frame_equal(table, before)

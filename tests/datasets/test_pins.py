@@ -1,6 +1,8 @@
+import hashlib
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from dpfair_lib.datasets import loading, pins
 
@@ -33,3 +35,14 @@ def test_digest_sees_order_type_and_neighbouring_values(tiny, table):
     assert pins.measure(tiny(), swapped).table != digest
     assert pins.measure(tiny(columns=tiny().columns | {"age": "float"}), table).table != digest
     assert pins.column_digest(pd.Series(["ab", "c"])) != pins.column_digest(pd.Series(["a", "bc"]))
+
+
+@pytest.mark.parametrize("values", [
+    [], ["a", "", "ab", "a"], [""], ["", ""], ["x" * 100, "y"], ["a\0b", "a", "a\0"], ["é", "e", "e\n"],
+    [3, -12, 3, 10**18], [0.0, -0.0, 1.5, 1e300, 0.1 + 0.2], [float("nan"), 1.0],
+], ids=repr)  # fmt: skip
+def test_a_digest_is_that_of_the_values_as_lines_of_text(values):
+    series = pd.Series(values, dtype="str" if not values or isinstance(values[0], str) else None)
+    text = "\n".join(map(str, series.tolist()))
+    assert pins.column_digest(series) == hashlib.sha256(text.encode()).hexdigest()
+    assert pins.column_digest(series) != hashlib.sha256(f"{text}\n".encode()).hexdigest()

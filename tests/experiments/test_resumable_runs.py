@@ -193,13 +193,17 @@ def test_nothing_outside_the_ledger_computes_with_it():
 
 def test_the_command_records_what_is_named(study, monkeypatch, capsys):
     monkeypatch.setattr(command, "EXPERIMENTS", {"squares": lambda _: study.experiment})
-    monkeypatch.setattr(command, "run_and_record", lambda _, force: study.record(force=force))
+    monkeypatch.setattr(command, "run_and_record", lambda _, **chosen: study.record(**chosen))
     command.main(["squares"])
     assert study.ran == [0, 1, 2, 3, 4]
+    assert "5 of 5 tasks" in capsys.readouterr().out
     command.main([])
     assert study.ran == []
-    command.main(["--force"])
+    capsys.readouterr()
+    command.main(["--force", "--quiet"])
     assert study.ran == [0, 1, 2, 3, 4]
+    assert "tasks" not in (said := capsys.readouterr().out)
+    assert "wrote squares.json" in said
     with pytest.raises(SystemExit):
         command.main(["cubes"])
     assert "found 'cubes', expected one of squares" in capsys.readouterr().err

@@ -119,6 +119,16 @@ def test_the_largest_length_has_the_probability_that_is_said():
     assert (np.array(lengths) > largest_length(several, 1.0, 3.0)).mean() < math.exp(-3)
 
 
+@pytest.mark.parametrize("count", [2, 20, 200])
+@pytest.mark.parametrize("far", [0.5, 3.0])
+def test_all_of_many_bundles_are_within_their_lengths(count, far):
+    """Each may fail with its part of the probability only; how seldom it does is exact, a Gamma variable's tail."""
+    bundles = [Bundle((Block((at,), 0.7),), 1 / count) for at in range(count)]
+    radius = largest_length(bundles, 2.0, far) / (0.7 * math.sqrt(count)) / (2.0 * count)
+    assert count * gamma(2).sf(radius) <= math.exp(-far)
+    assert count * gamma(2).sf(0.25 * radius) > math.exp(-far)  # and not far beyond
+
+
 def test_rounding_stays_below_what_the_solver_is_said_to_lose():
     bundles, scale = bundled(blocks_of(ADULT, 0.28)), 3.7
     seen = []
@@ -221,6 +231,11 @@ def test_a_pair_with_two_steep_slopes_attains_epsilon_and_less_noise_breaks_it()
         ({"absolute_bound": 1.0, "blocks": [0, [1], 2]}, r"blocks: found \[1\], expected labels"),
         ({"absolute_bound": 1.0, "blocks": [0, 1, 2], "noise_kind": "laplace"}, "blocks: found some beside"),
         ({"absolute_bound": 0.0, "blocks": [0, 1, 2]}, "absolute_bound: found 0"),
+        (
+            {"absolute_bound": 1e-170, "blocks": [0, 1, 2]},
+            "absolute_bound: found 1e-170 .* from 1e-100 to 1e.100",
+        ),
+        ({"absolute_bound": 1e154, "blocks": [0, 1, 2]}, r"absolute_bound: found 1e\+154 .* from 1e-100"),
         (
             {"absolute_bound": 1.0, "blocks": [0, 1, 2], "delta": 1e-6},
             "delta: found 1e-06 beside noise_kind='blocks'",

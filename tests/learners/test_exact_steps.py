@@ -19,6 +19,8 @@ from dpfair_lib.learners.exact_steps import (
 )
 from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.learners.settings import Steps
+from dpfair_lib.privacy import dp_sgd_noise
+from dpfair_lib.privacy.grid_noise import continuous_delta
 
 SETTING = {"noise_multiplier": 1.3, "max_grad_norm": 0.7, "sample_rate": 1.0, "count": 3, "learning_rate": 0.2,
            "fit_intercept": True}  # fmt: skip
@@ -157,10 +159,32 @@ def test_a_sum_beyond_all_integers_is_cut_off_and_does_not_wrap_around():
         assert exact_sum(np.arange(count), largest, 2).tolist() == [due, -due]
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_without_an_intercept_its_weight_is_0(intercept):
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    (weights,) = exact_steps.train(X, y, steps(fit_intercept=intercept))
+    assert weights.shape == (4,)
+    assert (weights[-1] != 0) == intercept
+
+
 def model(kind=dpf.DPLogisticRegression, **changes):
     settings = {"noise_multiplier": 1.3, "delta": 1e-4, "max_grad_norm": 0.7, "sample_rate": 1.0, "steps": 4,
                 "learning_rate": 0.2, "expected_batch_size": 5.0, "classes": (0, 1)}  # fmt: skip
     return kind(**settings | changes)
+
+
+@pytest.mark.parametrize("kind", [dpf.DPLogisticRegression, dpf.DPLinearSVM])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_noise_for_an_epsilon_leaves_the_part_of_delta_for_its_being_discrete(kind, relation):
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    asked = {"epsilon": 1.0, "noise_multiplier": None, "sample_rate": 0.1, "steps": 20, "relation": relation}
+    numbers = 0.1, 20, "pld"
+    secure = model(kind, **asked).fit(X, y)
+    assert secure.noise_multiplier_ == dp_sgd_noise(1.0, continuous_delta(1e-4), *numbers, relation=relation)
+    assert secure.privacy_statement_.epsilon <= 1.0
+    study = model(kind, **asked, noise="study", random_state=0, device="cpu").fit(X, y)
+    assert study.noise_multiplier_ == dp_sgd_noise(1.0, 1e-4, *numbers, relation=relation)
+    assert study.noise_multiplier_ < secure.noise_multiplier_
 
 
 @pytest.mark.parametrize("kind", [dpf.DPLogisticRegression, dpf.DPLinearSVM])

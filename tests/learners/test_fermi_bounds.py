@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from dpfair_lib.learners import fermi_bounds
 from dpfair_lib.learners.fermi_bounds import enough_epsilon, least_epsilon
@@ -28,10 +29,14 @@ def distances(stated, *, n, smallest_group, epochs, batch_size, delta=1e-5, clip
 
 @pytest.mark.parametrize("epochs", [1, 7])
 @pytest.mark.parametrize("stated", [0.5, 3.0])
-def test_equal_batches_are_one_gaussian_release(stated, epochs):
-    run = {"n": 300, "smallest_group": 80, "epochs": epochs, "batch_size": 100}
+@pytest.mark.parametrize(
+    "norms", [{}, {"clip": 1.5}, {"radius": 6.5}, {"clip": 40.0, "radius": 4.5}], ids=str
+)
+def test_equal_batches_are_one_gaussian_release(stated, epochs, norms):
+    run = {"n": 300, "smallest_group": 80, "epochs": epochs, "batch_size": 100} | norms
     step, of_w = distances(stated, **run)
-    exact = gaussian_epsilon(1e-5 - START, 1.0, math.sqrt(epochs) * math.hypot(step, of_w / 100))
+    start = 2 * ndtr(-norms.get("radius", 5.0))
+    exact = gaussian_epsilon(1e-5 - start, 1.0, math.sqrt(epochs) * math.hypot(step, of_w / 100))
     assert enough_epsilon(stated, **run) == pytest.approx(exact, rel=1e-6)
 
 
@@ -130,3 +135,17 @@ def test_bad_arguments_are_named(wrong, message):
 def test_what_is_seen_is_one_of_two():
     with pytest.raises(ValueError, match="seen: found 'W', expected"):
         least_epsilon(3.0, seen="W", features=4, **RUN)
+
+
+@pytest.mark.parametrize("off", [-1e-3, 1e-3])
+def test_a_root_that_is_none_is_refused(off, monkeypatch):
+    """Below the crossing the curve is above δ at both ends, and beyond it below: each end is looked at."""
+    monkeypatch.setattr(fermi_bounds, "brentq", lambda *_, **__: 0.5 + off)
+    with pytest.raises(ValueError, match=r"crosses δ = 1e-05 more than once near ε = 0\.[45]"):
+        fermi_bounds._crossing(lambda epsilon: 1e-5 * math.exp(0.5 - epsilon), 1e-5)
+
+
+def test_a_crossing_next_to_0_is_between_0_and_a_little_more():
+    low, high = fermi_bounds._crossing(lambda epsilon: 1e-5 * (1 + 1e-9 - epsilon), 1e-5)
+    assert low == 0.0
+    assert 1e-9 <= high < 1e-7

@@ -1,5 +1,6 @@
 """DP-FERMI on a grid: a record's integers are short and its own, and the steps are those of private training."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -52,6 +53,31 @@ def test_a_record_moves_both_sums_together_by_no_more_than_the_noise_allows(chan
     assert 0.99 < closest <= 1 or "w_clip" in changes
 
 
+def longer_than_allowed():
+    """Count gradients by W, of one entry each, whose integer is beyond the clipping norm on its grid, exactly."""
+    found = 0
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        # a fine grid, and all are clipped
+        plan = steps(noise_multiplier=rng.uniform(1e-3, 1.1e-3), w_clip=0.1)
+        units = [grid_step(plan.noise_multiplier * ROOT, norm) for norm in (plan.clip, plan.w_clip)]
+        sure = 1e6 * np.ones(4)  # P(Ŷ = 1) = 1: one class, and W = 0: one group
+        rows = prepared(np.abs(X) + 1, plan.clip)
+        of_w = _integers(
+            rows, Y, S, np.arange(K), sure, np.zeros((K, 2)), rng.dirichlet(np.ones(K)), plan, units
+        )[4:]
+        assert ((of_w != 0).sum(axis=0) == 1).all()
+        most = Fraction(plan.w_clip) / Fraction(units[1])
+        found += sum(abs(int(z)) > most for z in of_w.sum(axis=0))
+    return found
+
+
+def test_the_margin_covers_what_norms_of_w_round(monkeypatch):
+    assert longer_than_allowed() == 0
+    monkeypatch.setattr(fermi_exact, "MARGIN", 1.0)  # planted: the norm is taken as computed
+    assert longer_than_allowed() > 0
+
+
 @pytest.mark.parametrize("rows", [X, np.random.default_rng(4).normal(size=(N, 32)) / 20], ids=["few", "many"])
 def test_a_records_integers_do_not_depend_on_the_others(rows):
     # of many short columns the sums decide, to the last digit
@@ -97,6 +123,22 @@ def test_the_noise_covers_both_sums(strength, monkeypatch):
     assert found[0][0] - found[1][0] == pytest.approx(np.full((1, 4), due), rel=1e-9)
     w_due = 0.3 * strength / N * root * 1.3 * 1.1
     assert found[1][1] - found[0][1] == pytest.approx(np.full((1, K, 2), w_due), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["max_grad_norm", "w_max_grad_norm"])
+@pytest.mark.parametrize("wrong", [1e-101, 1e101])
+def test_a_clipping_norm_out_of_its_range_is_named(name, wrong):
+    plan = steps(**{"w_clip" if name == "w_max_grad_norm" else "clip": wrong})
+    with pytest.raises(ValueError, match=re.escape(f"{name}: found {wrong}, expected")):
+        train_exact((X, Y, S), P_S, plan)
+
+
+def test_either_kind_of_weight_may_leave_the_range():
+    few, many = np.ones(4), np.full((K, 2), 1e80)
+    assert fermi_exact._in_range(few, np.ones((K, 2)), P_S, 2.0)
+    assert not fermi_exact._in_range(np.array([1.0, 1e201, 1.0, 1.0]), np.ones((K, 2)), P_S, 2.0)
+    assert not fermi_exact._in_range(few, many, P_S, 2.0)
+    assert not fermi_exact._in_range(few * np.nan, np.ones((K, 2)), P_S, 2.0)
 
 
 def model(**changes):

@@ -153,10 +153,10 @@ def as_on_a_gpu(monkeypatch, block=None, entries=None):
     monkeypatch.setattr(fused_backend, "generator", lambda seed, _: generator(seed, CPU))
     monkeypatch.setattr(torch, "randn", lambda *shape, device, **options: randn(*shape, **options))  # noqa: ARG005
 
-    def masked(data, steps, parts):
+    def masked(data, steps, parts, progress):
         size = fused_backend.TOGETHER
         blocks = [parts[at : at + size] for at in range(0, len(parts), size)]
-        return [fused_backend._descend(data, steps, part, masked=True) for part in blocks]
+        return [fused_backend._descend(data, steps, part, progress, masked=True) for part in blocks]
 
     monkeypatch.setattr(fused_backend, "_one_by_one", masked)
     if block:

@@ -22,7 +22,7 @@ def test_a_parameter_costs_the_length_of_the_weights(loss, at_zero, curvature, m
     known = {"lipschitz": lipschitz, "modulus": modulus, "accuracy": accuracy, "loss": loss}
     per_parameter = (gradient_rounding(10, 10**9, **known) - gradient_rounding(10, 0, **known)) / 1e9
     reach = min(math.sqrt(2 * at_zero / modulus), lipschitz / modulus) + accuracy / modulus
-    assert per_parameter == pytest.approx(HALF_ULP * lipschitz**2 * curvature * reach, rel=1e-6)
+    assert per_parameter == pytest.approx(HALF_ULP * lipschitz**2 * curvature * reach, rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("lipschitz", [0.1, 7.0])
@@ -39,13 +39,13 @@ def test_a_row_costs_one_rounding_until_rows_are_summed_by_pieces(lipschitz):
 def test_a_linear_term_is_rounded_and_lengthens_the_weights(loss, at_zero, curvature, modulus, linear):
     known = {"lipschitz": 7.0, "modulus": modulus, "accuracy": 0.3, "loss": loss}
     alone = gradient_rounding(10, 0, **known, linear=linear) - gradient_rounding(10, 0, **known)
-    assert alone == pytest.approx(HALF_ULP * 6 * linear)
+    assert alone == pytest.approx(HALF_ULP * 6 * linear, rel=1e-6, abs=0)
     per_parameter = (
         gradient_rounding(10, 10**9, **known, linear=linear)
         - gradient_rounding(10, 0, **known, linear=linear)
     ) / 1e9
     reach = min(math.sqrt(2 * at_zero / modulus), 7 / modulus) + (0.3 + linear) / modulus
-    assert per_parameter == pytest.approx(HALF_ULP * 49 * curvature * reach, rel=1e-6)
+    assert per_parameter == pytest.approx(HALF_ULP * 49 * curvature * reach, rel=1e-6, abs=0)
 
 
 def test_noise_that_moves_the_weights_far_rounds_the_gradient_by_no_more_than_is_said():

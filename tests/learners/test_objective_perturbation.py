@@ -1,14 +1,16 @@
 """The estimator: what it minimises, how near it comes, what it says of itself. Its noise is judged in tests/private."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import chi, gamma
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfair_lib as dpf
 from dpfair_lib.learners import objective_perturbation as room
-from dpfair_lib.learners.minimiser import bounded_rows, minimise
+from dpfair_lib.learners.minimiser import absolutely_bounded_rows, bounded_rows, minimise
 from dpfair_lib.learners.objective_perturbation import default_regularization
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.objective_perturbation import (
@@ -42,6 +44,25 @@ def handed(model, X, y, monkeypatch):
         monkeypatch.setattr(NoiseSource, f"add_{law}", kept(law))
     model.fit(X, y)
     return seen
+
+
+@pytest.mark.parametrize("p", [1, 50])
+@pytest.mark.parametrize("far", [1.0, 20.0])
+def test_b_is_longer_than_said_as_seldom_as_said(p, far, monkeypatch):
+    """Exactly: the sum of absolute values of Laplace noise is a Gamma variable, a Gaussian's length a chi variable."""
+    monkeypatch.setattr(room, "FAR", far - 1.0)  # and ε = 1 beside it
+    source, numbers = NoiseSource.of("study", 0), (p, 60, 1.5, 0.2, None, None)
+    pure = dpf.ObjectivePerturbation(**KNOWN | {"delta": 0.0}, noise_kind="laplace")
+    _, longest = pure._perturbation(source, *numbers)
+    scale = pure.sigma_ / math.sqrt(2)
+    assert gamma(p).sf(longest / scale) <= math.exp(-far) < gamma(p).sf(0.2 * longest / scale)
+    approximate = dpf.ObjectivePerturbation(**KNOWN)
+    _, longest = approximate._perturbation(source, *numbers)
+    assert (
+        chi(p).sf(longest / approximate.sigma_)
+        <= math.exp(-far)
+        < chi(p).sf(0.2 * longest / approximate.sigma_)
+    )
 
 
 @pytest.mark.parametrize(("law", "delta"), LAWS)
@@ -259,3 +280,26 @@ def test_rows_are_bounded_in_absolute_values_and_the_noise_is_scaled_to_it(inter
 def test_bad_absolute_bounds_are_named(changed, message):
     with pytest.raises(ValueError, match=message):
         dpf.ObjectivePerturbation(**(KNOWN | changed)).fit(*data())
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_shapes_of_what_is_learned(intercept):
+    X, y = data()
+    model = dpf.ObjectivePerturbation(**KNOWN, fit_intercept=intercept).fit(X, y)
+    assert (model.coef_.shape, model.intercept_.shape) == ((1, 3), (1,))
+    assert (model.intercept_[0] != 0) == intercept
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 100])
+def test_rows_that_are_scaled_down_reach_no_more_than_is_said(width):
+    """Exactly, in fractions; and more than the bound itself, which rounding may pass."""
+    rng, passed = np.random.default_rng(width), 0
+    for bound in (0.75, 1e-300, 1e200):
+        rows = absolutely_bounded_rows(
+            rng.normal(size=(300, width)) * 10.0 ** rng.uniform(-3, 9, (300, 1)) * bound, bound
+        )
+        sums = [sum(abs(Fraction(entry)) for entry in row) for row in rows.tolist()]
+        most = Fraction(room._reached(bound, width))
+        assert max(sums) <= most <= Fraction(bound) * (1 + Fraction(1, 10**12))
+        passed += sum(one > Fraction(bound) for one in sums)
+    assert passed > 0

@@ -40,6 +40,10 @@ def test_delta_is_the_largest_excess_over_all_events_and_pairs(matrix, odds):
     assert found.delta_from_odds(odds) == by_definition(matrix, odds)
     assert isinstance(found.delta_from_odds(odds), Fraction)
     first, second = found.pair_at(math.log(odds))
+    too_likely = sum(
+        max(a - odds * b, Fraction(0)) for a, b in zip(matrix[first], matrix[second], strict=True)
+    )
+    assert float(too_likely) == pytest.approx(float(by_definition(matrix, odds)), abs=1e-12)  # in this order
     pair = audit_channel(matrix[[first, second]])
     assert float(pair.delta_from_odds(odds)) == pytest.approx(float(by_definition(matrix, odds)), abs=1e-12)
 
@@ -86,6 +90,13 @@ def test_epsilon_at_is_the_inverse_of_delta(matrix, delta):
     assert epsilon == math.inf or found.delta(epsilon) <= float(delta)
     if 0 < epsilon < math.inf and delta > 0:
         assert found.delta(epsilon * (1 - 1e-9)) >= float(delta) * (1 - 1e-7)
+
+
+def test_no_probability_is_above_one():
+    """Where a report tells inputs apart for certain δ is 1, and rounding upwards does not pass it."""
+    found = audit_channel(np.eye(3))
+    assert [found.delta_from_odds(odds) for odds in (1.0, 7.0, math.inf)] == [1.0] * 3
+    assert found.delta(0.5) == 1.0
 
 
 def test_one_line_says_what_a_channel_has_that_claims_ln_2():
@@ -198,3 +209,30 @@ def test_the_plot_shows_the_profile():
         _, own = pyplot.subplots()
         assert found.plot(own) is own
         pyplot.close("all")
+
+
+def test_the_trade_off_and_the_profile_say_the_same():
+    for matrix in ([[0.75, 0.25], [0.25, 0.75]], [[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]], [[1, 0], [0, 1]]):
+        found, first = audit_channel(matrix), np.linspace(0, 1, 2001)
+        second = found.second_error(first)
+        for epsilon in (0.0, 0.5, 1.0, 3.0):
+            ways = [1 - second - np.exp(epsilon) * first, 1 - first - np.exp(epsilon) * second]
+            assert max(0, *(way.max() for way in ways)) == pytest.approx(found.delta(epsilon), abs=2e-3)
+    assert audit_channel([[0.75, 0.25], [0.25, 0.75]]).second_error(0.25) == 0.25
+    for wrong in (-0.1, 1.1, float("nan"), [0.5, 2.0]):
+        with pytest.raises(ValueError, match="first: found"):
+            found.second_error(wrong)
+
+
+def test_the_plot_shows_the_trade_off():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    for matrix in ([[0.75, 0.25], [0.25, 0.75]], [[1, 0], [0, 1]], [[1.0]]):
+        found = audit_channel(matrix)
+        ax = found.plot(kind="trade-off")
+        curve, guess = ax.get_lines()
+        assert curve.get_ydata() == pytest.approx(found.second_error(curve.get_xdata()))
+        assert guess.get_xydata().tolist() == [[0, 1], [1, 0]]
+        assert "first kind (probability)" in ax.get_xlabel()
+        pyplot.close("all")
+    with pytest.raises(ValueError, match="kind: found 'bars'"):
+        found.plot(kind="bars")

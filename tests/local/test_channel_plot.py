@@ -24,6 +24,16 @@ def test_the_image_is_the_matrix_and_small_ones_are_written():
     pyplot.close("all")
 
 
+def test_numbers_stand_in_the_middle_of_their_cells_and_can_be_read():
+    channel = dpf.Randomizer([[0.875, 0.125], [0.5, 0.5]])
+    texts = channel.plot().texts
+    assert {(text.get_ha(), text.get_va()) for text in texts} == {("center", "center")}
+    # white on dark blue, and black on all that is lighter
+    assert [text.get_color() == "white" for text in texts] == [True, False, False, False]
+    assert len(dpf.generalized_randomized_response(8, 1.0).plot().texts) == 64
+    pyplot.close("all")
+
+
 def test_large_ones_are_not_and_given_axes_are_used():
     _, own = pyplot.subplots()
     channel = dpf.generalized_randomized_response(9, 1.0)

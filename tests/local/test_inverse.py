@@ -45,6 +45,21 @@ def test_a_nearly_singular_channel_is_decided_exactly_in_fractions():
     assert confused_shares(matrix) is None
 
 
+def test_a_channel_that_is_singular_as_floats_has_its_exact_rank():
+    tiny, half, none = Fraction(1, 10**400), Fraction(1, 2), Fraction(0)
+    matrix = as_channel(
+        np.array([[half + tiny, half - tiny, none], [half, half, none], [none, none, Fraction(1)]])
+    )
+    assert np.linalg.svd(matrix.astype(float), compute_uv=False)[-1] < 1e-16
+    rank, condition = rank_and_condition(matrix)
+    assert rank == 3
+    assert condition > 1e15
+    one = Fraction(1)
+    alike = as_channel(np.array([[one, none, none], [one - tiny, tiny, none], [none, none, one]]))
+    assert np.linalg.svd(alike.astype(float), compute_uv=False)[-1] == 0
+    assert rank_and_condition(alike) == (3, math.inf)
+
+
 def test_a_wide_and_a_tall_channel():
     wide = as_channel([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
     np.testing.assert_allclose(wide @ unbiased_weights(wide), np.eye(2), atol=1e-12)

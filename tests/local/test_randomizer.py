@@ -49,7 +49,7 @@ def test_the_level_is_the_log_of_the_largest_ratio_in_a_column():
 def test_the_level_of_extreme_channels_is_neither_rounded_off_nor_nan():
     tiny = Fraction(1, 10**30)
     almost = Randomizer(np.array([[HALF + tiny, HALF - tiny], [HALF, HALF]]))
-    assert almost.epsilon == pytest.approx(2e-30, rel=1e-12)
+    assert almost.epsilon == pytest.approx(2e-30, rel=1e-12, abs=0)
     assert Randomizer([[1 - 1e-310, 1e-310], [0.5, 0.5]]).epsilon == pytest.approx(
         310 * math.log(10), rel=1e-2
     )

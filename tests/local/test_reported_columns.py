@@ -20,6 +20,8 @@ from dpfair_lib.local import (
     randomize_columns,
 )
 from dpfair_lib.local.releases import record_path, releases_of, reports_from, statement_path
+from dpfair_lib.local.reported_columns import drawing, statement_of
+from dpfair_lib.privacy.noise_source import NoiseSource
 
 SWAP = Randomizer([[0.0, 1.0], [1.0, 0.0]])
 TURN = Randomizer(np.eye(3)[[1, 2, 0]])
@@ -59,6 +61,24 @@ def test_the_joint_epsilon_is_that_of_the_channel_of_all_columns():
     # one column alone, the others as they were
     alone = max(first[i][y] / first[j][y] for i in range(3) for j in range(3) for y in range(3))
     assert math.log(alone) == pytest.approx(parts[0], rel=1e-14)
+
+
+@pytest.mark.parametrize("missing", ["refuse", "label", "public"])
+def test_a_statement_of_one_column_says_what_is_public(missing):
+    labels = ["a", "b"] if missing == "label" else ["a", "b", "c"]
+    one = ReportedColumn("group", generalized_randomized_response(3, 1.0), labels, missing=missing)
+    public = statement_of(one, "secure").public
+    assert set(one.randomizer.privacy_statement(attribute="group").public) <= set(public)
+    assert ("whose group is missing" in public) == (missing == "public")
+
+
+def test_an_error_names_the_row_of_the_whole_table():
+    """Also where the rows come in pieces, and the row is in a later one."""
+    draw = drawing([VOTE], NoiseSource.given(np.random.default_rng(0)))
+    for rows in (4, 3):
+        assert draw(pa.table({"vote": ["no"] * rows})).num_rows == rows
+    with pytest.raises(LabelError, match="vote: found 'never' in row 9, expected"):
+        draw(pa.table({"vote": ["no", "never"]}))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

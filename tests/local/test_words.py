@@ -30,6 +30,49 @@ def test_whole_numbers_of_the_system_are_uniform_and_in_range(k):
     assert (high.min(), high.max()) == (0, 31)
 
 
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize(
+    ("draw", "values"),
+    [
+        (lambda n, source: words.below(5, n, source), 5),
+        (lambda n, source: words.words(n, 2, source), 4),
+        (lambda n, source: words.words32(n, source) >> 30, 4),
+    ],
+    ids=["below", "words", "words32"],
+)
+def test_every_person_has_a_word_of_their_own(draw, values, seed):
+    found = draw(20_001, None if seed is None else np.random.default_rng(seed))
+    assert found.shape == (20_001,)
+    # whether two neighbours have the same word: as often as two independent ones
+    assert within((found[:-1:2] == found[1::2]).sum(), 10_000, 1 / values)
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize(
+    "channel",
+    [
+        generalized_randomized_response(3, 0.7),
+        SKEW,
+        subset_selection(5, 1.0, size=2),
+        subset_selection(40, 1.0, size=3),
+    ],
+    ids=["response", "any", "table of sets", "sets one by one"],
+)
+def test_reports_of_different_people_are_independent(channel, seed):
+    """People of one value: two of them report the same as often as independent draws do, and no one coin serves all."""
+    n, value = 40_000, 1
+    reports = channel.apply(np.full(n, value), None if seed is None else np.random.default_rng(seed))
+    if reports.ndim == 1:
+        alike, chance = reports[::2] == reports[1::2], (channel.matrix[value] ** 2).sum()
+        assert within(alike.sum(), n // 2, float(chance))
+        return
+    held = reports[:, :4]  # bit by bit: of the own value, and of three others
+    for bit in held.T:
+        rate = bit.mean()
+        alike = (bit[::2] == bit[1::2]).mean()
+        assert abs(alike - (rate**2 + (1 - rate) ** 2)) < 6 * math.sqrt(0.25 / (n // 2))
+
+
 def test_words_that_are_left_over_are_drawn_again(monkeypatch):
     # 2³² = 3·1431655765 + 1: the last word alone is left over for the bound 3
     bytes_ = [np.array([2**32 - 1, 5, 2**32 - 1], np.uint32), np.array([2**32 - 1, 7], np.uint32),

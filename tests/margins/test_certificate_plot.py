@@ -29,8 +29,17 @@ def test_the_intervals_and_points_are_those_of_the_certificate(notion):
     assert (
         names[0] == {"equalized_odds": "label 0, a", "accuracy_parity": "a", "accuracy": "everyone"}[notion]
     )
-    assert "share" in ax.get_xlabel()
+    share_of_right = notion == "accuracy"
+    assert ax.get_xlabel() == (
+        "accuracy (share)" if share_of_right else "F of the group (share; 0 = as everyone)"
+    )
     assert ax.get_title(loc="left") == notion.replace("_", " ")
+    # every group has a row of its own height, the first one on top, and half a row of room beyond the ends
+    assert ax.get_ylim() == (len(names) - 0.5, -0.5)
+    assert ax.figure.get_figheight() == pytest.approx(1.2 + 0.4 * len(names))
+    # 0 means "as everyone", which accuracy, a share, does not have
+    upright = [line for line in ax.lines if list(line.get_xdata()) == [0, 0]]
+    assert len(upright) == (notion != "accuracy")
 
 
 def test_infinite_ends_private_bounds_and_given_axes():

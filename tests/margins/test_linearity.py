@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpfair_lib.margins.linearity import check_linear
+from dpfair_lib._arrays import HOST
+from dpfair_lib.margins.linearity import _middle, check_linear
 
 X = np.random.default_rng(0).normal(size=(300, 3))
 W = np.array([1.0, -2.0, 0.5])
@@ -36,3 +37,10 @@ def test_what_rows_show_by_themselves_needs_no_word():
         check_linear(X @ W, X, intercept=True)
     with pytest.raises(ValueError, match="not linear in X"):
         check_linear(np.tanh(X @ W), X)
+
+
+def test_the_middle_is_the_lower_median_of_the_positive_numbers():
+    columns = np.array(
+        [[5.0, 0.0, 9.0, 3.0], [1.0, 0.0, 2.0, 0.0], [2.0, 0.0, 1.0, 0.0], [0.0, 0.0, 4.0, 0.0]]
+    )
+    assert _middle(columns, HOST).tolist() == [2.0, 1.0, 2.0, 3.0]

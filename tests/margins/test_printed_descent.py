@@ -36,6 +36,15 @@ def test_the_bound_is_what_is_left_of_one_draw_in_n():
     assert found > 10**6 * delta
 
 
+@pytest.mark.parametrize(("n", "steps", "power"), [(40_000, 5, 1), (30_000, 6, 1), (90_000, 5, 2)])
+def test_large_noise_is_subtracted_where_it_is_not_rare(n, steps, power):
+    noise = math.sqrt(64 * steps**power * math.log(3 * steps / 1e-5) * math.log(2 / 1e-5)) / (n * 0.5)
+    large = 2 * steps * ndtr(-1 / 16 / noise)
+    assert large > 1e-7
+    due = (1 - large) / n - math.exp(0.5) * large
+    assert last_iterate_delta(n, steps, 0.5, 1e-5, power) == pytest.approx(due, rel=1e-9)
+
+
 def test_few_steps_are_refused():
     with pytest.raises(ValueError, match="found 4, expected at least 5"):
         last_iterate_delta(100, 4, 0.5, 1e-4, 1)

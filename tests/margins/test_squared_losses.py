@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpfair_lib.margins.squared_losses import squared_perturbation_sensitivity, squared_reach
+from dpfair_lib.margins.squared_losses import (
+    squared_gradient_radius,
+    squared_perturbation_sensitivity,
+    squared_reach,
+)
 from dpfair_lib.privacy.minimisers import output_perturbation_sensitivity
 
 
@@ -93,3 +97,21 @@ def test_bad_numbers_are_refused():
         squared_reach(-1)
     with pytest.raises(ValueError, match="lipschitz: found 0"):
         squared_perturbation_sensitivity(lipschitz=0, strong_convexity=1.0, n=1)
+
+
+def test_the_sharp_radius_by_a_grid():
+    s = np.linspace(0, 1, 200_001)
+    for reach in (0.0, 0.2, 1.0, 7.0):
+        found = squared_gradient_radius(reach)
+        assert found == pytest.approx(((1 + reach * s) * np.sqrt(1 - s**2)).max(), rel=1e-9)
+        assert 1 <= found <= 1 + reach + 1e-12
+
+
+def test_a_ball_lowers_the_bound_and_none_does_not():
+    known = {"lipschitz": 2.0, "strong_convexity": 0.1, "n": 10}
+    every = squared_perturbation_sensitivity(**known)
+    assert squared_perturbation_sensitivity(**known, radius=100.0) == every
+    small = squared_perturbation_sensitivity(**known, radius=1e-9)
+    assert small == pytest.approx(4 * 2 / (0.1 * 10), rel=1e-8)
+    with pytest.raises(ValueError, match="radius: found 0"):
+        squared_perturbation_sensitivity(**known, radius=0)

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+import dpfair_lib as dpf
 from dpfair_lib.privacy import PrivacyStatement
 
 Data = dict[str, Any]
@@ -160,6 +161,8 @@ def parts(release: Any) -> dict[str, Any]:
     """Return all that a release holds, by name; of an estimator what `fit` has set, its parameters being its user's."""
     if isinstance(release, BaseEstimator):
         return {name: value for name, value in vars(release).items() if name not in release.get_params()}
+    if isinstance(release, dpf.SupportVectorPerturbation):
+        return {name: value for name, value in vars(release).items() if name.endswith("_")}
     if hasattr(release, "_asdict"):
         return dict(release._asdict())
     if is_dataclass(release):
@@ -169,7 +172,9 @@ def parts(release: Any) -> dict[str, Any]:
 
 def cases() -> list[Case]:
     """Return all cases."""
+    import cases_counted
     import cases_counts
+    import cases_functional
     import cases_game
     import cases_joined
     import cases_learners
@@ -182,7 +187,7 @@ def cases() -> list[Case]:
     import cases_study
 
     rooms = (
-        cases_counts, cases_game, cases_joined, cases_learners, cases_local, cases_opportunity, cases_preparation,
-        cases_samplers, cases_several, cases_steps, cases_study
+        cases_counted, cases_counts, cases_functional, cases_game, cases_joined, cases_learners, cases_local,
+        cases_opportunity, cases_preparation, cases_samplers, cases_several, cases_steps, cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

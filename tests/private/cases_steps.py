@@ -23,7 +23,7 @@ SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _multiplier(epsilon: float, delta: float, relation: str) -> float:
+def multiplier(epsilon: float, delta: float, relation: str) -> float:
     """Return σ where all rows are in every batch: T sums with Gaussian noise are one, √T times as long."""
     move = 2 if relation == "replace-one" else 1
 
@@ -55,7 +55,7 @@ def _descent(kind: type, relation: str, rate: float = 1.0) -> Case:
         width = np.shape(data["X"])[1] + 1
         if rate < 1:  # which rows are in a batch is not told
             return [Asked("discrete gaussian", GRID, np.full(width, np.nan))] * COUNT
-        sigma = _multiplier(statement.epsilon, statement.delta, relation)
+        sigma = multiplier(statement.epsilon, statement.delta, relation)
         step, weights, found = sigma * CLIP / GRID, np.zeros(width), []
         for answer in answers[:COUNT]:
             exact = _sums(data, weights, loss) / step

@@ -31,6 +31,9 @@ ASKED = {
     dpf.DPLogisticRegression: ("X",),
     dpf.DPLinearSVM: ("X",),
     dpf.DPFermiClassifier: ("X",),
+    dpf.DPGlobalScalingClassifier: ("X",),
+    dpf.FairFunctionalClassifier: ("X",),
+    dpf.DPGroupClippingClassifier: ("X",),
     dpf.PrivatePipeline: ("X",),
     dpf.PrivateSelection: ("X",),
 }
@@ -41,6 +44,9 @@ LINEAR = (
     dpf.DPLogisticRegression,
     dpf.DPLinearSVM,
     dpf.DPFermiClassifier,
+    dpf.DPGlobalScalingClassifier,
+    dpf.DPGroupClippingClassifier,
+    dpf.FairFunctionalClassifier,
 )
 DRAWS, FAILURE = 1500, 1e-12
 
@@ -78,6 +84,9 @@ def check_predictions(case: Case) -> None:
         assert np.array_equal(chances[:, 1], RULES[fitted.index_](data["X"], data["sensitive_features"]))
     if (abs(chances[:, 1] - 0.5) < 0.4).any():  # a coin is thrown: anew for each row, and for each seed
         assert not np.array_equal(drawn, fitted.predict(**many, random_state=2))
+        assert not np.array_equal(
+            fitted.predict(**many), fitted.predict(**many)
+        )  # and at each call without one
         assert (drawn.reshape(DRAWS, 12)[0] != drawn.reshape(DRAWS, 12)[1:]).any()
 
 
@@ -236,6 +245,13 @@ LEARNERS = {
     ),
     "logistic regression": lambda classes: dpf.DPLogisticRegression(classes=classes, **_GENTLE),
     "support vector machine": lambda classes: dpf.DPLinearSVM(classes=classes, **_GENTLE),
+    "functional mechanism": lambda classes: dpf.FairFunctionalClassifier(
+        penalty=0.0, feature_bound=3.0, epsilon=1e4, delta=1e-3, classes=classes
+    ),
+    "group clipping": lambda classes: dpf.DPGroupClippingClassifier(classes=classes, **_COUNTED),
+    "global scaling": lambda classes: dpf.DPGlobalScalingClassifier(
+        classes=classes, scale_norm=2.0, **_COUNTED
+    ),
     "fermi": lambda _: dpf.DPFermiClassifier(
         penalty=0.0, epsilon=1e4, delta=1e-3, steps=20, batch_size=20, learning_rate=1.0, noise="study", random_state=0,
         group_frequencies={0: 0.5, 1: 0.5},
@@ -245,6 +261,8 @@ _GENTLE: dict[str, Any] = {
     "noise_multiplier": 1e-3, "delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.8, "steps": 20,
     "learning_rate": 1.0, "noise": "study", "random_state": 0, "device": "cpu",
 }  # fmt: skip
+BY_GROUP = ("fermi", "functional mechanism", "group clipping")
+_COUNTED: dict[str, Any] = {name: value for name, value in _GENTLE.items() if name != "device"}
 
 
 def check_labels(name: str, labels: tuple[Any, Any], declared: bool) -> None:
@@ -252,7 +270,7 @@ def check_labels(name: str, labels: tuple[Any, Any], declared: bool) -> None:
     X, y, group = signs(labels)
     model = LEARNERS[name](labels if declared else None)
     with watched(exactly):
-        model.fit(X, y, **({"sensitive_features": group} if name == "fermi" else {}))
+        model.fit(X, y, **({"sensitive_features": group} if name in BY_GROUP else {}))
     assert model.classes_.tolist() == sorted(labels)
     assert model.predict(X).tolist() == y.tolist()
     if hasattr(model, "predict_proba"):

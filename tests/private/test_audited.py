@@ -43,6 +43,9 @@ AUDITED = {
 NOT_AUDITED = {
     dpf.DPLinearSVM: "the steps of DPLogisticRegression, with the gradients of another loss",
     dpf.DPFermiClassifier: "study noise only, which promises nothing",
+    dpf.FairFunctionalClassifier: "audited in test_functional",
+    dpf.DPGlobalScalingClassifier: "audited in test_counted_clipping",
+    dpf.DPGroupClippingClassifier: "audited in test_counted_clipping",
     noisy_support_vectors: "what SupportVectorPerturbation calls",
     noisy_counts: "what PrivateNoRegretFair calls",
     no_regret_dynamics: "what PrivateNoRegretFair calls",

@@ -1,5 +1,7 @@
 """Private estimators do what they are for, with the noise held still; and the faults that were not seen are seen."""
 
+import inspect
+
 import numpy as np
 import pytest
 from cases import cases
@@ -146,6 +148,22 @@ def test_inverted_predictions_are_caught(kind, monkeypatch):
     assert caught(check_predictions, case)
 
 
+def _always_alike(usual):
+    def predict(self, *arguments, random_state=None, **options):
+        return usual(self, *arguments, random_state=0 if random_state is None else random_state, **options)
+
+    return predict
+
+
+DRAWING = [kind for kind in ASKED if "random_state" in inspect.signature(kind.predict).parameters]
+
+
+@pytest.mark.parametrize("kind", DRAWING)
+def test_the_same_draws_at_every_call_are_caught(kind, monkeypatch):
+    monkeypatch.setattr(kind, "predict", _always_alike(kind.predict))
+    assert any(caught(check_predictions, case) for case in PREDICTING if kind in case.covers)
+
+
 OTHERS = {
     dpf.PrivateFairPostprocessor: lambda: check_parity(
         dpf.PrivateFairPostprocessor(1.0, noise="study", random_state=0).fit(**table())
@@ -164,6 +182,9 @@ OTHERS = {
     dpf.OutputPerturbation: lambda: check_labels("output perturbation", ("no", "yes"), True),
     dpf.DPLogisticRegression: lambda: check_labels("logistic regression", ("no", "yes"), True),
     dpf.DPFermiClassifier: lambda: check_labels("fermi", ("no", "yes"), False),
+    dpf.FairFunctionalClassifier: lambda: check_labels("functional mechanism", ("no", "yes"), True),
+    dpf.DPGlobalScalingClassifier: lambda: check_labels("global scaling", ("no", "yes"), True),
+    dpf.DPGroupClippingClassifier: lambda: check_labels("group clipping", ("no", "yes"), True),
 }
 
 

@@ -17,6 +17,7 @@ NO_RELEASE = {
     "dpfair_lib.local.reported_columns.statement_of": "a statement about a given channel",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
     "dpfair_lib.learners.linear.LinearClassifier": "what linear classifiers have in common",
+    "dpfair_lib.postprocessing.reported_groups.ReportedOddsPostprocessor": "reports that were drawn before",
     "dpfair_lib.preparation.cells.Preparation": "what transformers have in common",
     "dpfair_lib.preparation.cells.without_cost": "a statement of what was declared",
     "dpfair_lib.preparation.encoding.PublicEncoder": "declared categories: no row is looked at",

@@ -98,6 +98,11 @@ TERMS = {
     "DPLogisticRegression": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
     "DPLinearSVM": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
     "secure DP": ({"the expected batch size, a number given by the user", LABELS}, OTHER_FITS),
+    "functional mechanism": ({ROWS, LABELS, "the two groups"}, OTHER_FITS),
+    "counted DPGroup": (
+        {"the expected batch size, a number given by the user", LABELS, "which groups there are"}, OTHER_FITS,
+    ),
+    "counted DPGlobal": ({"the expected batch size, a number given by the user", LABELS}, OTHER_FITS),
     "secure fermi, frequency_epsilon": (
         {BATCH, LABELS, "the groups"}, "sum of 2 parts; group frequencies from noisy counts",
     ),

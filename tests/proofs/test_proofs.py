@@ -120,6 +120,15 @@ def test_a_theorem_with_one_fault_is_found(copy):
     assert any("expected at least 2" in line for line in proofs.complaints_about_sources(copy))
 
 
+def test_faults_of_another_statement_are_found(copy):
+    faults = '"theorem_3_{0}_fault_1", "theorem_3_{0}_fault_2"'
+    replace(
+        copy / proofs.SOURCES / "map.toml", f"[{faults.format('fairness')}]", f"[{faults.format('utility')}]"
+    )
+    found = proofs.complaints_about_sources(copy)
+    assert found == ["theorem_3_fairness: no planted fault is about a definition that its statement uses"]
+
+
 def test_a_badge_that_says_too_much_is_found(copy):
     replace(
         copy / proofs.MARKS,

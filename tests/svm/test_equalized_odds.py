@@ -143,6 +143,25 @@ def test_counts_have_the_noise_that_the_statement_says():
             assert (noise <= k).mean() == pytest.approx(float(law.cdf(k)), abs=0.05)
 
 
+@pytest.mark.parametrize("groups", [2, 3, 5])
+@pytest.mark.parametrize("relation", ["sensitive-attribute", "replace-one", "add-remove"])
+@pytest.mark.parametrize("failure", [0.02, 0.4])
+def test_the_radius_is_that_of_all_counts_of_this_estimator(groups, relation, failure):
+    """None of the 4|A| independent noises exceeds it, with the probability that is said, exactly."""
+    predicted, label, group = people(groups=groups)
+    scale = (1 if relation == "add-remove" else 2) / 0.5
+    options = {"relation": relation, "epsilon": 0.5, "failure": failure}
+    fitted = study(mechanism="laplace", **options).fit(predicted, label, sensitive_features=group)
+    within = (1 - math.exp(-fitted.noise_bound_ / scale)) ** (4 * groups)
+    assert within == pytest.approx(1 - failure, rel=1e-9)
+    # whole numbers: enough, and one less would not be
+    fitted = study(mechanism="geometric", **options).fit(predicted, label, sensitive_features=group)
+    law, radius = DiscreteLaplaceMechanism(scale, 1), fitted.noise_bound_
+    inside = [(1 - float(law.tail(most))) ** (4 * groups) for most in (radius, radius - 1)]
+    assert inside[0] >= 1 - failure > inside[1]
+    assert fitted.excess_errors_bound_ == 4 * groups * radius
+
+
 def test_radius_is_exceeded_as_often_as_said():
     rng = np.random.default_rng(3)
     for mechanism in ("laplace", "geometric"):

@@ -120,3 +120,30 @@ def test_rates_of_an_empty_row_are_a_half_and_rows_are_the_differences():
     assert program.differences(rule) == pytest.approx(by_rows)
     rates = rates_after(positive_rates(counts), rule)
     assert by_rows[:, 0] == pytest.approx(rates[:, 0] - rates[:, 1])
+
+
+# The public code as run without noise (SaeedSharifiMa/FairDP, with CVXOPT): counts, γ, its share of errors, its rule.
+AS_RUN = [
+    ([[[600, 773], [420, 1039]], [[380, 399], [119, 270]]], 0.0, 0.37975, [[1.0, 1.0], [1.0, 1.0]]),
+    ([[[573, 569], [746, 358]], [[578, 488], [319, 370]]], 0.02, 0.443436, [[0.176033, 0.0], [0.0, 0.225801]]),
+    ([[[447, 324], [919, 341]], [[468, 650], [340, 510]]], 0.1, 0.3833, [[0.0, 0.02984], [0.766091, 1.0]]),
+    ([[[1258, 624], [395, 138]], [[310, 567], [435, 275]]], 0.0, 0.4008, [[0.0, 0.0], [0.0, 0.0]]),
+    ([[[398, 1226], [208, 405]], [[213, 645], [672, 232]]], 0.02, 0.369962, [[1.0, 1.0], [1.0, 0.97381]]),
+    ([[[309, 425], [833, 358]], [[700, 557], [280, 538]]], 0.1, 0.38233, [[1.0, 0.0], [0.037233, 0.922495]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AS_RUN, ids=lambda case: f"{case[1]}")
+def test_it_agrees_with_the_public_code_as_run(case):
+    counts, gamma, error, rule = case
+    program = OddsProgram(np.array(counts, dtype=float), ((0, 1),), np.full((2, 1), gamma))
+    solution = solve(program)
+    rows = program.counts.sum()
+    assert solution.errors / rows == pytest.approx(error, abs=1e-5)
+    assert solution.rule == pytest.approx(np.array(rule), abs=1e-4)
+
+
+def test_a_wider_limit_would_not_agree_with_the_public_code():
+    counts, gamma, error, _ = AS_RUN[1]
+    program = OddsProgram(np.array(counts, dtype=float), ((0, 1),), np.full((2, 1), gamma + 0.02))
+    assert solve(program).errors / program.counts.sum() < error - 1e-4

@@ -75,6 +75,19 @@ def test_readme_has_the_recorded_weights_of_the_core_and_of_every_extra():
     assert record["core"]["megabytes"] <= 400
 
 
+def test_a_first_use_is_timed_in_processes_of_its_own():
+    seconds, needs = weights.first_use("alone", "optimal_change", repeats=1)
+    assert (seconds > 0, needs) == (True, False)
+    assert weights.first_use("base", repeats=1)[1]
+    beside, needs = weights.first_use("beside", "GroupColumn", repeats=1)
+    assert needs
+    assert beside < weights.first_use("alone", "GroupColumn", repeats=1)[0]
+    found = weights.first_uses(["optimal_change"], repeats=1)
+    assert list(found["functions"]) == ["optimal_change"]
+    assert found["import"] < found["scikit-learn"]
+    assert "An estimator needs" in weights.sentence({**found, "estimators": {"GroupColumn": beside}})
+
+
 def test_a_weight_counts_each_package_once_and_follows_what_it_needs():
     found = weights.needed(["pandas", "numpy", "pandas"], {})
     assert {"pandas", "numpy", "python-dateutil"} <= found.keys()

@@ -7,8 +7,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dpfair_lib.central.gap_law import Mechanism, RateLaw, expected_gap, violation_probability
 from dpfair_lib.central.several_groups.halfway import halfway_exceeds, halfway_mean
+from dpfair_lib.central.several_groups.normal_gap import normal_gap
 from dpfair_lib.central.several_groups.per_group import (
     noise_levels,
     number_of_groups,
@@ -20,6 +23,8 @@ from dpfair_lib.central.several_groups.several_gaps import GapModel, Rule, gap_p
 from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate, most_accurate
 
 QUANTILE = 1e-6  # precision of the quantile of a law that takes long
+NEAR = 0.05  # relative distance for the slope of another law
+CUT = 1e-9  # rate that counts as 0
 
 
 class GapLaw(NamedTuple):
@@ -61,11 +66,11 @@ class GapLaw(NamedTuple):
         """Return the smallest value that the gap exceeds with probability at most η."""
         if self.rule is not None:
             model = GapModel(self.rates, self.laws, self.rule)
-            return 0.0 if model.exceeds(0.0) <= eta else _quantile(model.exceeds, eta)
-        if self.exceeds(0.0) <= eta:
-            return 0.0
+            return _quantile(model.exceeds, eta, _like(model))
         if not isinstance(self.laws[0], RateLaw):
             return _quantile(self.exceeds, eta)
+        if self.exceeds(0.0) <= eta:
+            return 0.0
         low, high = 0.0, 1.0
         while high - low > 1e-12:
             middle = (low + high) / 2
@@ -108,28 +113,62 @@ def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) ->
     return Rule(aim if isinstance(aim, float) else None, anchor, gamma)
 
 
-def _quantile(exceeds: Callable[[float], float], eta: float) -> float:
+def _quantile(
+    exceeds: Callable[[float], float], eta: float, like: Callable[[float], float] | None = None
+) -> float:
     """Return a value within `QUANTILE` of the smallest one that is exceeded with probability at most η.
 
     √(−log P) is nearly linear in the value, so a secant of it finds the place in few steps. Each step goes a little
-    beyond, so that it ends on the other side. Where the law jumps, halving takes over.
+    beyond, so that it ends on the other side. Where the law jumps, halving takes over. A law that is nearly the same,
+    and costs nothing, says where to begin and how fast P falls: ``like``.
     """
-    low, high = 0.0, 1.0
-    before, last = (0.0, _bend(exceeds(0.0))), (1.0, _bend(0.0))
-    wanted = _bend(eta)
+    low, high, wanted = 0.0, 1.0, _bend(eta)
+    before, last = (0.0, 0.0), (1.0, _bend(0.0))
+    if like is not None:
+        value = _crossed(like, eta)
+        slope = (_bend(like(value * (1 + NEAR))) - _bend(like(value * (1 - NEAR)))) / (2 * NEAR * value)
+        before, last = (value - wanted / slope, 0.0) if slope > 0 else before, (value, wanted)
     for step in itertools.count(1):
         slope = (last[1] - before[1]) / (last[0] - before[0])
         value = last[0] + (wanted - last[1]) / slope if slope > 0 else high
-        beyond = max(QUANTILE / 3, abs(value - last[0]) / 50)
-        value += beyond if last[1] < wanted else -beyond
-        if not low < value < high or step % 4 == 0:
+        if step > 1 or like is None:
+            beyond = max(QUANTILE / 3, abs(value - last[0]) / 50)
+            value += beyond if last[1] < wanted else -beyond
+        if not low < value < high or (step > 4 and step % 4 == 0):
             value = (low + high) / 2
         chance = exceeds(value)
         low, high = (low, value) if chance <= eta else (value, high)
-        before, last = last, (value, _bend(chance))
+        found = value, _bend(chance)
+        # the slope of the other law is better than none
+        before = (
+            (value - (last[0] - before[0]), found[1] - (last[1] - before[1])) if step == 1 and like else last
+        )
+        last = found
         if high - low <= QUANTILE:
-            return high
+            return 0.0 if low == 0 and exceeds(0.0) <= eta else high
     raise AssertionError  # halving ends
+
+
+def _like(model: GapModel) -> Callable[[float], float]:
+    """Return the law of the gap of independent normal new rates, around a band at a likely place."""
+    means, (middle, anchor, gamma) = np.array([float(at @ masses) for at, masses in model.points]), model.rule
+    if middle is None:
+        middle = float(np.median(means)) if anchor is None else float(means[anchor])
+    low = min(max(middle - gamma / 2, 0.0), 1 - gamma)
+    high = low + gamma
+    # errors shrink as the new rates do
+    shrunk = np.minimum(high / np.maximum(means, CUT), (1 - low) / np.maximum(1 - means, CUT))
+    spreads = np.array([levels.spread for levels in model.levels])
+    return normal_gap(np.clip(means, low, high), np.minimum(shrunk, 1) * spreads)
+
+
+def _crossed(chance: Callable[[float], float], eta: float) -> float:
+    """Return where a probability falls to η, to three digits."""
+    low, high = 0.0, 1.0
+    while high - low > max(1e-3 * high, QUANTILE):
+        middle = (low + high) / 2
+        low, high = (low, middle) if chance(middle) <= eta else (middle, high)
+    return high
 
 
 def _bend(chance: float) -> float:

@@ -9,7 +9,8 @@ Laplace noise, so
     P(x > s) = P((1 − s) u − s v > s m − t) − ¼ e^(−εm) (s − [s < ½]),
 
 where the first term is a binomial mean of the tail of a weighted sum of two noises, known in closed form. It is smooth
-between two counts, and tabled there by polynomials. For geometric noise all pairs (T, F) are listed.
+between two counts, and tabled there by polynomials. For geometric noise all pairs (T, F) are listed. Where their ratios
+have more than `MOST_VALUES` values, those that are next to each other count as one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dpfair_lib.central.several_groups.law_points import with_edges
 UNSEEN = 1e-17  # probability of a count or a noise that is left out
 NODES = 8  # Chebyshev points of a piece
 MOST_PAIRS = 6_000_000  # of noisy counts of geometric noise
+MOST_VALUES = 8_000  # of the ratio of two noisy counts; of more, those in one of so many cells are one
 FEWEST_PIECES = 128  # of [0, 1]
 LARGE = 1_000  # from so many rows on, half as many pieces between two counts are enough
 CELLS = 2_000  # into which [0, 1] is cut, at least, where points stand for a density
@@ -180,7 +182,19 @@ def _pairs(found: np.ndarray, missed: np.ndarray, chances: np.ndarray) -> PairLa
     ratios = np.where(positives > 0, found / np.maximum(positives, 1), 0.5)
     values, places = np.unique(ratios, return_inverse=True)
     masses = np.bincount(places.ravel(), chances.ravel(), len(values))
+    if len(values) > MOST_VALUES:
+        values, masses = _merged(values, masses)
     return PairLaw(values, np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]]))
+
+
+def _merged(values: np.ndarray, masses: np.ndarray) -> Points:
+    """Return about `MOST_VALUES` points: those of a small cell are put at their mean, the atoms 0, ½ and 1 stay."""
+    cells = np.floor((values - values[0]) * (MOST_VALUES / (values[-1] - values[0])))
+    alone = np.isin(values, (0.0, 0.5, 1.0))
+    new = (np.diff(cells) > 0) | alone[1:] | alone[:-1]
+    starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+    together = np.add.reduceat(masses, starts)
+    return np.add.reduceat(masses * values, starts) / together, together
 
 
 def _listed_pairs(t: np.ndarray, m: int, chances: np.ndarray, epsilon: float) -> PairLaw:

@@ -11,10 +11,13 @@ ORDER = (
     "no-exchange",
     "objective-gaussian",
     "objective-pure",
+    "sharp-losses",
     "least-change",
     "opportunity-change",
+    "equalized-odds",
     "group-unknown",
     "both-notions",
+    "several-columns",
     "noisy-rates",
     "noisy-opportunity",
     "opportunity-law",
@@ -23,5 +26,6 @@ ORDER = (
     "least-gap-groups",
     "channel-audit",
     "unknown-law",
+    "fairer-data",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import SubgroupGame
 from dpfair_lib.privacy import composed_zcdp, zcdp_delta, zcdp_from_pure
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -69,13 +70,14 @@ def printed_dynamics(
     CGKM, Algorithm 3.
     """
     weights = np.zeros(len(game.violation))
-    played = np.empty((rounds, len(sizes)))
+    played, progress = np.empty((rounds, len(sizes))), Progress("rounds", rounds)
     for t in range(rounds):
         # a sum of k Laplace variables is the difference of two gamma variables of shape k
         up, down = rng.gamma(sizes, scale, size=(2, samples, len(sizes)))
         played[t] = (game.costs(weights) + up - down < 0).mean(axis=0)
         at, sign = best_response(game, played[t])
         weights[at] += dual_bound * sign  # the running sum, while the error in the costs is counted once
+        progress.add()
     return played
 
 
@@ -189,7 +191,7 @@ def no_regret_dynamics(
     # √(T/(8 ln 2)) times the size of a cell's losses is best for its regret; taken as about a quarter of 1/cells
     spread = 0.1 * math.sqrt(rounds) / cells
     source = NoiseSource.sharing(noise, rng)
-    total, average = np.zeros(cells), np.zeros(cells)
+    total, average, progress = np.zeros(cells), np.zeros(cells), Progress("rounds", rounds)
     for _ in range(rounds):
         chance = _logistic(-total / spread)
         selected = rng.binomial(samples, chance) / samples
@@ -205,6 +207,7 @@ def no_regret_dynamics(
         if private is not None:
             loss = source.add_gaussian(loss, private.sigma)
         total += loss
+        progress.add()
     return average / rounds
 
 

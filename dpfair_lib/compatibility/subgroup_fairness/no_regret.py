@@ -88,6 +88,8 @@ class PrivateNoRegretFair(ClassifierMixin, UnseededIfSecure):
         allows "study" only.
     random_state : int, Generator or RandomState, optional
         Seed of study noise. Must be None for secure noise.
+    verbose : bool, default=False
+        Whether to show on the standard error how many rounds are done, after two seconds and then every ten.
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class PrivateNoRegretFair(ClassifierMixin, UnseededIfSecure):
         self, *, epsilon: float, delta: float, subgroups: Any, rounds: int, samples: int, repair: bool = True,
         levels: Any = None, dual_bound: float = 10.0, tolerance: float = 0.0,
         release: Literal["counts", "rounds"] = "counts", noise: Noise = "secure", random_state: Any = None,
+        verbose: bool = False,
     ) -> None:  # fmt: skip
         self.epsilon = epsilon
         self.delta = delta
@@ -132,6 +135,7 @@ class PrivateNoRegretFair(ClassifierMixin, UnseededIfSecure):
         self.release = release
         self.noise = noise
         self.random_state = random_state
+        self.verbose = verbose
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:

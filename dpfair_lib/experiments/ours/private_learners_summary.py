@@ -84,7 +84,8 @@ def comparisons(
     ours : mapping
         (data set, δ as in `PEERS`, ε) → which of our learners is compared, chosen on other data.
     level : float
-        Confidence with which all intervals hold, by Bonferroni's inequality over all lines of the table.
+        Confidence with which all intervals hold, by Bonferroni's inequality over all that differ. A peer's distance
+        from no privacy is one interval, however often it stands in the table; so is one pair of learners.
 
     Returns
     -------
@@ -99,7 +100,12 @@ def comparisons(
         for peer in PEERS[delta]
         if len(by_split(rows[data], (peer, epsilon))) >= LEAST_SPLITS
     ]
-    each = 1 - (1 - level) / (2 * len(lines))  # two intervals for each line
+    intervals = {
+        (data, epsilon, one, peer)
+        for data, _, epsilon, peer, method in lines
+        for one in (method, "no privacy")
+    }
+    each = 1 - (1 - level) / max(1, len(intervals))
     found: list[dict[str, Any]] = []
     for data, delta, epsilon, peer, method in lines:
         mean, half = difference(rows[data], (method, epsilon), (peer, epsilon), level=each)

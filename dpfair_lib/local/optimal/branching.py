@@ -13,6 +13,7 @@ import time
 import numpy as np
 from scipy import sparse
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal.level_programs import Found, level, optimal
 from dpfair_lib.local.optimal.linear_program import assemble, everything, feasible_channel, solver
@@ -45,12 +46,13 @@ def by_branching(program: Program, start: np.ndarray, *, tol: float, deadline: f
     counter = itertools.count()
     k, rounds = program.k, 0
     boxes: list[Box] = [(0.0, next(counter), np.zeros(k), np.full(k, high), None)]
-    low, proved, proof, asked = 0.0, 0.0, None, None
+    low, proved, proof, asked, watched = 0.0, 0.0, None, None, Progress("boxes")
     while boxes and time.monotonic() < deadline:
         low, _, lower, upper, split = heapq.heappop(boxes)
         if asked is None or high < asked:
             # the boxes close in slowly from below: one program at the level of each new channel may prove it before
             asked, (proved, proof) = high, _proved(program, best, high, deadline)
+        watched.add(note=f"best between {max(low, proved):.6g} and {high:.6g}")
         if high - max(low, proved) <= tol:
             break
         halves = [(lower, upper)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpfair_lib._extras import extra
+from dpfair_lib._progress import Progress
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
 from dpfair_lib.local.optimal.level_programs import Found, optimal
 from dpfair_lib.local.optimal.linear_program import Layout, Solution, assemble, feasible_channel, read, solver
@@ -63,6 +64,7 @@ def by_columns(
     best, high = start, program.ratio(start)
     low, rounds = 0.0 if proof is None else lower_bound(program, proof), 0
     t, scale, last = 0.0, program.overall * (program.p @ start), np.inf
+    watched = Progress("linear programs")
     while high - low > tol * max(1, high):
         solution = grown.solve(t, scale, deadline)
         if solution is None:
@@ -74,6 +76,7 @@ def by_columns(
         matrix = feasible_channel(program, solution.diagonal, solution.slacks)
         if (value := program.ratio(matrix)) < high:
             best, high = matrix, value
+        watched.add(note=f"best between {low:.6g} and {high:.6g}")
         added = grown.add(solution)
         moved, at = t, best
         if not added and solution.shortfall > _NOTHING:

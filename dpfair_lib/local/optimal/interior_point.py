@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpfair_lib._progress import Progress as Watched
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal.closed_forms import most_truthful_channel
 from dpfair_lib.local.optimal.level_programs import Found
@@ -78,7 +79,7 @@ def by_interior(program: Program, start: np.ndarray, *, tol: float, deadline: fl
         As of `dpfair_lib.local.optimal.level_programs.by_levels`; a round is a step.
     """
     best, high = start, program.ratio(start)
-    low, proof, rounds = 0.0, None, 0
+    low, proof, rounds, watched = 0.0, None, 0, Watched("interior steps")
     for bend in (_BEND, 0.0):
         progress = Progress()
         for point in levels_inside(program, bend):
@@ -91,6 +92,7 @@ def by_interior(program: Program, start: np.ndarray, *, tol: float, deadline: fl
                 best, high = matrix, value
             if bound > low:
                 low, proof = bound, point.multipliers
+            watched.add(note=f"best between {low:.6g} and {high:.6g}")
             if high - low <= tol * max(1, high) or time.monotonic() >= deadline:
                 break
             if not progress.made(high - low, point.products):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpfair_lib._extras import extra
+from dpfair_lib._progress import Progress
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal.linear_program import (
     Solution,
@@ -96,6 +97,7 @@ def by_levels(
     best, high = start, program.level(start, sides)
     t = high if from_above else 0.0
     low, proof, rounds, stalled = 0.0, None, 0, 0
+    watched = Progress("linear programs")
     scale = program.overall * (program.p @ start)
     # after a second round without progress rounding has the last word
     while high - low > tol * max(1, high) and time.monotonic() < deadline and stalled < 2:
@@ -114,6 +116,7 @@ def by_levels(
                 scale = program.overall * (program.p @ best)
         if bound > low:
             low, proof = bound, solution.multipliers
+        watched.add(note=f"best between {low:.6g} and {high:.6g}")
         stalled = 0 if progress else stalled + 1
         t = high
     return best, proof, rounds
@@ -142,7 +145,7 @@ def by_shares(
     rounds : int
     """
     best, high = start, program.difference(start)
-    order = itertools.count()
+    order, watched = itertools.count(), Progress("intervals of shares")
     rounds = 0
 
     def solved(first: float, last: float, parent: Cell | None) -> Cell:
@@ -166,4 +169,5 @@ def by_shares(
         middle = (first + last) / 2
         heapq.heappush(cells, solved(first, middle, parent))
         heapq.heappush(cells, solved(middle, last, parent))
+        watched.add(2, note=f"best between {cells[0][0]:.6g} and {high:.6g}")
     return best, tuple(cell[4] for cell in cells if cell[4] is not None), rounds

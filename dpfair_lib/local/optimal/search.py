@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
+from dpfair_lib._progress import shown
 from dpfair_lib.local.optimal.branching import by_branching
 from dpfair_lib.local.optimal.certificate import Multipliers, certify, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel, most_truthful_channel, north_west
@@ -38,6 +39,7 @@ def optimal_randomizer(
     tol: float = 1e-9,
     time_limit: float | None = None,
     certificate: Literal["float", "exact"] = "float",
+    verbose: bool = False,
 ) -> Randomizer:
     """Return the channel with the fairest reports among truthful ε-locally private channels with a bounded error.
 
@@ -75,6 +77,8 @@ def optimal_randomizer(
         and the lower bound has no rounding in it. Only for the objective "ratio". It takes `Fraction` for ``p`` and
         ``p1``. Where ``error`` is nearer than 2⁻⁴⁴ to the smallest possible one, or is not given, the budget is up to
         1.5·2⁻⁴⁴ above it; ``certificate.error_budget`` has it.
+    verbose : bool
+        Whether to show on the standard error how far the search has come, after two seconds and then every ten.
 
     Returns
     -------
@@ -125,12 +129,14 @@ def optimal_randomizer(
                 f'certificate: found "exact" with objective {objective!r}, expected objective "ratio"'
             )
         exact, x_low = exact_program(p, p1, epsilon, error)
-        _, matrix, proofs, _ = _search(searched(exact), objective, method, tol / 4, deadline)
+        with shown(verbose):
+            _, matrix, proofs, _ = _search(searched(exact), objective, method, tol / 4, deadline)
         return exact_channel(exact, x_low, matrix, proofs)
     program = as_program(p, p1, epsilon, error)
     if objective == "difference":
         tol = max(tol, 1e-5)
-    name, matrix, proofs, rounds = _search(program, objective, method, tol, deadline)
+    with shown(verbose):
+        name, matrix, proofs, rounds = _search(program, objective, method, tol, deadline)
     late = name != "closed form" and time.monotonic() >= deadline
     return certify(
         program, matrix, proofs, objective=objective, method=name, rounds=rounds, tol=tol, late=late

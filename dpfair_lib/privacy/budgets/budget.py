@@ -97,6 +97,12 @@ class Budget:
     ValueError
         If a number is out of its range, the relation or the composition is unknown, or δ is 0 where it is needed.
 
+    Notes
+    -----
+    scikit-learn's `cross_val_score` and `GridSearchCV` catch what a fit raises. Give them ``error_score="raise"``.
+    Without it a refused fit has the score nan, with a `FitFailedWarning` that names `BudgetExceededError`; a search
+    that fits its best candidate again then raises. What was refused was not fitted, and costs nothing.
+
     References
     ----------
     Rogers, Roth, Ullman and Vadhan (2016), for the sum; `dpfair_lib.privacy.budgets.filters` for the others.

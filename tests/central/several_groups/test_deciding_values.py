@@ -19,6 +19,26 @@ def test_shared_points_keep_masses_and_moments(mechanism):
         assert abs(row @ at**40 - mass @ exact**40) < 1e-4
 
 
+def test_atoms_stay_points_of_their_own():
+    """Also ½, where the rate of a group without a noisy positive is."""
+    law = RateLaw.of(0.4, 30, 0.3, "geometric")
+    exact, mass = fine_points(law, 4000)
+    at, (row,) = shared_points([law], interval_ends([(exact, mass)], 0.05, np.zeros(0)))
+    for atom in (0.0, 0.5, 1.0):
+        assert mass[exact == atom].sum() > 1e-6
+        assert row[at == atom].sum() == pytest.approx(mass[exact == atom].sum(), rel=1e-12)
+
+
+def test_a_jump_of_an_atom_between_0_and_1_is_where_it_is():
+    atoms = [(np.array([0.25]), np.array([0.4]))] * 2
+    places = jump_places([0.3, 0.35], atoms, 0.0, 0.3)
+    # a noisy rate p below c becomes 1 − (1 − α)(1 − c)/(1 − p)
+    for own, other in ((0.3, 0.35), (0.35, 0.3)):
+        c = 1 - (1 - other - 0.3) * (1 - 0.25) / (1 - own)
+        assert 0.25 < c < 1
+        assert min(abs(places - c)) < 1e-12
+
+
 def test_a_jump_is_where_two_new_rates_are_the_gap_apart():
     atoms = [(np.array([0.0]), np.array([0.4]))] * 2
     places = jump_places([0.1, 0.3], atoms, 0.0, 0.2)

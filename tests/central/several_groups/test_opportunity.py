@@ -66,6 +66,10 @@ def test_errors_shrink_with_the_positives_and_are_infinite_without():
     assert opportunity_errors([(1, 1), (2, 2)], math.inf, 0.05, population=False) == (0.0, 0.0)
     one = opportunity_errors([(50, 50), (60, 60)], 1.0, 0.1, population=False)
     assert one == pytest.approx((math.log(20) / 100, math.log(20) / 120))
+    # of the population: a third of the failure for the noise of each group, the rest for its sample
+    reach = math.log(60) / 0.7
+    due = [(reach + math.sqrt((m + 2 * reach) * math.log(2 * 60) / 2)) / m for m in (100, 1000)]
+    assert opportunity_errors([(50, 50), (400, 600)], 0.7, 0.1) == pytest.approx(due, rel=1e-12)
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])

@@ -44,3 +44,31 @@ def test_the_quantile_of_a_smooth_law_is_exact_to_its_precision(eta):
     found = _quantile(lambda value: math.exp(-30 * value) - math.exp(-30), eta)
     exact = -math.log(eta + math.exp(-30)) / 30
     assert exact <= found <= exact + 2e-6
+
+
+@pytest.mark.parametrize("eta", [0.5, 0.05, 1e-6])
+@pytest.mark.parametrize("scale", [0.01, 0.5, 0.97, 3.0])
+def test_where_the_search_begins_does_not_matter_to_what_it_finds(eta, scale):
+    def chance(value):
+        return math.exp(-30 * value) - math.exp(-30)
+
+    calls = []
+    found = _quantile(lambda g: calls.append(g) or chance(g), eta, lambda g: chance(min(g * scale, 1.0)))
+    exact = -math.log(eta + math.exp(-30)) / 30
+    assert exact <= found <= exact + 2e-6
+    if scale == 0.97:
+        assert len(calls) <= 7
+
+
+@pytest.mark.parametrize("jump", [1e-7, 0.2, 0.9999999, 1.0])
+@pytest.mark.parametrize("other", [0.0, 0.3, 1.0])
+def test_a_jump_is_found_from_a_law_that_jumps_elsewhere(jump, other):
+    found = _quantile(
+        lambda g: 0.9 if g < jump else 0.01 * (g < 1), 0.05, lambda g: 0.9 if g < other else 0.0
+    )
+    assert jump <= found <= min(jump + 2e-6, 1.0)
+
+
+def test_a_gap_that_is_surely_nothing_has_the_quantile_nothing():
+    assert _quantile(lambda _: 0.0, 0.05) == _quantile(lambda _: 0.0, 0.05, lambda _: 0.0) == 0.0
+    assert _quantile(lambda g: 0.04 + 0.5 * (g < 1e-9), 0.05, lambda _: 0.0) > 0.0

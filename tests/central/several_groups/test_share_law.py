@@ -83,3 +83,21 @@ def test_the_table_is_the_sum_that_it_stands_for():
             for one in s
         ]
         assert law._smooth(s) == pytest.approx(exact, abs=1e-7)
+
+
+def test_ratios_that_are_put_together_keep_their_mass_and_mean_and_the_atoms_stay(monkeypatch):
+    given = (0.5, 1500, 1.0, "geometric")
+    few = share_law(*given)
+    monkeypatch.setattr(room, "MOST_VALUES", 10**9)
+    every = share_law(*given)
+    assert len(few.values) < 9_000 < len(every.values)
+    assert (np.diff(few.values) > 0).all()
+    (at, masses), (fine, exact) = few.fine_points(), every.fine_points()
+    assert masses.sum() == pytest.approx(exact.sum(), abs=1e-14)
+    assert at @ masses == pytest.approx(fine @ exact, abs=1e-14)
+    assert at**2 @ masses == pytest.approx(fine**2 @ exact, abs=1e-9)
+    assert masses[at == 0.5] == exact[fine == 0.5] > 1e-3
+    # the distribution functions differ by what lies in a cell at most
+    x = np.linspace(fine[0], fine[-1], 997)
+    differ = abs(few.tail(x, strict=True) - every.tail(x, strict=True))
+    assert 0 < differ.max() < 0.01

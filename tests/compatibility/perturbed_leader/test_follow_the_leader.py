@@ -54,6 +54,8 @@ def test_noise_of_losses_stays_and_noise_of_sums_does_not():
         (lambda _: leader([1.0], EXPERTS), "hypotheses: found shape"),
         (lambda _: leader([1.0], np.empty((0, 1))), "hypotheses: found shape"),
         (lambda _: follow_the_leader([1, 2], EXPERTS), "losses: found shape"),
+        (lambda _: follow_the_leader(np.empty((0, 2)), EXPERTS), "losses: found shape"),
+        (lambda _: follow_the_leader(np.empty((2, 0)), EXPERTS), "losses: found shape"),
         (lambda rng: perturbed_leader([1, 2, 3], EXPERTS, 0, rng), "scale: found 0"),
         (lambda rng: noisy_totals([[1.0]], 1.0, rng, noised="plays"), "noised: found 'plays'"),
     ],

@@ -33,6 +33,7 @@ def test_two_hypotheses_change_places_on_explicit_samples():
     assert np.argmin(before) != np.argmin(after)
     with pytest.raises(ValueError, match="at least 4"):
         changing_places(3)
+    assert changing_places(4) == ([0.5, 0.75], [2 / 3 + 0.5, 0.0])  # four records are enough
 
 
 def test_scaled_losses_move_apart_by_less_than_five_and_nearly_so():

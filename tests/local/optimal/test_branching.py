@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,9 @@ from dpfair_lib import (
     smallest_error,
 )
 from dpfair_lib.local import verify_certificate
+from dpfair_lib.local.optimal.branching import by_branching
+from dpfair_lib.local.optimal.closed_forms import first_channel
+from dpfair_lib.local.optimal.program import as_program
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -26,3 +31,13 @@ def test_branch_and_bound_stops_when_its_certificate_is_closed():
     branched = optimal_randomizer(p, p1, epsilon, error=error, method="branch-and-bound", tol=1e-4)
     assert branched.value - branched.certificate.lower <= 1e-4
     assert branched.certificate.rounds < 100  # the boxes alone need 525
+
+
+def test_without_time_it_returns_the_start_and_what_one_program_proves():
+    rng = np.random.default_rng(4)
+    p, p1 = rng.dirichlet(3 * np.ones(3)), rng.uniform(size=3)
+    program = as_program(p, p1, 1.0, (smallest_error(p, 1.0) + 2 / 3) / 2)
+    start = first_channel(program)
+    matrix, proof, rounds = by_branching(program, start, tol=1e-4, deadline=time.monotonic() - 1)
+    assert np.array_equal(matrix, start)
+    assert (proof, rounds) == (None, 0)

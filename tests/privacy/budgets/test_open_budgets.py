@@ -1,13 +1,16 @@
 """Budgets as contexts: other relations, threads, processes, releases charged as one."""
 
+import math
 import os
 import subprocess
 import sys
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dpfair_lib as dpf
 from dpfair_lib import Budget, PrivacyStatement, PrivateFairPostprocessor
 from dpfair_lib.privacy import BudgetExceededError
 from dpfair_lib.privacy.budgets import open_budgets
@@ -42,6 +45,46 @@ def test_all_open_budgets_are_charged_and_closed_ones_are_not():
         3,
         1,
     )  # the refused one was already charged to the outer budget
+
+
+LABELS, GROUPS, TABLE = [0, 1, 1, 0] * 5, [0, 0, 1, 1] * 5, {"job": ["a", "b"] * 10}
+WITHOUT_NOISE = {
+    "rates": lambda: PrivateFairPostprocessor(math.inf).fit(LABELS, sensitive_features=GROUPS),
+    "one rate": lambda: PrivateFairPostprocessor((1.0, math.inf)).fit(LABELS, sensitive_features=GROUPS),
+    "positives": lambda: PrivateFairPostprocessor(math.inf, notion="equal_opportunity").fit(
+        LABELS, LABELS, sensitive_features=GROUPS
+    ),
+    "odds": lambda: dpf.EqualizedOddsPostprocessor(gamma=0.1).fit(LABELS, LABELS[::-1], sensitive_features=GROUPS),
+    "odds, infinite": lambda: dpf.EqualizedOddsPostprocessor(gamma=0.1, epsilon=math.inf).fit(
+        LABELS, LABELS[::-1], sensitive_features=GROUPS
+    ),
+    "printed learner": lambda: dpf.ExponentialFairLearner(
+        [lambda X, _: np.zeros(len(X))], epsilon=1.0, delta=1e-3, repair=False
+    ).fit(np.zeros((20, 1)), [1] * 20, sensitive_features=GROUPS),
+    "printed game": lambda: dpf.PrivateNoRegretFair(
+        epsilon=1.0, delta=1e-3, subgroups=[{"sex": "f"}, {"sex": "m"}], levels={"job": ["a", "b"], "sex": ["f", "m"]},
+        rounds=2, samples=1, repair=False, noise="study", random_state=0,
+    ).fit(pd.DataFrame(TABLE), LABELS, sensitive_features=pd.DataFrame({"sex": ["f", "m"] * 10})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITHOUT_NOISE)
+def test_what_promises_nothing_is_refused_and_where_it_is_allowed_counted(name):
+    release = WITHOUT_NOISE[name]
+    statement = release().privacy_statement_
+    assert not statement.guarantee
+    budget = Budget(1e6, 0.5, statement.relation, unit=statement.unit)
+    with budget, pytest.raises(ValueError, match="found one without guarantee"):
+        release()
+    assert budget.spent == ()
+    lenient = Budget(1e6, 0.5, statement.relation, unit=statement.unit, allow_unguaranteed=True)
+    if math.isinf(statement.epsilon):
+        with lenient, pytest.raises(BudgetExceededError, match="epsilon: found inf"):
+            release()
+    else:
+        with lenient:
+            release()
+        assert [one.epsilon for one in lenient.spent] == [statement.epsilon]
 
 
 def test_a_budget_opened_twice_is_charged_once():
@@ -177,3 +220,29 @@ def test_an_error_within_releases_charged_as_one_leaves_no_later_one_free():
             charge(HALF)  # still within the outer one
         charge(HALF)
     assert budget.spent == (HALF,) * 4
+
+
+def test_a_search_around_a_learner_says_that_the_budget_refused_it():
+    from sklearn.exceptions import FitFailedWarning
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    X = np.random.default_rng(0).random((200, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    learner = dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=1.0, delta=1e-6, classes=(0, 1))
+    for settings in ({}, {"error_score": "raise"}):
+        searched = GridSearchCV(learner, {"feature_bound": [1.0]}, cv=2, **settings)
+        with (
+            dpf.Budget(2.0, 1e-4, "replace-one") as budget,
+            pytest.raises(BudgetExceededError, match=r"3\.0 in total"),
+        ):
+            searched.fit(X, y)  # two fits to compare, and the third of all rows is refused
+        assert len(budget.spent) == 2
+        assert not hasattr(searched.best_estimator_, "coef_")
+    with dpf.Budget(2.0, 1e-4, "replace-one"), pytest.raises(BudgetExceededError, match=r"3\.0 in total"):
+        cross_val_score(learner, X, y, cv=3, error_score="raise")
+    with (
+        dpf.Budget(2.0, 1e-4, "replace-one"),
+        pytest.warns(FitFailedWarning, match="BudgetExceededError: epsilon"),
+    ):
+        scores = cross_val_score(learner, X, y, cv=3)
+    assert np.isnan(scores).tolist() == [False, False, True]
