@@ -339,14 +339,14 @@ CLAIM = Claim(
     where="Sharp constants of other losses, Results 1 to 4",
     statement="Replace one of n records of norm at most Λ. A μ-regularised squared loss, over all weights or a ball, "
     "moves by at most 4Λm/(μn), m = max (1 + Rs)√(1 − s²). A softmax of K classes moves by at most 2Λφ/(μn), φ < √2, "
-    "a huberised hinge by 2Λ/(μn). One gradient at weights of length r moves by at most 2Λm(Λr)/n. Noisy descent with "
-    "noise in proportion to it has the ρ of its steps.",
+    "a huberised hinge by 2Λ/(μn). One logistic gradient at weights of length r moves by at most 2Λm(Λr)/n with the m "
+    "of that loss. Noisy descent of fixed steps, its noise in proportion to it, has the ρ of its steps.",
     statement_uses=("mpbt.sensitivity",),
     verdict="holds",
     finding="The squared loss's constant, that of the hinge and of a step are sharp from two dimensions on; so is the "
     "longest softmax matrix. The softmax's constant is known within a bracket. Without a regularised intercept no "
     "bound of order 1/n exists for the logistic loss; in objective perturbation Λ cannot be replaced.",
-    headline="Squared and softmax losses move less than their longest gradients say, the huberised hinge does not; "
+    headline="A squared loss moves less than its longest gradients say, the huberised hinge does not; "
     "noisy logistic descent may begin with half of the usual noise.",
     kind="theorem",
     chapter="sharp-losses",
