@@ -10,6 +10,24 @@ from dpfair_lib._labels import places
 from dpfair_lib._validation import as_numbers, check_lengths, check_row_labels
 
 
+def expected_accuracy(chances: np.ndarray, y: Any, classes: Any, sample_weight: Any) -> float:
+    """Return the mean chance of the true label, of rows with weights.
+
+    Raises
+    ------
+    ValueError
+        If a label is unknown, or a weight is negative, or all are 0.
+    """
+    right = places(y, np.asarray(classes).tolist(), "y", of="label")
+    weights = np.ones(len(right)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
+    check_lengths(X=chances, y=right, sample_weight=weights)
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(
+            "sample_weight: found a negative number or only 0, expected numbers of at least 0, not all 0"
+        )
+    return float(np.average(chances[np.arange(len(right)), right], weights=weights.astype(float)))
+
+
 class ScoredByChances:
     """Adds a score to a classifier whose ``predict_proba`` takes the groups."""
 
@@ -41,12 +59,4 @@ class ScoredByChances:
         """
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         chances = self.predict_proba(X, sensitive_features=sensitive_features)
-        classes = np.asarray(getattr(self, "classes_", [0, 1])).tolist()
-        right = places(y, classes, "y", of="label")
-        weights = np.ones(len(right)) if sample_weight is None else as_numbers(sample_weight, "sample_weight")
-        check_lengths(X=chances, y=right, sample_weight=weights)
-        if (weights < 0).any() or not weights.any():
-            raise ValueError(
-                "sample_weight: found a negative number or only 0, expected numbers of at least 0, not all 0"
-            )
-        return float(np.average(chances[np.arange(len(right)), right], weights=weights.astype(float)))
+        return expected_accuracy(chances, y, getattr(self, "classes_", [0, 1]), sample_weight)

@@ -258,9 +258,9 @@ class DPGroupClippingClassifier(_CountedClipping):
 class DPGlobalScalingClassifier(_CountedClipping):
     """Logistic regression by DP-SGD that scales all gradients alike instead of clipping the long ones.
 
-    All gradients of norm at most Z are multiplied by C/Z, so that their sum keeps its direction; only longer ones are
-    shortened to norm C. Z follows a noisy count of long gradients from step to step. The goal is that no group's
-    gradients are shortened more than another's. No group is needed.
+    All gradients of norm at most Z are multiplied by min(1, C/Z), so that their sum keeps its direction; only longer
+    ones are shortened to norm C. Z follows a noisy count of long gradients from step to step. The goal is that no
+    group's gradients are shortened more than another's. No group is needed.
 
     The privacy statement covers the rows given to `fit` under add-remove. It includes the counts that set Z.
 

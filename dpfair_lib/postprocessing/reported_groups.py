@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from dpfair_lib._arguments import one_of
 from dpfair_lib._fitting import same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
-from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_binary, as_single_rate, check_lengths
+from dpfair_lib._scoring import expected_accuracy
+from dpfair_lib._validation import as_binary, as_single_rate, check_lengths, check_row_labels
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.sampling import KINDS, Noise
@@ -96,7 +96,7 @@ def cheapest_reported_rule(counts: np.ndarray, channel: np.ndarray, gamma: float
     return ReportedRule(rule.reshape(2, m), errors, float(max((pair @ rule for pair in pairs), default=0.0)))
 
 
-class ReportedOddsPostprocessor(ScoredByChances, BaseEstimator):
+class ReportedOddsPostprocessor(BaseEstimator):
     """Give groups similar true and false positive rates where each person's group is known by a randomised report only.
 
     Each person reports the group through a public channel (local privacy), and nobody else learns it. From the reports
@@ -134,7 +134,9 @@ class ReportedOddsPostprocessor(ScoredByChances, BaseEstimator):
     -----
     *Proof.* The counts by report are a function of the reports, of predictions and of true labels. A person's report is
     ε-private for the person's group, and everybody else's does not depend on it. So the release is, too; labels and
-    predictions are not protected, and a classifier behind the predictions must not have seen the true groups.
+    predictions are not protected, and a classifier behind the predictions must not have seen the true groups. The
+    object cannot check that the reports came from ``channel``: without that nothing is promised. A prediction that uses
+    the person's report spoils the estimated counts, not privacy.
 
     *Differences from the publication.* Any number of groups and any channel of full rank, where the public code
     (husseinmozannar/fairlearn_private_data) has two groups and randomised response. Negative estimates are set to 0. At
@@ -207,6 +209,31 @@ class ReportedOddsPostprocessor(ScoredByChances, BaseEstimator):
         self.group_rule_ = found.rule @ matrix.T
         self.privacy_statement_: PrivacyStatement = statement
         return self
+
+    def score(self, X: Any, y: Any, *, reports: Any, sample_weight: Any = None) -> float:
+        """Return the expected accuracy, over the draw of the new labels, on some rows.
+
+        Parameters
+        ----------
+        X, reports : array of shape (n,)
+            Predicted labels and reports, as ``y_pred`` and ``reports`` in `predict_proba`.
+        y : array of shape (n,)
+            True labels 0 and 1.
+        sample_weight : array of shape (n,), optional
+            Weight of each row, at least 0. By default all are equal.
+
+        Returns
+        -------
+        float
+            A number in [0, 1]. The same at every call, as nothing is drawn.
+
+        Raises
+        ------
+        ValueError
+            As `predict_proba`; if a label is unknown, or a weight is negative, or all are 0.
+        """
+        check_row_labels(X=X, y=y, reports=reports, sample_weight=sample_weight)
+        return expected_accuracy(self.predict_proba(X, reports=reports), y, [0, 1], sample_weight)
 
     @same_rows
     def predict_proba(self, y_pred: Any, *, reports: Any) -> np.ndarray:

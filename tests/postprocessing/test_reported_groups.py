@@ -121,6 +121,20 @@ def test_all_that_is_kept_is_a_function_of_reports():
             assert (value == getattr(two, name)).all()
 
 
+def test_the_score_is_the_expected_accuracy():
+    y_pred, truth, _, reports, channel = people(4000)
+    fair = dpf.ReportedOddsPostprocessor(channel, gamma=0.05).fit(y_pred, y_true=truth, reports=reports)
+    chances = fair.predict_proba(y_pred, reports=reports)
+    assert fair.score(y_pred, truth, reports=reports) == pytest.approx(chances[np.arange(4000), truth].mean())
+    weights = np.where(truth == 1, 3.0, 0.0)
+    weighted = fair.score(y_pred, truth, reports=reports, sample_weight=weights)
+    assert weighted == pytest.approx(chances[truth == 1, 1].mean())
+    with pytest.raises(ValueError, match="sample_weight: found a negative number or only 0"):
+        fair.score(y_pred, truth, reports=reports, sample_weight=0 * weights)
+    with pytest.raises(ValueError, match="lengths differ"):
+        fair.score(y_pred, truth[:-1], reports=reports)
+
+
 def test_the_statement_is_the_channels():
     y_pred, y, _, reports, channel = people(500)
     secure = dpf.ReportedOddsPostprocessor(channel, gamma=0.1).fit(y_pred, y_true=y, reports=reports)
