@@ -100,6 +100,8 @@ class Case:
         Whether each person's report is drawn from the operating system's words, and not from OpenDP's sampler.
     by_position : bool
         Whether a row's position decides what it is used for.
+    rounded : float
+        How far, relative to its size, a released number may be off because it is computed in another order.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Case:
     apart: bool = False
     local: bool = False
     by_position: bool = False
+    rounded: float = 1e-12
 
     def __str__(self) -> str:
         return self.name

@@ -145,7 +145,7 @@ def check_secure(case: Case, data: Data, answer: Answer | None = None) -> None:
         assert np.allclose(call.values[told], one.values[told], rtol=1e-9, atol=one.near)
         assert call.answer.size == (1 if one.kind == "choice" else one.values.size)
     if case.through is not None:
-        assert np.allclose(case.numbers(release), case.through(data, answers), rtol=1e-12, atol=1e-300)
+        assert np.allclose(case.numbers(release), case.through(data, answers), rtol=case.rounded, atol=1e-300)
 
 
 def check_system(case: Case, data: Data) -> None:

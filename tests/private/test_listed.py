@@ -16,6 +16,7 @@ NO_RELEASE = {
     "dpfair_lib.compatibility.perturbed_leader.privacy_over_rounds.leader_statement": "a statement about given numbers",
     "dpfair_lib.local.reported_columns.statement_of": "a statement about a given channel",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
+    "dpfair_lib.margins.step_noise.noisy_logistic_descent": "a study: its caller draws the noise",
     "dpfair_lib.learners.linear.LinearClassifier": "what linear classifiers have in common",
     "dpfair_lib.postprocessing.reported_groups.ReportedOddsPostprocessor": "reports that were drawn before",
     "dpfair_lib.preparation.cells.Preparation": "what transformers have in common",

@@ -22,7 +22,7 @@ def unfairness_of_level(ratio: Any, share: Any) -> Any:
 
     References
     ----------
-    Derived in the chapter on the law that is not known.
+    Derived in the chapter on the distribution that is not known.
 
     Examples
     --------

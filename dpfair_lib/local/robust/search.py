@@ -106,7 +106,7 @@ def robust_randomizer(
 
     References
     ----------
-    Derived in the chapter on the law that is not known.
+    Derived in the chapter on the distribution that is not known.
 
     Examples
     --------

@@ -90,7 +90,7 @@ def worst_unfairness(channel: Randomizer | Any, laws: CellBounds) -> WorstLaw:
 
     References
     ----------
-    Derived in the chapter on the law that is not known.
+    Derived in the chapter on the distribution that is not known.
 
     Examples
     --------
