@@ -12,7 +12,7 @@ LINK = re.compile(r"<a [^>]*>\s*(.*?)</a>", re.DOTALL)  # none can be followed f
 CONTENT = re.compile(r'<section id="(?:solution|exercise)-content">')
 # in the contents beside a page
 PART = re.compile(r'<a [^>]*>\s*([^<]*?)\s*</a>\s*<details[^>]*>\s*<summary(?=><span class="toctree-toggle")')
-CELL = re.compile(r'<div class="(cell [^"]*)">\s*(?=<details class="admonition hide)')
+CELL = re.compile(r'<div class="(cell [^"]*)"(?: id="[^"]*")?>\s*(?=<details class="admonition hide)')
 CODE = re.compile(
     r'<summary aria-label="Toggle hidden content">\s*<p class="collapsed admonition-title">Show code cell '
     r'(source|output)</p>\s*<p class="expanded admonition-title">Hide code cell \1</p>\s*</summary>'

@@ -50,6 +50,7 @@ NUMBERED = '<span class="caption-number">{}.</span>'
         ),
         (cell() + NUMBERED.format("Table 1"), "the code"),
         (cell().replace("cell source", "cell output"), "the output"),
+        (cell(tags="tag_hide-input").replace('">', '" id="a-label">', 1), "the code"),
         (
             f'<h2>How <em>tight</em><a class="headerlink">#</a></h2>{cell()}',
             'the code<span class="visually-hidden">: How tight</span>',
