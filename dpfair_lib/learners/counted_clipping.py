@@ -100,6 +100,7 @@ class _CountedClipping(LinearClassifier):
         return np.zeros(n, dtype=np.int64)
 
     def _rule(self, divisor: float, /) -> Rule:
+        """Return what sets the norms of a step from its counts; each kind of clipping has its own."""
         raise NotImplementedError
 
 
