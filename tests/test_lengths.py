@@ -56,6 +56,9 @@ CASES = {
         REPORTED.fit(**GAVE, y_true=Y).predict, GAVE, {"random_state": 0},
     ),
     "ReportedOddsPostprocessor.predict_proba": (REPORTED.predict_proba, GAVE, {}),
+    "ReportedOddsPostprocessor.score": (
+        REPORTED.score, {"X": GUESSED, "y": Y, "reports": GROUP, "sample_weight": np.ones(N)}, {},
+    ),
     "FairFunctionalClassifier.fit": (
         dpf.FairFunctionalClassifier(penalty=1.0, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit, ROWS, {},
     ),
