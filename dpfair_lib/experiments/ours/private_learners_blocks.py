@@ -1,25 +1,28 @@
 """Accuracy at δ = 0 with noise that fits rows coded from columns, beside Laplace noise and diffprivlib.
 
-What is chosen about each was chosen on other data, from eight candidates.
+What is chosen about each was chosen on other data, from eight candidates. Each learner draws its noise several times
+on each split, since the noise is most of what differs between splits.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from dpfair_lib.experiments.experiment import Experiment, Experiments
 from dpfair_lib.experiments.ours.private_learners import MOST_ROWS, TEST_SHARE, split_rows
-from dpfair_lib.experiments.ours.private_learners_fits import (
-    Candidate,
-    accuracy,
-    fit,
-    unprotected,
-)
+from dpfair_lib.experiments.ours.private_learners_fits import Candidate, accuracy, unprotected
 from dpfair_lib.experiments.ours.private_learners_peer import peer, peer_provenance
-from dpfair_lib.experiments.ours.private_learners_settings import EPSILONS, STANDS_FOR, chosen
-from dpfair_lib.experiments.ours.private_learners_settings_blocks import BLOCKS, chosen_blocks, fit_blocks
+from dpfair_lib.experiments.ours.private_learners_settings import EPSILONS, STANDS_FOR
+from dpfair_lib.experiments.ours.private_learners_settings_blocks import (
+    METHODS,
+    chosen_blocks,
+    fit_pure,
+)
 from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
     from dpfair_lib.privacy.sampling import Noise
 
-METHODS = BLOCKS, "objective, Laplace", "diffprivlib"
 TRIALS = 20
+DRAWS = 4
+"""Of noise, for each learner and ε on each split."""
 
 
 def blocks_of(dataset: Dataset) -> list[str]:
@@ -52,6 +56,7 @@ def run_trial(
     settings: dict[str, list[Candidate]],
     noise: Noise = "secure",
     epsilons: tuple[float, ...] = EPSILONS,
+    draws: int = DRAWS,
 ) -> Iterator[dict[str, Any]]:
     """Fit the three learners, and what has no ε, on one split.
 
@@ -62,41 +67,51 @@ def run_trial(
     split, seed : int
         As for `split_rows`; the splits are those of the comparison of all learners.
     settings : dict
-        For each of `METHODS` a candidate for each ε, from `chosen` and `chosen_blocks`.
+        For each of `METHODS` a candidate for each ε, from `chosen_blocks`.
     noise : {"secure", "study"}
-        Of our learners; study noise is seeded by the split.
+        Of our learners; study noise is seeded by split and draw.
     epsilons : tuple of float
         ε, those of ``settings`` in their order.
+    draws : int
+        Of noise.
 
     Yields
     ------
     dict
-        ``split, method, level`` (ε, or None), ``accuracy`` on the test rows.
+        ``split, draw, method, level`` (ε, or None), ``accuracy`` on the test rows. What has no ε has one draw.
     """
     train, test = split_rows(dataset, split, seed)
     blocks = blocks_of(dataset)
     for method, found in unprotected(train):
-        yield {"split": split, "method": method, "level": None, "accuracy": accuracy(found, test)}
+        yield {"split": split, "draw": 0, "method": method, "level": None, "accuracy": accuracy(found, test)}
     peer().rows(train.features, train.labels)
-    drawn = None if noise == "secure" else split
-    for method in METHODS:
+    for draw, method in itertools.product(range(draws), METHODS):
+        seeded = None if noise == "secure" else draws * split + draw
         for epsilon, candidate in zip(epsilons, settings[method], strict=True):
-            if method == BLOCKS:
-                found = fit_blocks(train, blocks, epsilon, candidate, noise=noise, seed=drawn)
-            else:
-                found = fit(method, train, epsilon, candidate, delta=0.0, noise=noise, seed=drawn)
-            yield {"split": split, "method": method, "level": epsilon, "accuracy": accuracy(found, test)}
+            found = fit_pure(method, train, blocks, epsilon, candidate, noise=noise, seed=seeded)
+            yield {
+                "split": split, "draw": draw, "method": method, "level": epsilon, "accuracy": accuracy(found, test),
+            }  # fmt: skip
+
+
+def over_draws(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean accuracy over draws of noise: a row for each split, method and ε.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `run_trial`.
+    """
+    means = rows.groupby(["split", "method", "level"], dropna=False, sort=False)["accuracy"].mean()
+    return means.reset_index()
 
 
 def experiment(name: str, *, data: str) -> Experiment:
     """Return the three learners on redrawn splits of one data set, a task per split."""
-    held, _ = read_record("private-learners-settings")
-    held_blocks, _ = read_record("private-learners-settings-blocks")
-    found = chosen(held, data) | {BLOCKS: chosen_blocks(held_blocks, data)}
-    settings = {method: found[method] for method in METHODS}
+    settings = chosen_blocks(read_record("private-learners-settings-blocks")[0], data)
     parameters = {
         "seed": 0, "test_share": TEST_SHARE, "most_rows": MOST_ROWS, "epsilons": EPSILONS, "settings": settings,
-        "peer": peer_provenance(),
+        "draws": DRAWS, "peer": peer_provenance(),
     }  # fmt: skip
     tasks = [
         {"source": Source(data), "split": split, "seed": 0, "settings": settings} for split in range(TRIALS)

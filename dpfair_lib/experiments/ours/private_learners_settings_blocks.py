@@ -1,13 +1,17 @@
-"""What is chosen about noise for blocks, on CelebA: the loss and the regularisation, by the protocol of the others.
+"""What is chosen on CelebA about three learners with δ = 0, before they are compared on other data.
+
+For noise for blocks it is the loss and the regularisation; for Laplace noise and diffprivlib, which are compared with
+it, the regularisation. Each has eight candidates, and as many draws of noise for each.
 
 At weights near 0 the slope of the logistic loss is ½ and that of the huberised hinge 1, the largest that either may
 have. The noise is in proportion to the largest slope. So where it decides, the hinge has twice the signal for it. Where
-the rows decide, the logistic loss may err less. The held data choose, from as many candidates as diffprivlib has.
+the rows decide, the logistic loss may err less.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,12 +21,14 @@ import pandas as pd
 
 from dpfair_lib.experiments.experiment import Experiment, Experiments
 from dpfair_lib.experiments.ours.private_learners_fits import (
+    OBJECTIVE,
     Candidate,
     Rows,
     accuracy,
+    fit,
     objective_regularization,
 )
-from dpfair_lib.experiments.ours.private_learners_peer import Weights
+from dpfair_lib.experiments.ours.private_learners_peer import Weights, peer, peer_provenance
 from dpfair_lib.experiments.ours.private_learners_settings import (
     EPSILONS,
     HELD,
@@ -45,8 +51,34 @@ CANDIDATES: tuple[Candidate, ...] = (
     *({"hinge": 1.0, "least": 4.0, "length": length} for length in (1.0, 3.0, 10.0, 30.0)),
 )
 BLOCKS = "objective, blocks"
+METHODS = {BLOCKS: CANDIDATES, "objective, Laplace": OBJECTIVE, "diffprivlib": OBJECTIVE}
+"""What may be chosen about each learner of the comparison."""
 REPEATS = 4
 """Draws of noise for each candidate on the same rows."""
+
+
+def fit_pure(
+    method: str,
+    train: Rows,
+    blocks: list[str],
+    epsilon: float,
+    chosen: Candidate,
+    *,
+    noise: Noise,
+    seed: Any = None,
+) -> Weights:
+    """Return the weights of one of `METHODS`, at δ = 0.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`. diffprivlib fits the rows that were sent to its process last.
+    train, blocks, epsilon, chosen, noise, seed
+        As for `fit_blocks`, and for `fit` of the other learners.
+    """
+    if method == BLOCKS:
+        return fit_blocks(train, blocks, epsilon, chosen, noise=noise, seed=seed)
+    return fit(method, train, epsilon, chosen, delta=0.0, noise=noise, seed=seed)
 
 
 def fit_blocks(
@@ -97,7 +129,7 @@ def run_choice(
     epsilons: tuple[float, ...] = EPSILONS,
     repeats: int = REPEATS,
 ) -> Iterator[dict[str, Any]]:
-    """Try every candidate on the rows on which the other learners tried theirs, with study noise.
+    """Try every candidate of each learner on the rows of the choice for all learners, with study noise.
 
     Parameters
     ----------
@@ -110,7 +142,7 @@ def run_choice(
     draw : int
         Number of the draw of rows and attributes.
     seed : int
-        Of rows, attributes and noise.
+        Of rows, attributes and noise. diffprivlib's noise has none.
     epsilons : tuple of float
         ε.
     repeats : int
@@ -119,25 +151,28 @@ def run_choice(
     Yields
     ------
     dict
-        ``size, label, draw, level`` (ε), ``candidate`` (its number), ``repeat``, ``accuracy`` on the test rows.
+        ``size, label, draw, method, level`` (ε), ``candidate`` (its number), ``repeat``, ``accuracy`` on the test rows.
     """
     entropy = [seed, list(SIZES).index(size), LABELS.index(label), draw]
     train, test = held_rows(dataset, label, SIZES[size], np.random.default_rng(entropy))
     blocks = [str(at) for at in range(train.columns)] * 2  # each attribute became two columns
+    peer().rows(train.features, train.labels)
     draws = np.random.default_rng([*entropy, 2])
     for epsilon in epsilons:
-        for at, candidate in enumerate(CANDIDATES):
-            for repeat in range(repeats):
-                drawn = int(draws.integers(2**31))
-                found = fit_blocks(train, blocks, epsilon, candidate, noise="study", seed=drawn)
-                yield {
-                    "size": size, "label": label, "draw": draw, "level": epsilon, "candidate": at, "repeat": repeat,
-                    "accuracy": accuracy(found, test),
-                }  # fmt: skip
+        tries = itertools.product(METHODS, range(len(CANDIDATES)), range(repeats))
+        for method, at, repeat in tries:
+            candidate, drawn = METHODS[method][at], int(draws.integers(2**31))
+            found = fit_pure(method, train, blocks, epsilon, candidate, noise="study", seed=drawn)
+            yield {
+                "size": size, "label": label, "draw": draw, "method": method, "level": epsilon, "candidate": at,
+                "repeat": repeat, "accuracy": accuracy(found, test),
+            }  # fmt: skip
 
 
-def chosen_blocks(rows: pd.DataFrame, data: str) -> list[Candidate]:
-    """Return for each ε of `EPSILONS` the candidate of the largest mean accuracy, the first of equals.
+def chosen_blocks(rows: pd.DataFrame, data: str) -> dict[str, list[Candidate]]:
+    """Return for each of `METHODS` and each ε of `EPSILONS` the candidate of the largest mean accuracy.
+
+    The first of equals is chosen.
 
     Parameters
     ----------
@@ -146,15 +181,20 @@ def chosen_blocks(rows: pd.DataFrame, data: str) -> list[Candidate]:
     data : str
         A key of `STANDS_FOR`.
     """
-    means = rows[rows["size"] == STANDS_FOR[data]].groupby(["level", "candidate"])["accuracy"].mean()
-    return [CANDIDATES[int(means[epsilon].idxmax())] for epsilon in EPSILONS]
+    held = rows[rows["size"] == STANDS_FOR[data]]
+    means = held.groupby(["method", "level", "candidate"])["accuracy"].mean()
+    return {
+        method: [candidates[int(means[method, epsilon].idxmax())] for epsilon in EPSILONS]
+        for method, candidates in METHODS.items()
+    }
 
 
 def experiment(name: str) -> Experiment:
     """Return the accuracies of all candidates on the held data, a task per size, label and draw."""
     parameters: dict[str, Any] = {
         "seed": 0, "sizes": {key: list(size) for key, size in SIZES.items()}, "test_rows": TEST_ROWS,
-        "candidates": list(CANDIDATES), "repeats": REPEATS,
+        "candidates": {method: list(candidates) for method, candidates in METHODS.items()}, "repeats": REPEATS,
+        "peer": peer_provenance(),
     }  # fmt: skip
     tasks = [
         {"source": Source(HELD), "size": key, "label": label, "draw": draw, "seed": 0}
