@@ -46,7 +46,7 @@ def test_the_noise_is_less_than_that_of_independent_coordinates(noise, monkeypat
         return self
 
     monkeypatch.setattr(dpf.ObjectivePerturbation, "fit", kept)
-    found = trials.fit_blocks(
+    found = choices.fit_blocks(
         rows, trials.blocks_of(data), 1.0, CANDIDATE, noise=noise, seed=None if noise == "secure" else 0
     )
     fits.fit("objective, Laplace", rows, 1.0, CANDIDATE, delta=0.0, noise=noise, seed=0)
@@ -61,11 +61,33 @@ def test_the_noise_is_less_than_that_of_independent_coordinates(noise, monkeypat
     assert found.weights.any()
 
 
-def test_the_choice_tries_every_candidate_with_each_loss(monkeypatch):
+class Fake:
+    """diffprivlib's process, which keeps what it is asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def rows(self, features, _):
+        self.width = features.shape[1]
+
+    def fit(self, **settings):
+        self.asked.append(settings)
+        return peers.Weights(np.ones(self.width), 0.0)
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    made = Fake()
+    for module in (trials, choices, fits):
+        monkeypatch.setattr(module, "peer", lambda: made)
+    return made
+
+
+def test_the_choice_tries_every_candidate_of_each_learner(monkeypatch, fake):
     seen, fit = [], dpf.ObjectivePerturbation.fit
 
     def kept(self, X, y):
-        seen.append((self.loss, self.regularization, tuple(self.blocks), self.random_state))
+        seen.append(self)
         return fit(self, X, y)
 
     monkeypatch.setattr(dpf.ObjectivePerturbation, "fit", kept)
@@ -73,68 +95,84 @@ def test_the_choice_tries_every_candidate_with_each_loss(monkeypatch):
     people = dpf.synthetic("celeba", n=1000, random_state=0)
     one = {"size": "small", "label": "Young", "draw": 0, "seed": 0, "epsilons": (1.0,), "repeats": 2}
     found = pd.DataFrame(choices.run_choice(people, **one))
-    assert found.groupby("candidate")["repeat"].apply(list).tolist() == [[0, 1]] * len(choices.CANDIDATES)
-    assert [loss for loss, *_ in seen] == ["logistic"] * 8 + ["huberised-hinge"] * 8
-    assert {blocks for _, _, blocks, _ in seen} == {("0", "1", "0", "1")}
-    assert len({seed for *_, seed in seen}) == len(seen)  # fresh noise each time
-    assert all(modulus >= candidate["least"] / 400 for (_, modulus, *_), candidate in zip(
-        seen, np.repeat(choices.CANDIDATES, 2), strict=True))  # fmt: skip
     assert found["accuracy"].between(0, 1).all()
+    counts = found.groupby(["method", "candidate"])["repeat"].apply(list)
+    assert len(counts) == 8 * len(choices.METHODS)
+    assert all(count == [0, 1] for count in counts)
+    blocks, laplace = seen[:16], seen[16:]
+    assert [model.loss for model in blocks] == ["logistic"] * 8 + ["huberised-hinge"] * 8
+    assert {tuple(model.blocks) for model in blocks} == {("0", "1", "0", "1")}
+    assert {(model.noise_kind, model.loss, model.delta) for model in laplace} == {
+        ("laplace", "logistic", 0.0)
+    }
+    assert len({model.random_state for model in seen}) == len(seen) == 32  # fresh noise each time
+    for models, candidates in ((blocks, choices.CANDIDATES), (laplace, fits.OBJECTIVE)):
+        for model, candidate in zip(models, np.repeat(candidates, 2), strict=True):
+            assert model.regularization >= candidate["least"] / 400
+    assert [1 / settings["C"] for settings in fake.asked] == pytest.approx(
+        [max(c["least"], math.sqrt(4 * 5) * 2 / c["length"]) for c in np.repeat(fits.OBJECTIVE, 2)]
+    )
 
 
-def test_the_best_mean_of_the_right_size_is_chosen():
+def test_the_best_mean_of_the_right_size_is_chosen_for_each_learner():
+    best = {("wide", "diffprivlib"): 2, ("wide", "objective, blocks"): 3, ("small", "objective, blocks"): 6}
     lines = [
-        {"size": size, "level": epsilon, "candidate": at, "accuracy": value}
-        for size, best in (("wide", 3), ("small", 6))
+        {"size": size, "method": method, "level": epsilon, "candidate": at, "accuracy": value}
+        for size in ("wide", "small")
+        for method in choices.METHODS
         for epsilon in settings.EPSILONS
-        for at in range(8)
-        for value in ((0.7, 0.9) if at == best else (0.95, 0.5))  # the largest mean, not the largest
+        for at in range(8)  # the largest mean, not the largest
+        for value in ((0.7, 0.9) if at == best.get((size, method), 0) else (0.95, 0.5))
     ]
     rows = pd.DataFrame(lines)
-    assert choices.chosen_blocks(rows, "adult") == [choices.CANDIDATES[3]] * 4
-    assert choices.chosen_blocks(rows, "compas") == [choices.CANDIDATES[6]] * 4
+    assert choices.chosen_blocks(rows, "adult") == {
+        "objective, blocks": [choices.CANDIDATES[3]] * 4,
+        "objective, Laplace": [fits.OBJECTIVE[0]] * 4,
+        "diffprivlib": [fits.OBJECTIVE[2]] * 4,
+    }
+    assert choices.chosen_blocks(rows, "compas")["objective, blocks"] == [choices.CANDIDATES[6]] * 4
 
 
 def test_the_record_of_the_choice_is_whole():
     rows, provenance = read_record(CHOICE)
-    counts = rows.groupby(["size", "label", "draw", "level"])["candidate"].value_counts()
+    counts = rows.groupby(["size", "label", "draw", "method", "level"])["candidate"].value_counts()
     assert set(counts) == {choices.REPEATS}
     draws = sum(size.draws for size in settings.SIZES.values())
-    assert len(counts) == len(settings.LABELS) * draws * len(settings.EPSILONS) * len(choices.CANDIDATES)
-    assert provenance["parameters"]["candidates"] == list(choices.CANDIDATES)
+    assert len(counts) == len(settings.LABELS) * draws * len(settings.EPSILONS) * 8 * len(choices.METHODS)
+    assert provenance["parameters"]["candidates"] == {
+        method: list(candidates) for method, candidates in choices.METHODS.items()
+    }
+    assert {len(candidates) for candidates in choices.METHODS.values()} == {8}  # as many for each
 
 
-def test_a_trial_has_every_method_once_at_every_epsilon(monkeypatch):
-    class Fake:
-        def rows(self, features, _):
-            self.width = features.shape[1]
-
-        def fit(self, **_):
-            return peers.Weights(np.ones(self.width), 0.0)
-
-    fake = Fake()
-    monkeypatch.setattr(trials, "peer", lambda: fake)
-    monkeypatch.setattr(fits, "peer", lambda: fake)
+@pytest.mark.usefixtures("fake")
+def test_a_trial_draws_every_noise_of_every_method_at_every_epsilon():
     data = dpf.synthetic("compas", n=500, random_state=0)
-    given = {method: [CANDIDATE] * 2 for method in trials.METHODS}
+    given = {method: [CANDIDATE] * 2 for method in choices.METHODS}
     found = pd.DataFrame(
-        trials.run_trial(data, split=1, seed=0, settings=given, noise="study", epsilons=(1.0, 3.0))
+        trials.run_trial(data, split=1, seed=0, settings=given, noise="study", epsilons=(1.0, 3.0), draws=3)
     )
-    assert not found.duplicated(["method", "level"]).any()
-    assert set(found["method"]) == {*trials.METHODS, "no privacy", "constant"}
-    assert len(found) == 2 + 2 * len(trials.METHODS)
+    assert not found.duplicated(["method", "level", "draw"]).any()
+    assert set(found["method"]) == {*choices.METHODS, "no privacy", "constant"}
+    assert len(found) == 2 + 3 * 2 * len(choices.METHODS)
     assert found["accuracy"].between(0, 1).all()
+    ours = found[found["method"] == choices.BLOCKS]
+    assert ours.groupby("level")["accuracy"].nunique().max() > 1  # each draw has its own noise
+    mean = trials.over_draws(found).set_index(["method", "level"])["accuracy"]
+    assert mean[choices.BLOCKS, 1.0] == pytest.approx(ours.query("level == 1")["accuracy"].mean())
+    assert len(mean) == 2 + 2 * len(choices.METHODS)
+    assert mean["no privacy"].notna().all()
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_record_is_whole_and_used_what_the_held_data_chose(name):
     rows, provenance = read_record(name)
-    held, _ = read_record("private-learners-settings")
-    of = name.removeprefix("private-learners-blocks-")
-    chosen = settings.chosen(held, of) | {trials.BLOCKS: choices.chosen_blocks(read_record(CHOICE)[0], of)}
-    assert provenance["parameters"]["settings"] == {method: chosen[method] for method in trials.METHODS}
-    counts = rows.groupby(["method", "level"], dropna=False)["split"].nunique()
-    assert len(counts) == 2 + len(trials.METHODS) * len(settings.EPSILONS)
+    chosen = choices.chosen_blocks(read_record(CHOICE)[0], name.removeprefix("private-learners-blocks-"))
+    assert provenance["parameters"]["settings"] == chosen
+    means = trials.over_draws(rows)
+    counts = means.groupby(["method", "level"], dropna=False)["split"].nunique()
+    assert len(counts) == 2 + len(choices.METHODS) * len(settings.EPSILONS)
     assert set(counts) == {trials.TRIALS} == {provenance["parameters"]["tasks"]}
-    assert len(rows) == counts.sum()
+    assert len(rows) == (2 + trials.DRAWS * len(choices.METHODS) * len(settings.EPSILONS)) * trials.TRIALS
+    assert not rows.duplicated(["split", "draw", "method", "level"]).any()
     assert rows["accuracy"].between(0, 1).all()
