@@ -1,4 +1,4 @@
-"""Accuracy at δ = 0 with noise that fits rows coded from columns, beside Laplace noise and diffprivlib.
+"""Accuracy with noise that fits rows coded from columns, beside Gaussian noise and diffprivlib.
 
 What is chosen about each was chosen on other data, from eight candidates. Each learner draws its noise several times
 on each split, since the noise is most of what differs between splits.
@@ -21,7 +21,7 @@ from dpfair_lib.experiments.ours.private_learners_settings import EPSILONS, STAN
 from dpfair_lib.experiments.ours.private_learners_settings_blocks import (
     METHODS,
     chosen_blocks,
-    fit_pure,
+    fit_one,
 )
 from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
@@ -88,7 +88,7 @@ def run_trial(
     for draw, method in itertools.product(range(draws), METHODS):
         seeded = None if noise == "secure" else draws * split + draw
         for epsilon, candidate in zip(epsilons, settings[method], strict=True):
-            found = fit_pure(method, train, blocks, epsilon, candidate, noise=noise, seed=seeded)
+            found = fit_one(method, train, blocks, epsilon, candidate, noise=noise, seed=seeded)
             yield {
                 "split": split, "draw": draw, "method": method, "level": epsilon, "accuracy": accuracy(found, test),
             }  # fmt: skip

@@ -1,6 +1,6 @@
-"""What is chosen on CelebA about three learners with δ = 0, before they are compared on other data.
+"""What is chosen on CelebA about three learners that perturb the objective, before they are compared on other data.
 
-For noise for blocks it is the loss and the regularisation; for Laplace noise and diffprivlib, which are compared with
+For noise for blocks it is the loss and the regularisation; for Gaussian noise and diffprivlib, which are compared with
 it, the regularisation. Each has eight candidates, and as many draws of noise for each.
 
 At weights near 0 the slope of the logistic loss is ½ and that of the huberised hinge 1, the largest that either may
@@ -51,13 +51,15 @@ CANDIDATES: tuple[Candidate, ...] = (
     *({"hinge": 1.0, "least": 4.0, "length": length} for length in (1.0, 3.0, 10.0, 30.0)),
 )
 BLOCKS = "objective, blocks"
-METHODS = {BLOCKS: CANDIDATES, "objective, Laplace": OBJECTIVE, "diffprivlib": OBJECTIVE}
+METHODS = {
+    BLOCKS: CANDIDATES, "objective, Gaussian": OBJECTIVE, "diffprivlib": OBJECTIVE,
+}  # fmt: skip
 """What may be chosen about each learner of the comparison."""
 REPEATS = 4
 """Draws of noise for each candidate on the same rows."""
 
 
-def fit_pure(
+def fit_one(
     method: str,
     train: Rows,
     blocks: list[str],
@@ -67,7 +69,7 @@ def fit_pure(
     noise: Noise,
     seed: Any = None,
 ) -> Weights:
-    """Return the weights of one of `METHODS`, at δ = 0.
+    """Return the weights of one of `METHODS`: at δ = 1/n² with Gaussian noise, else at δ = 0.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def fit_pure(
     """
     if method == BLOCKS:
         return fit_blocks(train, blocks, epsilon, chosen, noise=noise, seed=seed)
-    return fit(method, train, epsilon, chosen, delta=0.0, noise=noise, seed=seed)
+    return fit(method, train, epsilon, chosen, delta=len(train.labels) ** -2.0, noise=noise, seed=seed)
 
 
 def fit_blocks(
@@ -162,7 +164,7 @@ def run_choice(
         tries = itertools.product(METHODS, range(len(CANDIDATES)), range(repeats))
         for method, at, repeat in tries:
             candidate, drawn = METHODS[method][at], int(draws.integers(2**31))
-            found = fit_pure(method, train, blocks, epsilon, candidate, noise="study", seed=drawn)
+            found = fit_one(method, train, blocks, epsilon, candidate, noise="study", seed=drawn)
             yield {
                 "size": size, "label": label, "draw": draw, "method": method, "level": epsilon, "candidate": at,
                 "repeat": repeat, "accuracy": accuracy(found, test),

@@ -99,14 +99,17 @@ def test_the_choice_tries_every_candidate_of_each_learner(monkeypatch, fake):
     counts = found.groupby(["method", "candidate"])["repeat"].apply(list)
     assert len(counts) == 8 * len(choices.METHODS)
     assert all(count == [0, 1] for count in counts)
-    blocks, laplace = seen[:16], seen[16:]
+    blocks, gaussian = seen[:16], seen[16:]
     assert [model.loss for model in blocks] == ["logistic"] * 8 + ["huberised-hinge"] * 8
     assert {tuple(model.blocks) for model in blocks} == {("0", "1", "0", "1")}
     assert {(model.noise_kind, model.loss, model.delta) for model in laplace} == {
         ("laplace", "logistic", 0.0)
     }
+    assert {(model.noise_kind, model.loss, model.delta) for model in gaussian} == {
+        ("gaussian", "logistic", 400**-2)
+    }
     assert len({model.random_state for model in seen}) == len(seen) == 32  # fresh noise each time
-    for models, candidates in ((blocks, choices.CANDIDATES), (laplace, fits.OBJECTIVE)):
+    for models, candidates in zip((blocks, gaussian), choices.METHODS.values(), strict=False):
         for model, candidate in zip(models, np.repeat(candidates, 2), strict=True):
             assert model.regularization >= candidate["least"] / 400
     assert [1 / settings["C"] for settings in fake.asked] == pytest.approx(
@@ -127,7 +130,7 @@ def test_the_best_mean_of_the_right_size_is_chosen_for_each_learner():
     rows = pd.DataFrame(lines)
     assert choices.chosen_blocks(rows, "adult") == {
         "objective, blocks": [choices.CANDIDATES[3]] * 4,
-        "objective, Laplace": [fits.OBJECTIVE[0]] * 4,
+        "objective, Gaussian": [fits.OBJECTIVE[0]] * 4,
         "diffprivlib": [fits.OBJECTIVE[2]] * 4,
     }
     assert choices.chosen_blocks(rows, "compas")["objective, blocks"] == [choices.CANDIDATES[6]] * 4
