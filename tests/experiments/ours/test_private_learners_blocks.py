@@ -102,9 +102,6 @@ def test_the_choice_tries_every_candidate_of_each_learner(monkeypatch, fake):
     blocks, gaussian = seen[:16], seen[16:]
     assert [model.loss for model in blocks] == ["logistic"] * 8 + ["huberised-hinge"] * 8
     assert {tuple(model.blocks) for model in blocks} == {("0", "1", "0", "1")}
-    assert {(model.noise_kind, model.loss, model.delta) for model in laplace} == {
-        ("laplace", "logistic", 0.0)
-    }
     assert {(model.noise_kind, model.loss, model.delta) for model in gaussian} == {
         ("gaussian", "logistic", 400**-2)
     }
