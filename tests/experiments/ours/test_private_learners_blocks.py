@@ -10,9 +10,11 @@ import dpfair_lib as dpf
 from dpfair_lib.experiments import read_record
 from dpfair_lib.experiments.ours import private_learners_blocks as trials
 from dpfair_lib.experiments.ours import private_learners_fits as fits
+from dpfair_lib.experiments.ours import private_learners_joined as both
 from dpfair_lib.experiments.ours import private_learners_peer as peers
 from dpfair_lib.experiments.ours import private_learners_settings as settings
 from dpfair_lib.experiments.ours import private_learners_settings_blocks as choices
+from dpfair_lib.experiments.ours import private_learners_summary as summary
 from dpfair_lib.experiments.recorded_results import RESULTS
 
 RECORDED = [path.stem for path in sorted(RESULTS.glob("private-learners-blocks-*.json"))]
@@ -176,3 +178,33 @@ def test_a_record_is_whole_and_used_what_the_held_data_chose(name):
     assert len(rows) == (2 + trials.DRAWS * len(choices.METHODS) * len(settings.EPSILONS)) * trials.TRIALS
     assert not rows.duplicated(["split", "draw", "method", "level"]).any()
     assert rows["accuracy"].between(0, 1).all()
+
+
+def test_what_was_drawn_again_takes_the_place_of_the_first_trials():
+    def trials_of(methods, shift, splits=3):
+        right = [("constant", None, [0.5, 0.6, 0.7]), *((name, 1.0, [0.8 + shift] * 3) for name in methods)]
+        lines = [
+            {"split": at, "method": name, "level": level, "accuracy": values[at]}
+            for name, level, values in right
+            for at in range(splits)
+        ]
+        return pd.DataFrame(lines)
+
+    first = trials_of(["diffprivlib", "DP-SGD"], 0.0, splits=2)
+    second = trials_of(["diffprivlib", choices.BLOCKS], 0.1)
+    found = both.joined(first, second)
+    assert summary.by_split(found, ("diffprivlib", 1.0)).tolist() == [0.9] * 3
+    assert summary.by_split(found, ("DP-SGD", 1.0)).tolist() == [0.8] * 2
+    assert summary.by_split(found, ("constant", None)).tolist() == [0.5, 0.6, 0.7]
+    assert summary.difference(found, (choices.BLOCKS, 1.0), ("DP-SGD", 1.0), level=0.9)[0] == pytest.approx(
+        0.1
+    )
+    other = second.assign(split=second["split"] + 1)
+    with pytest.raises(ValueError, match="drawn_again: found other splits"):
+        both.joined(first, other)
+    with pytest.raises(ValueError, match="drawn_again: found other splits"):
+        both.joined(first, second.assign(split=second["split"] + 9))
+    held = pd.DataFrame({"method": ["diffprivlib", "DP-SGD"], "accuracy": [0.1, 0.2]})
+    tried = pd.DataFrame({"method": ["diffprivlib"], "accuracy": [0.3]})
+    assert both.joined(held, tried).sort_values("method")["accuracy"].tolist() == [0.2, 0.3]
+    assert all(methods[0] == choices.BLOCKS for methods in both.OURS.values())
