@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpfair_lib.privacy.sampling import Noise
 
 TRIALS = 20
-DRAWS = 4
+DRAWS = 2
 """Of noise, for each learner and ε on each split."""
 
 
