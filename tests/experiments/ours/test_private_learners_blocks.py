@@ -16,6 +16,7 @@ from dpfair_lib.experiments.ours import private_learners_settings as settings
 from dpfair_lib.experiments.ours import private_learners_settings_blocks as choices
 from dpfair_lib.experiments.ours import private_learners_summary as summary
 from dpfair_lib.experiments.recorded_results import RESULTS
+from dpfair_lib.learners.block_noise import Block, bundled, deviation, places_of
 
 RECORDED = [path.stem for path in sorted(RESULTS.glob("private-learners-blocks-*.json"))]
 CHOICE = "private-learners-settings-blocks"
@@ -207,4 +208,13 @@ def test_what_was_drawn_again_takes_the_place_of_the_first_trials():
     held = pd.DataFrame({"method": ["diffprivlib", "DP-SGD"], "accuracy": [0.1, 0.2]})
     tried = pd.DataFrame({"method": ["diffprivlib"], "accuracy": [0.3]})
     assert both.joined(held, tried).sort_values("method")["accuracy"].tolist() == [0.2, 0.3]
-    assert all(methods[0] == choices.BLOCKS for methods in both.OURS.values())
+    assert both.OURS.keys() == summary.PEERS.keys()
+    assert {*both.OURS["δ = 0"]} < {*both.OURS["δ = 1/n²"]} < {choices.BLOCKS, *fits.LEARNERS}
+
+
+@pytest.mark.parametrize("name", settings.STANDS_FOR)
+def test_laplace_noise_is_never_less_and_so_is_not_among_ours(name):
+    data = dpf.synthetic(name, n=300, random_state=0)
+    _, columns = fits.unit_ball(data)
+    bundles = bundled([Block(places, 1 / math.sqrt(columns)) for places in places_of(trials.blocks_of(data))])
+    assert deviation(bundles, 1.0) < math.sqrt(2 * columns)
