@@ -27,5 +27,6 @@ ORDER = (
     "channel-audit",
     "unknown-law",
     "fairer-data",
+    "fair-accurate-private",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
