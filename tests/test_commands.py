@@ -116,7 +116,7 @@ def test_a_reader_that_goes_away_is_no_error_to_be_shown():
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "dpfair_lib", "data"], stdout=writing, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "dpfair_lib", "data", "--quiet"], stdout=writing, stderr=subprocess.PIPE, text=True,
         check=False, timeout=120,
     )  # fmt: skip
     os.close(writing)
