@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -61,8 +61,14 @@ def _two_rates(sizes: tuple[int, int], epsilon: float) -> float:
 
 
 @functools.cache
-def _exact(n: int, epsilon: float) -> LeastGap:
-    return least_gap(n, math.exp(epsilon))
+def _exact(n: int, epsilon: float, delta: float = 0.0) -> LeastGap:
+    return least_gap(n, math.exp(epsilon), delta)
+
+
+@functools.cache
+def _one_rate(n: int, epsilon: float) -> float:
+    """Return the least worst gap per unit of response if one rate is an unknown sixth."""
+    return float(private_minimax_gap(SIXTHS, n, epsilon, response=1.0)[0])
 
 
 @once
@@ -72,7 +78,7 @@ def _two(lower: Callable[..., float], upper: Callable[..., float], search: Searc
     for n, epsilon in itertools.product((1, 2), (0.05, 0.5, 1.0, 3.0)):
         case = {"n": (n, n), "epsilon": epsilon}
         least, one = _two_rates((n, n), epsilon), _exact(2 * n, epsilon)
-        of_all = 2 * float(private_minimax_gap(SIXTHS, 2 * n, epsilon, response=1.0)[0])
+        of_all = 2 * _one_rate(2 * n, epsilon)
         search.observe(least - of_all, case, tolerance=SOLVED)
         search.observe(2 * one.high - least, case, tolerance=SOLVED)
         for kappa in (0.5, 0.3):
@@ -86,12 +92,12 @@ def _two(lower: Callable[..., float], upper: Callable[..., float], search: Searc
         search.observe(_exact(sizes[0], epsilon).high * 2 - lower(sizes, epsilon, response=1), case)
     for n, epsilon, delta in itertools.product((1, 3), (0.0, 0.5), (0.05, 0.3)):
         case = {"n": (n, n), "epsilon": epsilon, "δ": delta}
-        high = least_gap(2 * n, math.exp(epsilon), delta).high
+        high = _exact(2 * n, epsilon, delta).high
         search.observe(2 * high - lower((n, n), epsilon, delta, response=1), case, tolerance=1e-12)
     beyond = 0.0
     for n, epsilon in itertools.product((1, 2, 3, 6), (0.1, 0.5, 1.0, 3.0)):
         one = _exact(2 * n, epsilon)
-        worst = _worst_of_centres(n, epsilon, one.centres)
+        worst = _worst_of_centres(n, epsilon)
         search.observe(1.001 * one.high - worst, {"n": (n, n), "epsilon": epsilon})
         beyond = max(beyond, worst / one.low - 1)
     search.needs(
@@ -106,14 +112,17 @@ def _two(lower: Callable[..., float], upper: Callable[..., float], search: Searc
     )
 
 
-def _worst_of_centres(n: int, epsilon: float, centres: Sequence[float]) -> float:
+@functools.cache
+def _worst_of_centres(n: int, epsilon: float) -> float:
     """Return the worst risk at two rates of the centres for one group of 2n; x is exchanged in the second group."""
     law, rates = noisy_count_law(2 * n, math.exp(epsilon)), np.linspace(0, 1, 51)
-    laws, worst = binomials(n, rates), 0.0
-    for i, j in itertools.combinations_with_replacement(range(len(rates)), 2):
-        counts = np.convolve(laws[i], laws[j]) @ law
-        worst = max(worst, float(counts @ abs((rates[i] + rates[j]) / 2 - np.array(centres))))
-    return worst
+    laws, centres = binomials(n, rates), np.array(_exact(2 * n, epsilon).centres)
+    # the counts of both groups together, and what the noise makes of them, for every pair of rates
+    counts = np.zeros((len(rates), len(rates), 2 * n + 1))
+    for at in range(n + 1):
+        counts[:, :, at : at + n + 1] += laws[:, None, at, None] * laws[None]
+    means = (rates[:, None] + rates) / 2
+    return float((counts @ law * abs(means[:, :, None] - centres)).sum(axis=2).max())
 
 
 @once
@@ -121,24 +130,7 @@ def _by_the_release(upper: Callable[..., float], search: Search) -> None:
     """The release for two groups, and noisy shares for more: means over counts and noise below the bound."""
     search.part("what the releases do")
     for sizes, epsilon in itertools.product(((3, 3), (2, 5), (1, 1)), (0.2, 1.0, 4.0)):
-        first, second = sizes
-        steps = first * second if first != second else first
-        scale = epsilon / (second if first != second else 1)
-        noise = np.arange(
-            -600, 601
-        )  # the difference times `steps` is a whole number, and moves by at most 1 or n
-        chance = np.exp(-scale * abs(noise)) * math.tanh(scale / 2)
-        v = float(chance @ noise**2) / steps**2
-        far = 1 / (4 * first) + 1 / (4 * second) + v - 1 / (first + second)
-        root = math.sqrt(first + second)
-        weight, worst = min(root / (1 + root), 1 / (1 + far)), 0.0
-        for p, q in itertools.product(np.linspace(0, 1, 9), repeat=2):
-            counts = products(sizes, [(p, q)])[0]
-            differences = [
-                i / first - j / second for i, j in itertools.product(range(first + 1), range(second + 1))
-            ]
-            away = [chance @ (p - q - weight * (d + noise / steps)) ** 2 for d in differences]
-            worst = max(worst, float(counts @ away))
+        worst = _worst_of_release(sizes, epsilon)
         slack = upper(sizes, epsilon) - math.sqrt(worst) / 2
         search.observe(slack, {"n": sizes, "epsilon": epsilon}, tolerance=1e-4)
         search.observe(0.1 * upper(sizes, epsilon) - slack, {"n": sizes, "epsilon": epsilon})
@@ -149,6 +141,29 @@ def _by_the_release(upper: Callable[..., float], search: Search) -> None:
         )
 
 
+@functools.cache
+def _worst_of_release(sizes: tuple[int, int], epsilon: float) -> float:
+    """Return the worst mean square error of the noisy difference, shrunk, over rates in eighths."""
+    first, second = sizes
+    steps = first * second if first != second else first
+    scale = epsilon / (second if first != second else 1)
+    noise = np.arange(
+        -600, 601
+    )  # the difference times `steps` is a whole number, and moves by at most 1 or n
+    chance = np.exp(-scale * abs(noise)) * math.tanh(scale / 2)
+    v = float(chance @ noise**2) / steps**2
+    far = 1 / (4 * first) + 1 / (4 * second) + v - 1 / (first + second)
+    root = math.sqrt(first + second)
+    weight = min(root / (1 + root), 1 / (1 + far))
+    rates = list(itertools.product(np.linspace(0, 1, 9), repeat=2))
+    pairs = itertools.product(range(first + 1), range(second + 1))
+    differences = np.array([i / first - j / second for i, j in pairs])
+    gaps = np.array([p - q for p, q in rates])
+    errors = gaps[:, None, None] - weight * (differences[:, None] + noise / steps)
+    return float((products(sizes, rates) * (errors**2 @ chance)).sum(axis=1).max())
+
+
+@functools.cache
 def _noisy_range(k: int, n: int, epsilon: float) -> float:
     """Return the mean range of the errors of k noisy shares at the rate ½, from their distribution function."""
     noise = np.arange(-int(40 / epsilon) - 1, int(40 / epsilon) + 2)

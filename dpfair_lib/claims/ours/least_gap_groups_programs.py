@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Sequence
 
@@ -56,11 +55,10 @@ def binomials(n: int, rates: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def products(sizes: Sequence[int], populations: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
     """Return P(counts of all groups | rates of all groups), counts in the order of `itertools.product`."""
-    rows = []
-    for rates in populations:
-        laws = [binomials(n, [rate])[0] for n, rate in zip(sizes, rates, strict=True)]
-        rows.append(functools.reduce(lambda a, b: np.multiply.outer(a, b).ravel(), laws))
-    return np.array(rows)
+    rates, law = np.asarray(populations, dtype=float), np.ones((len(populations), 1))
+    for n, own in zip(sizes, rates.T, strict=True):
+        law = (law[:, :, None] * binomials(n, own)[:, None, :]).reshape(len(rates), -1)
+    return law
 
 
 def one_apart(sizes: Sequence[int]) -> list[tuple[int, int]]:
