@@ -96,7 +96,7 @@ def _in_units(*parts: np.ndarray) -> tuple[list[np.ndarray], Any]:
 
     Sorting and adding up whole numbers takes a fraction of the time.
     """
-    numbers = [number for part in parts for number in part] if parts[0].dtype == object else [0.0]
+    numbers: list[Any] = [number for part in parts for number in part] if parts[0].dtype == object else [0.0]
     if not all(isinstance(number, Rational) for number in numbers):
         return list(parts), 1
     common = math.lcm(*(int(number.denominator) for number in numbers))
