@@ -86,12 +86,12 @@ def _every_channel(made: Callable[..., Any], least: Callable[..., Any], search: 
                 count += 1
                 case = {"channel": counts.tolist(), "e^ε": ratio}
                 found = made(channel, 1 / ratio)
-                if found is None:
+                if found is None:  # plain response at ε = 0, and rows that differ
                     search.agree(ratio == 1 and needed > 1, True, case)
-                    continue
-                again = response_matrix(k, 1 / ratio) @ found
-                search.agree(bool((again == channel).all() and (found.sum(axis=1) == 1).all()), True, case)
-                search.agree(bool((found >= 0).all()), needed <= ratio, case)
+                else:
+                    again, rows = response_matrix(k, 1 / ratio) @ found, found.sum(axis=1)
+                    search.agree(bool((again == channel).all() and (rows == 1).all()), True, case)
+                    search.agree(bool((found >= 0).all()), needed <= ratio, case)
     search.fact("channels", count, "pairs of a channel and a plain response")
     rows = {(k, m): math.comb(parts + m - 1, m - 1) for (k, m), parts in PARTS.items()}
     search.exhausts(
