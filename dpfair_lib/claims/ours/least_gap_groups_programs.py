@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,29 @@ def least_loss(
     Parameters: laws of shape (populations, states), losses of shape (populations, actions), pairs of states that are
     neighbours in either order.
     """
+    return float(_solved(laws, losses, neighbours, odds, prior).fun)
+
+
+def solved_program(
+    laws: np.ndarray, losses: np.ndarray, neighbours: Sequence[tuple[int, int]], odds: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mechanism of the least worst loss, the price of each constraint of privacy, and the weights.
+
+    Their shapes are (states, actions), (pairs, actions) and (populations,).
+    """
+    solved, states, actions = _solved(laws, losses, neighbours, odds, False), laws.shape[1], losses.shape[1]
+    private = len(neighbours) * actions
+    prices = -solved.ineqlin.marginals
+    return (
+        solved.x[:-1].reshape(states, actions),
+        prices[:private].reshape(len(neighbours), actions),
+        prices[private:],
+    )
+
+
+def _solved(
+    laws: np.ndarray, losses: np.ndarray, neighbours: Sequence[tuple[int, int]], odds: float, prior: bool
+) -> Any:
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron, vstack
 
@@ -43,7 +67,7 @@ def least_loss(
         cost, below, np.zeros(below.shape[0]), sums, np.ones(states), bounds=(0, None), method="highs"
     )
     assert solved.success, solved.message
-    return float(solved.fun)
+    return solved
 
 
 def binomials(n: int, rates: Sequence[float] | np.ndarray) -> np.ndarray:
