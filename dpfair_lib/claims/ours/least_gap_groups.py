@@ -23,7 +23,6 @@ from dpfair_lib.central.least_gap_sharp import sharp_least_gap
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.ours.least_gap_groups_certified import certified
-from dpfair_lib.claims.ours.least_gap_groups_programs import binomials, least_loss, one_apart, products
 from dpfair_lib.claims.ours.least_gap_groups_references import (
     SIXTHS,
     exact_gap,
@@ -34,6 +33,7 @@ from dpfair_lib.claims.ours.least_gap_groups_references import (
     worst_of_release,
 )
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.mechanism_programs import binomials, least_loss, one_apart, products
 
 SOLVED = 1e-8  # what a linear program may miss
 
