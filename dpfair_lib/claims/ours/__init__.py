@@ -26,6 +26,7 @@ ORDER = (
     "least-gap-groups",
     "channel-audit",
     "unknown-law",
+    "collect-first",
     "fairer-data",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
