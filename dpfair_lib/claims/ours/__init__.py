@@ -26,6 +26,7 @@ ORDER = (
     "least-gap-groups",
     "channel-audit",
     "unknown-law",
+    "collect-first",
     "fairer-data",
     "fair-accurate-private",
 )  # fmt: skip
