@@ -126,7 +126,11 @@ def turned_order(
     ----------
     Thesis, Theorem 15, says that there is none if the first data are the fairer ones.
     """
-    for accuracy in sorted({at for at, _ in (*first, *second)}, reverse=True):
+    if randomised:
+        places = {at for at, _ in (*first, *second)}
+    else:
+        places = {at for at, _ in first} & {at for at, _ in second}
+    for accuracy in sorted(places, reverse=True):
         one, other = (_at(front, accuracy, randomised) for front in (first, second))
         if one is not None and other is not None and one > other:
             return accuracy, one, other
