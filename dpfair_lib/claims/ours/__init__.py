@@ -27,6 +27,7 @@ ORDER = (
     "channel-audit",
     "unknown-law",
     "collect-first",
+    "rule-and-channel",
     "fairer-data",
     "fair-accurate-private",
 )  # fmt: skip
