@@ -85,7 +85,9 @@ def test_counts_that_are_cut_off_at_0_have_a_bias():
     channel = dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]])
     kept = []
     for z in (0, 1):
-        fitted = dpf.ReportedOddsPostprocessor(channel, gamma=1.0, noise="study").fit([1], [1], reports=[z])
+        fitted = dpf.ReportedOddsPostprocessor(channel, gamma=1.0, noise="study").fit(
+            [1], y_true=[1], reports=[z]
+        )
         kept.append(fitted.counts_[1, :, 1])
     assert 0.75 * kept[0] + 0.25 * kept[1] == pytest.approx([9 / 8, 3 / 8])
 
