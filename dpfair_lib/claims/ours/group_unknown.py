@@ -132,7 +132,7 @@ CLAIM = Claim(
     "rates α; and 0 if Δ = 0.",
     verdict="holds",
     finding="Proved, and compared with every rule in twentieths. All these notions have one form, because such a rule "
-    "scales all differences of rates alike. For γ = 0 and Δ > 0 the cheapest rule answers everybody alike.",
+    "scales all differences of rates alike. For γ = 0 and Δ > 0 a cheapest rule answers everybody alike.",
     headline="Without the group, rates that differ become equal by the old label alone only if everybody has the same "
     "chance.",
     kind="theorem",
