@@ -203,7 +203,60 @@ Proof.
   change (number 1) with 1. pose proof (response_denominator k t K T). field. lra.
 Qed.
 
+(** The whole channel: the reports are the sets of one value, in order, and each has randomised response's chance. *)
+Definition only (k j : nat) : list bool := map (Nat.eqb j) (seq 0 k).
+
+Definition sets_of_one (chance : nat -> Q -> nat -> nat -> Q) : Prop :=
+  forall k t, (1 <= k)%nat -> 1 <= t ->
+  subsets k 1 = map (only k) (seq 0 k) /\
+  forall i j, (i < k)%nat -> (j < k)%nat -> selection k 1 t i (only k j) == chance k t i j.
+
+Lemma only_shifted k j : only (S k) (S j) = false :: only k j.
+Proof. unfold only. cbn [seq map Nat.eqb]. f_equal. rewrite <- seq_shift, map_map. reflexivity. Qed.
+
+Lemma none_of k : subsets k 0 = [map (fun _ => false) (seq 0 k)].
+Proof.
+  induction k as [|k IH]; [reflexivity|]. cbn [subsets]. rewrite IH. cbn [map seq]. rewrite <- seq_shift, map_map. reflexivity.
+Qed.
+
+Lemma sets_of_one_in_order k : subsets k 1 = map (only k) (seq 0 k).
+Proof.
+  induction k as [|k IH]; [reflexivity|].
+  change (subsets (S k) 1) with (map (cons true) (subsets k 0) ++ map (cons false) (subsets k 1)).
+  change (map (only (S k)) (seq 0 (S k))) with (only (S k) 0 :: map (only (S k)) (seq 1 k)).
+  rewrite none_of, IH, <- seq_shift, !map_map. cbn [map app]. f_equal.
+  - unfold only. change (seq 0 (S k)) with (0%nat :: seq 1 k). rewrite <- seq_shift. cbn [map]. f_equal. now rewrite map_map.
+  - apply map_ext. intros j. symmetry. apply only_shifted.
+Qed.
+
+Lemma only_holds k i j : (i < k)%nat -> nth i (only k j) false = Nat.eqb i j.
+Proof.
+  intros H. unfold only. rewrite nth_indep with (d' := Nat.eqb j 0) by (rewrite map_length, seq_length; assumption).
+  rewrite map_nth, seq_nth by assumption. apply Nat.eqb_sym.
+Qed.
+
+Lemma choose_one k : choose k 1 = k.
+Proof. induction k as [|k IH]; [reflexivity|]. cbn [choose]. rewrite IH. now destruct k. Qed.
+
+Theorem selection_is_response : sets_of_one response.
+Proof.
+  intros k t K T. split; [apply sets_of_one_in_order|]. intros i j I J.
+  unfold selection, response. rewrite only_holds by assumption. pose proof (response_denominator k t K T) as D.
+  assert (E : number (choose (k - 1) (1 - 1)) * t + number (choose (k - 1) 1) == t + number k - 1).
+  { rewrite choose_one. destruct k as [|k]; [lia|]. cbn [Nat.sub]. rewrite Nat.sub_0_r.
+    replace (choose k 0) with 1%nat by now destruct k. rewrite (number_S k). change (number 1) with 1. ring. }
+  rewrite E. destruct (Nat.eqb i j); reflexivity.
+Qed.
+
 (** ** Planted faults *)
+
+(** The right diagonal, and nothing else. *)
+Theorem selection_is_response_fault_1 : ~ sets_of_one (fun k t i j => if Nat.eqb i j then response k t i j else 0).
+Proof. intros H. destruct (H 2%nat 2 ltac:(lia) ltac:(lra)) as [_ K]. specialize (K 0%nat 1%nat ltac:(lia) ltac:(lia)). now vm_compute in K. Qed.
+
+(** Randomised response of one value more. *)
+Theorem selection_is_response_fault_2 : ~ sets_of_one (fun k => response (S k)).
+Proof. intros H. destruct (H 2%nat 2 ltac:(lia) ltac:(lra)) as [_ K]. specialize (K 0%nat 1%nat ltac:(lia) ltac:(lia)). now vm_compute in K. Qed.
 
 (** The level of half the odds. *)
 Theorem selection_private_fault_1 : ~ selection_is_private (fun t => (1 + t) / 2).

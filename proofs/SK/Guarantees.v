@@ -137,7 +137,60 @@ Proof.
   - intros j _. rewrite (One j), Qabs_Qmult, (Qabs_pos (/ number m)) by (apply Qlt_le_weak, Qinv_lt_0_compat, N). reflexivity.
 Qed.
 
+(** Attained by each number of records, whatever the number of cells, if there are at least two. *)
+Definition move_attained (cells : nat) (bound : nat -> Q) : Prop :=
+  forall k m, (cells <= k)%nat -> (1 <= m)%nat -> exists c c' i, (i < m)%nat /\
+  (forall i', (c i' < k)%nat /\ (c' i' < k)%nat) /\ (forall i', i' <> i -> c i' = c' i') /\
+  sum k (fun j => Qabs (frequency m c j - frequency m c' j)) == bound m.
+
+Definition in_first (_ : nat) : nat := 0%nat.
+Definition last_moved (i : nat) : nat := match i with 0%nat => 1%nat | _ => 0%nat end.
+
+Lemma one_entry i : i <> 0%nat -> in_first i = last_moved i.
+Proof. destruct i; [contradiction | reflexivity]. Qed.
+
+Theorem claim_a1_attained : move_attained 2 (fun m => 2 / number m).
+Proof.
+  intros k m K M. exists in_first, last_moved, 0%nat.
+  assert (N : 0 < number m) by (pose proof (number_le 1 m M); change (number 1) with 1 in *; lra). splits.
+  - lia.
+  - intros [|i]; cbn; split; unfold in_first; lia.
+  - apply one_entry.
+  - set (f := fun j => if Nat.eqb j 0 then / number m else if Nat.eqb j 1 then / number m else 0).
+    rewrite (sum_ext k _ f).
+    + unfold f. rewrite (sum_split k (fun _ => / number m) (fun j => if Nat.eqb j 1 then / number m else 0) 0) by lia.
+      rewrite (sum_pick k 1 (fun _ => / number m)) by lia. cbn [Nat.eqb]. field. lra.
+    + intros j _. unfold frequency, in_first.
+      assert (A : sum m (fun i => indicator (Nat.eqb 0 j)) - sum m (fun i => indicator (Nat.eqb (last_moved i) j)) ==
+                  indicator (Nat.eqb 0 j) - indicator (Nat.eqb 1 j)).
+      { rewrite <- sum_minus. rewrite <- (sum_pick m 0 (fun _ => indicator (Nat.eqb 0 j) - indicator (Nat.eqb 1 j))) by lia.
+        apply sum_ext. intros [|i] _; cbn; [reflexivity | ring]. }
+      setoid_replace (sum m (fun i => indicator (Nat.eqb 0 j)) / number m - sum m (fun i => indicator (Nat.eqb (last_moved i) j)) / number m)
+        with ((indicator (Nat.eqb 0 j) - indicator (Nat.eqb 1 j)) * / number m) by (rewrite <- A; field; lra).
+      assert (P : 0 <= / number m) by (apply Qlt_le_weak, Qinv_lt_0_compat, N).
+      rewrite Qabs_Qmult, (Qabs_pos (/ number m)) by assumption. unfold f.
+      destruct j as [|[|j]]; cbn [Nat.eqb indicator].
+      * change (Qabs (1 - 0)) with 1. ring.
+      * change (Qabs (0 - 1)) with 1. ring.
+      * change (Qabs (0 - 0)) with 0. ring.
+Qed.
+
 (** ** Planted faults *)
+
+(** A single cell. *)
+Theorem claim_a1_attained_fault_1 : ~ move_attained 1 (fun m => 2 / number m).
+Proof.
+  intros H. destruct (H 1%nat 1%nat ltac:(lia) ltac:(lia)) as (c & c' & i & Hi & C & _ & E).
+  destruct (C 0%nat) as [A B]. assert (c 0%nat = 0%nat /\ c' 0%nat = 0%nat) as [U V] by lia.
+  unfold frequency in E. cbn [sum] in E. rewrite U, V in E. now vm_compute in E.
+Qed.
+
+(** Half as much again. *)
+Theorem claim_a1_attained_fault_2 : ~ move_attained 2 (fun m => 3 / number m).
+Proof.
+  intros H. destruct (H 2%nat 1%nat ltac:(lia) ltac:(lia)) as (c & c' & i & Hi & _ & D & E).
+  pose proof (claim_a1 2%nat 1%nat c c' i ltac:(lia) Hi D) as K. cbv beta in K. rewrite E in K. now vm_compute in K.
+Qed.
 
 Definition none : table := fun _ _ _ => 0.
 Definition raised : table := fun _ _ _ => 1.
@@ -206,12 +259,6 @@ Proof.
 Qed.
 
 (** A single cell's change. *)
-Definition in_first (_ : nat) : nat := 0%nat.
-Definition last_moved (i : nat) : nat := match i with 0%nat => 1%nat | _ => 0%nat end.
-
-Lemma one_entry i : i <> 0%nat -> in_first i = last_moved i.
-Proof. destruct i; [contradiction | reflexivity]. Qed.
-
 Theorem claim_a1_fault_1 : ~ distribution_moves (fun m => 1 / number m).
 Proof. intros H. specialize (H 2%nat 2%nat in_first last_moved 0%nat ltac:(lia) ltac:(lia) one_entry). now vm_compute in H. Qed.
 
