@@ -1,7 +1,7 @@
 (** Subset selection: a report is a set of [w] of the [k] values, one bit for each. *)
 
 From Checked Require Import Base.Numbers Privacy.Channels.
-From Coq Require Import List Bool.
+From Coq Require Import List Bool Qround.
 Import ListNotations.
 
 (** All sets of [w] out of [k] values, and how many there are. *)
@@ -248,6 +248,27 @@ Proof.
   rewrite E. destruct (Nat.eqb i j); reflexivity.
 Qed.
 
+(** [dpfair_lib.local.subsets.subset_size]: k/(e^ε + 1), rounded to the nearest whole number, halves upwards, at least 1. *)
+Definition printed_size (k : nat) (t : Q) : Z := Z.max 1 (Qfloor (number k / (t + 1) + (1#2))).
+
+(** From which odds on the printed sets have one value. *)
+Definition one_value_from (least : nat -> Q) : Prop :=
+  forall k t, (1 <= k)%nat -> 1 <= t -> (printed_size k t = 1%Z <-> least k < t).
+
+Theorem printed_size_is_one : one_value_from (fun k => 2 * number k / 3 - 1).
+Proof.
+  intros k t K T. unfold printed_size. set (v := number k / (t + 1) + (1#2)).
+  assert (F : Z.max 1 (Qfloor v) = 1%Z <-> v < 2).
+  { pose proof (Qfloor_le v) as L. pose proof (Qlt_floor v) as U. split.
+    - intros M. assert (B : (Qfloor v + 1 <= 2)%Z) by lia. apply (Qlt_le_trans _ _ _ U).
+      change 2 with (inject_Z 2). rewrite <- Zle_Qle. exact B.
+    - intros B. assert (C : inject_Z (Qfloor v) < inject_Z 2) by (apply (Qle_lt_trans _ _ _ L B)).
+      rewrite <- Zlt_Qlt in C. lia. }
+  rewrite F. unfold v. assert (E : 2 * number k / 3 == (2#3) * number k) by field. rewrite E.
+  assert (V : number k / (t + 1) * (t + 1) == number k) by (apply div_mul; lra).
+  set (u := number k / (t + 1)) in *. clearbody u. split; intros H; nra.
+Qed.
+
 (** ** Planted faults *)
 
 (** The right diagonal, and nothing else. *)
@@ -286,3 +307,11 @@ Proof. intros H. specialize (H 3%nat 2%nat 2 0%nat ltac:(lia) ltac:(lia) ltac:(l
 (** All values in the denominator. *)
 Theorem selection_truth_fault_2 : ~ truth_is (fun k w t => number w * t / (number w * t + number k)).
 Proof. intros H. specialize (H 3%nat 2%nat 2 0%nat ltac:(lia) ltac:(lia) ltac:(lia) ltac:(lra)). now vm_compute in H. Qed.
+
+(** Rounded down. *)
+Theorem printed_size_is_one_fault_1 : ~ one_value_from (fun k => number k / 2 - 1).
+Proof. intros H. destruct (H 12%nat 6 ltac:(lia) ltac:(lra)) as [_ K]. specialize (K ltac:(now compute)). now vm_compute in K. Qed.
+
+(** Rounded up. *)
+Theorem printed_size_is_one_fault_2 : ~ one_value_from (fun k => number k - 1).
+Proof. intros H. destruct (H 3%nat 2 ltac:(lia) ltac:(lra)) as [K _]. specialize (K ltac:(reflexivity)). now vm_compute in K. Qed.

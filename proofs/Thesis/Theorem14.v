@@ -221,7 +221,6 @@ Qed.
 
 (** ** The two ratios are those of Lemma 13's Δ′ and Δ: reports over values, for all rates of both groups *)
 
-Definition two (a b : Q) (i : nat) : Q := match i with 0%nat => a | _ => b end.
 Definition binary (p q : Q) (i : nat) : nat -> Q := match i with 0%nat => two p (1 - p) | _ => two (1 - q) q end.
 
 Definition ratios_of_reports (of_difference of_deviation : Q -> Q -> Q -> Q) : Prop :=
@@ -229,30 +228,6 @@ Definition ratios_of_reports (of_difference of_deviation : Q -> Q -> Q -> Q) : P
   let s := two w (1 - w) in let r := two r0 r1 in let after := reported 2 s r (binary p q) in let mean := overall 2 s r in
   difference 1 after == of_difference w p q * difference 1 r /\
   (0 < mean -> deviation 1 after mean == of_deviation w p q * deviation 1 r mean).
-
-Lemma difference_of_two f : difference 1 f == Qabs (f 0%nat - f 1%nat).
-Proof. unfold difference. cbn [largest least]. cases_abs; lra. Qed.
-
-(** Both groups' distances to their mean are the other group's share of the gap. *)
-Lemma deviation_of_two f u m : 0 < u < 1 -> 0 < m -> m == u * f 0%nat + (1 - u) * f 1%nat ->
-  deviation 1 f m == Qmax u (1 - u) * Qabs (f 0%nat - f 1%nat) / m.
-Proof.
-  intros U M E. unfold deviation. cbn [largest].
-  assert (A : f 0%nat / m - 1 == (1 - u) * (f 0%nat - f 1%nat) * / m)
-    by (setoid_replace ((1 - u) * (f 0%nat - f 1%nat)) with (f 0%nat - m) by (rewrite E; ring); field; lra).
-  assert (B : f 1%nat / m - 1 == u * (f 1%nat - f 0%nat) * / m)
-    by (setoid_replace (u * (f 1%nat - f 0%nat)) with (f 1%nat - m) by (rewrite E; ring); field; lra).
-  rewrite A, B. rewrite !Qabs_Qmult.
-  rewrite (Qabs_pos (/ m)) by (apply Qlt_le_weak, Qinv_lt_0_compat, M). rewrite (Qabs_pos (1 - u)), (Qabs_pos u) by lra.
-  setoid_replace (Qabs (f 1%nat - f 0%nat)) with (Qabs (f 0%nat - f 1%nat))
-    by (rewrite <- Qabs_opp; setoid_replace (- (f 1%nat - f 0%nat)) with (f 0%nat - f 1%nat) by ring; reflexivity).
-  set (g := Qabs (f 0%nat - f 1%nat) * / m).
-  assert (G : 0 <= g) by (apply mul_nonneg; [apply Qabs_nonneg | apply Qlt_le_weak, Qinv_lt_0_compat, M]).
-  setoid_replace ((1 - u) * Qabs (f 0%nat - f 1%nat) * / m) with ((1 - u) * g) by (unfold g; ring).
-  setoid_replace (u * Qabs (f 0%nat - f 1%nat) * / m) with (u * g) by (unfold g; ring).
-  setoid_replace (Qmax u (1 - u) * Qabs (f 0%nat - f 1%nat) / m) with (Qmax u (1 - u) * g) by (unfold g; field; lra).
-  destruct (max_cases u (1 - u)) as [[L F]|[L F]]; rewrite F; [apply Q.max_l | apply Q.max_r]; nra.
-Qed.
 
 Theorem ratios_are_lemma_13 : ratios_of_reports difference_ratio deviation_ratio.
 Proof.
