@@ -23,6 +23,8 @@ from proof_instances import (
     groups_and_error,
     joint_law,
     law_and_map,
+    line_coq,
+    line_library,
     linear_program,
     linear_program_of,
     noisy_count,
@@ -46,15 +48,15 @@ from dpfair_lib.compatibility.private_learner.sensitivity import (
 from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, unfairness_ratio
 from dpfair_lib.local.optimal.linear_bound import linear_bound
+from dpfair_lib.local.optimal.program import most_truthful
 from dpfair_lib.local.response import response_matrix
-from dpfair_lib.local.subsets import subset_matrix
+from dpfair_lib.local.subsets import subset_matrix, subset_size
 from dpfair_lib.local.trade_off import unfairness_constants
 from dpfair_lib.postprocessing.bands import least_total_change
 from dpfair_lib.postprocessing.group_unknown import least_blind_change
 from dpfair_lib.privacy.amplification import amplified_odds
 from dpfair_lib.privacy.finite_laws import hockey_stick, processed
 from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation, slack
-from dpfair_lib.svm.line import hard_margin
 
 Answers = Sequence[Fraction]
 
@@ -95,18 +97,6 @@ def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
         return [Fraction(value) for value in matrix.ravel()]
 
     return library
-
-
-def _line_coq(x: Sequence[int], y: Sequence[int]) -> str:
-    """Write the machine of the library, and the support vectors that Coq finds with it: positions and labels."""
-    machine = hard_margin(x, y)
-    records = "".join(f"({q(a)}, {'true' if b else 'false'}) :: " for a, b in zip(x, y, strict=True))
-    found = f"support ({records}nil) {q(machine.weight)} {q(machine.intercept)}"
-    return f"(flat_map (fun r : Q * bool => fst r :: (if snd r then 1 else 0) :: nil) ({found}))"
-
-
-def _line_library(x: Sequence[int], y: Sequence[int]) -> list[Fraction]:
-    return [Fraction(value) for i in hard_margin(x, y).support for value in (x[i], y[i])]
 
 
 def pairs() -> list[Pair]:
@@ -191,8 +181,8 @@ def pairs() -> list[Pair]:
             "support",
             "dpfair_lib.svm.line.hard_margin",
             on_a_line,
-            _line_coq,
-            _line_library,
+            line_coq,
+            line_library,
         ),
         simple(
             "SK/Feasibility.v",
@@ -339,6 +329,21 @@ def pairs() -> list[Pair]:
             sets,
             selection_of,
             lambda k, w, t: list(subset_matrix(k, w, 1 / t).T.ravel()),
+        ),
+        simple(
+            "Privacy/Subsets.v",
+            "printed_size",
+            "dpfair_lib.local.subsets.subset_size",
+            lambda rng: (rng.randint(1, 60), odds(rng)),
+            subset_size,
+            coq=lambda k, t: f"(inject_Z (printed_size {k} {q(t)}))",
+        ),
+        simple(
+            "Thesis/ZetaMin.v",
+            "binary_truth",
+            "dpfair_lib.local.optimal.program.most_truthful",
+            lambda rng: (share(rng), inside(rng)),
+            lambda w, x: most_truthful(objects([w, 1 - w]), x)[0],
         ),
         simple(
             "Privacy/Amplification.v",
