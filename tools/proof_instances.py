@@ -181,3 +181,9 @@ def line_coq(x: Sequence[int], y: Sequence[int]) -> str:
 def line_library(x: Sequence[int], y: Sequence[int]) -> list[Fraction]:
     """Return positions and labels of the library's support vectors."""
     return [Fraction(value) for i in hard_margin(x, y).support for value in (x[i], y[i])]
+
+
+def size_below(rng: Draw) -> tuple[int, int, Fraction]:
+    """Draw a number of values, a smaller size of the reports, and e^ε above 1."""
+    values = rng.randint(2, 20)
+    return values, rng.randint(1, values - 1), odds(rng) + Fraction(1, 7)

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from proof_draws import Draw, function, inside, objects, odds, one, q, share, shares, table
+from proof_draws import Pair, function, inside, objects, odds, q, share, shares, simple, table
 from proof_instances import (
     accuracy_cells,
     any_channel,
@@ -32,6 +31,7 @@ from proof_instances import (
     parity_constants,
     selection_of,
     sets,
+    size_below,
     sorted_groups,
     two_laws,
 )
@@ -50,45 +50,13 @@ from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, u
 from dpfair_lib.local.optimal.linear_bound import linear_bound
 from dpfair_lib.local.optimal.program import most_truthful
 from dpfair_lib.local.response import response_matrix
-from dpfair_lib.local.subsets import subset_matrix, subset_size
+from dpfair_lib.local.subsets import least_variance_size, subset_matrix, subset_size, subset_variance
 from dpfair_lib.local.trade_off import unfairness_constants
 from dpfair_lib.postprocessing.bands import least_total_change
 from dpfair_lib.postprocessing.group_unknown import least_blind_change
 from dpfair_lib.privacy.amplification import amplified_odds
 from dpfair_lib.privacy.finite_laws import hockey_stick, processed
 from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation, slack
-
-Answers = Sequence[Fraction]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A Coq definition and the function of the library that it stands for.
-
-    `draw` makes the arguments of one case, `coq` an expression of them whose value is a list of fractions, and
-    `library` the same numbers by the library.
-    """
-
-    file: str
-    name: str
-    function: str
-    draw: Callable[[Draw], tuple[Any, ...]]
-    coq: Callable[..., str]
-    library: Callable[..., Answers]
-
-
-def simple(
-    file: str,
-    name: str,
-    found: str,
-    draw: Callable[[Draw], tuple[Any, ...]],
-    library: Callable[..., Any],
-    *,
-    coq: Callable[..., str] | None = None,
-) -> Pair:
-    """Return a pair of functions with the same arguments and one number each."""
-    plain = coq or (lambda *arguments: f"({name} {' '.join(map(q, arguments))})")
-    return Pair(file, name, found, draw, lambda *a: one(plain(*a)), lambda *a: [Fraction(library(*a))])
 
 
 def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
@@ -337,6 +305,22 @@ def pairs() -> list[Pair]:
             lambda rng: (rng.randint(1, 60), odds(rng)),
             subset_size,
             coq=lambda k, t: f"(inject_Z (printed_size {k} {q(t)}))",
+        ),
+        simple(
+            "Privacy/Subsets.v",
+            "least_variance_size",
+            "dpfair_lib.local.subsets.least_variance_size",
+            lambda rng: (rng.randint(1, 30), odds(rng)),
+            least_variance_size,
+            coq=lambda k, t: f"(number (least_variance_size {k} {q(t)}))",
+        ),
+        simple(
+            "Privacy/Subsets.v",
+            "variance",
+            "dpfair_lib.local.subsets.subset_variance",
+            size_below,
+            subset_variance,
+            coq=lambda k, w, t: f"(variance {k} {w} {q(t)})",
         ),
         simple(
             "Thesis/ZetaMin.v",
