@@ -50,6 +50,7 @@ from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, u
 from dpfair_lib.local.optimal.linear_bound import linear_bound
 from dpfair_lib.local.optimal.program import most_truthful
 from dpfair_lib.local.response import response_matrix
+from dpfair_lib.local.robust.closed_forms import unfairness_of_level
 from dpfair_lib.local.subsets import least_variance_size, subset_matrix, subset_size, subset_variance
 from dpfair_lib.local.trade_off import unfairness_constants
 from dpfair_lib.postprocessing.bands import least_total_change
@@ -366,6 +367,13 @@ def pairs() -> list[Pair]:
             f"{svm}.rate_deviation",
             lambda rng: (share(rng), inside(rng)),
             lambda eta, n: rate_deviation(eta, np.asarray(n, dtype=object)),
+        ),
+        simple(
+            "Ours/UnknownLaw.v",
+            "unfairness_of_level",
+            "dpfair_lib.local.robust.closed_forms.unfairness_of_level",
+            lambda rng: (odds(rng), inside(rng)),
+            unfairness_of_level,
         ),
         simple(
             "Ours/GroupUnknown.v",
