@@ -243,6 +243,46 @@ Section AnyField.
     - apply by_difference with 0; [apply (Rle_refl laws) | ring].
   Qed.
 
+  Lemma at_most_size (x : K) : x <= size K x /\ - x <= size K x.
+  Proof.
+    destruct (proj1 (size_at_most x (size K x)) (Rle_refl laws _)) as [A B]. split; [assumption|].
+    apply by_difference with (x - - size K x); [now apply room | ring].
+  Qed.
+
+  Lemma sizes_apart (x y : K) : size K (size K x - size K y) <= size K (x - y).
+  Proof.
+    assert (H : forall a b : K, size K a <= size K b + size K (a - b)).
+    { intros a b. destruct (at_most_size b) as [B0 B1], (at_most_size (a - b)) as [D0 D1]. apply room in B0, B1, D0, D1.
+      apply size_at_most. split.
+      - eapply by_difference; [exact (added _ _ B1 D1) | ring].
+      - eapply by_difference; [exact (added _ _ B0 D0) | ring]. }
+    assert (E : size K (y - x) == size K (x - y)).
+    { apply (Rle_antisymm laws); apply size_at_most.
+      - destruct (at_most_size (x - y)) as [A B]. apply room in A, B. split; eapply by_difference; [exact A | ring | exact B | ring].
+      - destruct (at_most_size (y - x)) as [A B]. apply room in A, B. split; eapply by_difference; [exact A | ring | exact B | ring]. }
+    pose proof (room _ _ (H x y)) as A. pose proof (room _ _ (H y x)) as B. rewrite E in B. apply size_at_most. split.
+    - eapply by_difference; [exact B | ring].
+    - eapply by_difference; [exact A | ring].
+  Qed.
+
+  (** The weighted mean of the sizes of [f] levels, and of their constants. *)
+  Definition mean_level (f g n : nat) (m c0 : nat -> K) (C : nat -> nat -> K) (w c : nat -> nat -> K) : K :=
+    total f (fun z => m z * size K (level_of g n (c0 z) (C z) w c)).
+  Definition mean_chi (f g n : nat) (m : nat -> K) (C : nat -> nat -> K) (w u l : nat -> nat -> K) : K :=
+    total f (fun z => m z * chi_of g n (C z) w u l).
+
+  Lemma mean_level_within f g n m c0 C w u v l c c' d : (forall z, (z < f)%nat -> 0 <= m z) ->
+    (forall k, (k < g)%nat -> rows_of n (w k) (u k) (v k) (l k) (c k) (c' k) d) ->
+    size K (mean_level f g n m c0 C w c - mean_level f g n m c0 C w c') <= mean_chi f g n m C w u l * d.
+  Proof.
+    intros M H. unfold mean_level, mean_chi. rewrite <- total_scale, <- total_minus. apply total_size. intros z Hz.
+    assert (E : m z * size K (level_of g n (c0 z) (C z) w c) - m z * size K (level_of g n (c0 z) (C z) w c') ==
+                m z * (size K (level_of g n (c0 z) (C z) w c) - size K (level_of g n (c0 z) (C z) w c'))) by ring.
+    rewrite E. apply at_most_trans with (size K (m z) * (chi_of g n (C z) w u l * d)).
+    - apply size_of_product. eapply at_most_trans; [apply sizes_apart|]. now apply level_of_within with (v := v).
+    - rewrite (size_up K (m z) (M z Hz)). apply by_difference with 0; [apply (Rle_refl laws) | ring].
+  Qed.
+
   Lemma two_events_within n s w u v l c c' n' s' w' u' v' l' a a' d :
     rows_of n w u v l c c' d -> rows_of n' w' u' v' l' a a' d ->
     size K ((answered n s w c - answered n' s' w' a) - (answered n s w c' - answered n' s' w' a')) <=

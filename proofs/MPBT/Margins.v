@@ -135,6 +135,16 @@ Definition level_within (bound : forall K : ordered_field, nat -> nat -> (nat ->
 Theorem theorem_3_2_any_field : level_within (fun K g n C w u l d => chi_of g n C w u l * d)%F.
 Proof. intros K g n c0 C w u v l c c' d H. now apply level_of_within with (v := v). Qed.
 
+(** And the mean of the sizes of several levels, with any weights. *)
+Definition means_within (bound : forall K : ordered_field, nat -> nat -> nat -> (nat -> K) -> (nat -> nat -> K) -> (nat -> nat -> K) ->
+  (nat -> nat -> K) -> (nat -> nat -> K) -> K -> K) : Prop :=
+  forall (K : ordered_field) f g n m c0 C w u v l c c' (d : K), (forall z, (z < f)%nat -> (0 <= m z)%F) ->
+  (forall k, (k < g)%nat -> rows_of n (w k) (u k) (v k) (l k) (c k) (c' k) d) ->
+  (size K (mean_level f g n m c0 C w c - mean_level f g n m c0 C w c') <= bound K f g n m C w u l d)%F.
+
+Theorem theorem_3_2_of_means : means_within (fun K f g n m C w u l d => mean_chi f g n m C w u l * d)%F.
+Proof. intros K f g n m c0 C w u v l c c' d M H. now apply mean_level_within with (v := v). Qed.
+
 (** Corollary 3.3: two events of their own rows, each with the answers that count in it. *)
 Definition notion_within (bound : forall K : ordered_field, K -> K -> K -> K) : Prop :=
   forall (K : ordered_field) n s w u v l c c' n' s' w' u' v' l' a a' (d : K),
@@ -281,6 +291,22 @@ Proof.
   intros H. specialize (H fractions 2%nat 1%nat 0 (fun _ => 1) (fun _ => one) (fun _ _ => 1#2) (fun _ => none)
     (fun _ => one) (fun _ => one) (fun _ => none) (1#2) (fun _ _ => touched_rows)). now vm_compute in H.
 Qed.
+
+Lemma one_of_each bound : means_within bound ->
+  1 <= bound fractions 2%nat 1%nat 1%nat (fun _ => 1#2) (fun _ _ => 1) (fun _ => one) (fun _ _ => 1#2) (fun _ => one) (1#2).
+Proof.
+  intros H. specialize (H fractions 2%nat 1%nat 1%nat (fun _ => 1#2) (fun _ => 0) (fun _ _ => 1) (fun _ => one) (fun _ _ => 1#2) (fun _ => none)
+    (fun _ => one) (fun _ => one) (fun _ => none) (1#2) ltac:(intros; now compute) (fun _ _ => touched_rows)).
+  eapply Qle_trans; [|exact H]. now vm_compute.
+Qed.
+
+(** The first level alone. *)
+Theorem theorem_3_2_of_means_fault_1 : ~ means_within (fun K f g n m C w u l d => mean_chi 1 g n m C w u l * d)%F.
+Proof. intros H. apply one_of_each in H. now vm_compute in H. Qed.
+
+(** The distance squared. *)
+Theorem theorem_3_2_of_means_fault_2 : ~ means_within (fun K f g n m C w u l d => mean_chi f g n m C w u l * d * d)%F.
+Proof. intros H. apply one_of_each in H. now vm_compute in H. Qed.
 
 (** One event's mean for those of both. *)
 Theorem corollary_3_3_any_field_fault_1 : ~ notion_within (fun K e _ d => e * d)%F.
