@@ -101,6 +101,33 @@ Proof.
   apply Qle_trans with (Qabs (a' - a) + Qabs (b' - b)); [|lra]. clear. cases_abs; lra.
 Qed.
 
+(** Attained for all rows [n], [m] and every η, as long as the sum is at most 1: no difference of rates is larger. *)
+Definition difference_reaches (f : Q -> Q -> Q -> Q) : Prop :=
+  forall eta n m, 0 < eta -> 0 < n -> 0 < m -> eta / n + eta / m <= 1 -> exists u v u' v' p p' s t s' t' o o',
+  (u + v == n /\ s + t == m) /\ (0 <= u /\ 0 <= v /\ 0 <= u' /\ 0 <= v' /\ 0 < u' + v') /\
+  (0 <= s /\ 0 <= t /\ 0 <= s' /\ 0 <= t' /\ 0 < s' + t') /\
+  (Qabs (u' - u) <= eta /\ Qabs (v' - v) <= eta /\ Qabs (s' - s) <= eta /\ Qabs (t' - t) <= eta) /\
+  (0 <= p <= 1 /\ 0 <= p' <= 1 /\ 0 <= o <= 1 /\ 0 <= o' <= 1) /\
+  f eta n m <= Qabs (Qabs (rate_of u' v' p p' - rate_of s' t' o o') - Qabs (rate_of u v p p' - rate_of s t o o')).
+
+Theorem lemma_a2_4_attained : difference_reaches (fun eta n m => rate_deviation eta n + rate_deviation eta m).
+Proof.
+  intros eta n m E N M S.
+  pose proof (div_pos eta n N E) as A. pose proof (div_pos eta m M E) as B.
+  assert (En : eta <= n) by (assert (H : eta / n * n == eta) by (apply div_mul; lra); nra).
+  assert (Em : eta <= m) by (assert (H : eta / m * m == eta) by (apply div_mul; lra); nra).
+  exists n, 0, (n - eta), eta, 0, 1, m, 0, (m - eta), eta, 1, 0.
+  assert (Z : Qabs (n - eta - n) <= eta /\ Qabs (eta - 0) <= eta /\ Qabs (m - eta - m) <= eta)
+    by (splits; apply abs_le; lra).
+  splits; try lra; try tauto.
+  assert (R0 : rate_of (n - eta) eta 0 1 == eta / n) by (unfold rate_of; field; lra).
+  assert (R1 : rate_of (m - eta) eta 1 0 == 1 - eta / m) by (unfold rate_of; field; lra).
+  assert (R2 : rate_of n 0 0 1 == 0) by (unfold rate_of; field; lra).
+  assert (R3 : rate_of m 0 1 0 == 1) by (unfold rate_of; field; lra).
+  rewrite R0, R1, R2, R3. unfold rate_deviation. rewrite !Q.min_l by lra.
+  rewrite (Qabs_neg (eta / n - (1 - eta / m))) by lra. rewrite (Qabs_neg (0 - 1)) by lra. rewrite Qabs_neg by lra. lra.
+Qed.
+
 (** ** Claim A.1: one changed entry of A moves the joint distribution by at most 2/m *)
 
 (** Record [i] of [m] lies in cell [c i] below [k]. *)
@@ -256,6 +283,27 @@ Proof.
   assert (K := H ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(now compute) ltac:(now compute) ltac:(lra) ltac:(lra)
     ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(now compute) ltac:(now compute) ltac:(lra) ltac:(lra)).
   now vm_compute in K.
+Qed.
+
+Lemma no_more_than_both f eta n m : difference_reaches f -> 0 < eta -> 0 < n -> 0 < m -> eta / n + eta / m <= 1 ->
+  f eta n m <= rate_deviation eta n + rate_deviation eta m.
+Proof.
+  intros H E N M S. destruct (H eta n m E N M S) as (u & v & u' & v' & p & p' & s & t & s' & t' & o & o' & (En & Em) & C & D & Near & P & F).
+  assert (K : Qabs (Qabs (rate_of u' v' p p' - rate_of s' t' o o') - Qabs (rate_of u v p p' - rate_of s t o o'))
+              <= rate_deviation eta (u + v) + rate_deviation eta (s + t)) by (apply lemma_a2_4; try tauto; lra).
+  unfold rate_deviation in *. rewrite En, Em in K. lra.
+Qed.
+
+(** Twice the larger deviation. *)
+Theorem lemma_a2_4_attained_fault_1 : ~ difference_reaches (fun eta n m => 2 * Qmax (rate_deviation eta n) (rate_deviation eta m)).
+Proof.
+  intros H. pose proof (no_more_than_both _ (1#2) 1 4 H ltac:(lra) ltac:(lra) ltac:(lra) ltac:(now compute)) as K. now vm_compute in K.
+Qed.
+
+(** Four times the error over the smaller cell. *)
+Theorem lemma_a2_4_attained_fault_2 : ~ difference_reaches (fun eta n m => 4 * eta / Qmin n m).
+Proof.
+  intros H. pose proof (no_more_than_both _ (1#2) 1 4 H ltac:(lra) ltac:(lra) ltac:(lra) ltac:(now compute)) as K. now vm_compute in K.
 Qed.
 
 (** A single cell's change. *)
