@@ -118,6 +118,88 @@ Proof.
   - rewrite E. lra.
 Qed.
 
+(** ** Any shares: the k² unknowns are k, since only the truths count
+
+    Which truths [m i] a channel of the program can have. The largest Σ p·m over them is a linear program. *)
+Definition can_be_completed (k : nat) (x : Q) (m : nat -> Q) : Prop :=
+  exists q, channel k k q /\ truthful_columns k q /\ truthful_rows k q /\ private_by_truth k x q /\
+  forall i, (i < k)%nat -> q i i == m i.
+
+Definition truths_are (conditions : nat -> Q -> (nat -> Q) -> Prop) : Prop :=
+  forall k x m, (1 <= k)%nat -> 0 < x <= 1 -> (can_be_completed k x m <-> conditions k x m).
+
+Definition truth_conditions (k : nat) (x : Q) (m : nat -> Q) : Prop :=
+  forall i, (i < k)%nat -> 1 <= number k * m i /\ (forall j, (j < k)%nat -> x * m j <= m i) /\ (1 - x) * m i + x * sum k m <= 1.
+
+(** A row between two others of its entries, with the sum that is left. *)
+Definition between (k : nat) (m : nat -> Q) (x : Q) (i j : nat) : Q :=
+  let low := x * (sum k m - m i) in
+  let high := sum k (fun j => if Nat.eqb j i then 0 else Qmin (m i) (m j)) in
+  let part := if below low high then (1 - m i - low) / (high - low) else 0 in
+  if Nat.eqb j i then m i else x * m j + part * (Qmin (m i) (m j) - x * m j).
+
+Lemma off_diagonal k f i : (i < k)%nat -> sum k (fun j => if Nat.eqb j i then 0 else f j) == sum k f - f i.
+Proof. intros H. rewrite (sum_split k (fun _ => 0) f i H). ring. Qed.
+
+Theorem truths_of_the_program : truths_are truth_conditions.
+Proof.
+  intros k x m Hk X. assert (N : 1 <= number k) by (pose proof (number_le 1 k Hk) as N; change (number 1) with 1 in N; exact N). split.
+  - intros (q & C & T & R & V & D) i Hi. splits.
+    + assert (L : sum k (q i) <= sum k (fun _ => q i i)) by (apply sum_le; intros j Hj; now apply R).
+      rewrite (proj2 (C i Hi)), sum_const in L. fold (number k) in L. rewrite (D i Hi) in L. exact L.
+    + intros j Hj. rewrite <- (D i Hi), <- (D j Hj). exact (Qle_trans _ _ _ (V i j Hi Hj) (R i j Hi Hj)).
+    + rewrite <- (D i Hi). rewrite (sum_ext k m (fun j => q j j)) by (intros j Hj; symmetry; now apply D).
+      apply row_slack; try assumption; lra.
+  - intros H. exists (between k m x).
+    assert (M : forall i, (i < k)%nat -> 0 < m i).
+    { intros i Hi. destruct (H i Hi) as (A & _). destruct (Qlt_le_dec 0 (m i)) as [?|L]; [assumption|]. nra. }
+    assert (Order : forall i j, (i < k)%nat -> (j < k)%nat -> x * m j <= Qmin (m i) (m j) /\ Qmin (m i) (m j) <= m i /\ Qmin (m i) (m j) <= m j).
+    { intros i j Hi Hj. destruct (H i Hi) as (_ & B & _). specialize (B j Hj). pose proof (M j Hj). splits.
+      - apply Q.min_glb; [assumption | nra].
+      - apply Q.le_min_l.
+      - apply Q.le_min_r. }
+    assert (Part : forall i, (i < k)%nat ->
+      let low := x * (sum k m - m i) in let high := sum k (fun j => if Nat.eqb j i then 0 else Qmin (m i) (m j)) in
+      let part := if below low high then (1 - m i - low) / (high - low) else 0 in
+      0 <= part <= 1 /\ low + part * (high - low) == 1 - m i).
+    { intros i Hi low high part. destruct (H i Hi) as (A & _ & S).
+      assert (L : low <= 1 - m i) by (unfold low; lra).
+      assert (U : 1 - m i <= high).
+      { assert (G : sum k (fun j => if Nat.eqb j i then 0 else 1 / number k) <= high).
+        { apply sum_le. intros j Hj. cbv beta. destruct (Nat.eqb j i); [lra|]. destruct (H j Hj) as (B & _).
+          apply Q.min_glb; apply div_le; lra. }
+        rewrite (off_diagonal k (fun _ => 1 / number k) i Hi), sum_const in G. fold (number k) in G.
+        assert (E : number k * (1 / number k) == 1) by (field; lra). rewrite E in G.
+        assert (1 / number k <= m i) by (apply div_le; lra). lra. }
+      unfold part. destruct (below_cases low high) as [[Q ->]|[Q ->]].
+      - split; [split; [apply div_nonneg | apply div_le]; lra | field; lra].
+      - split; [lra | lra]. }
+    splits.
+    + intros i Hi. destruct (Part i Hi) as [P S]. cbv zeta in P, S. unfold between. cbv zeta.
+      set (low := x * (sum k m - m i)) in *. set (high := sum k (fun j => if Nat.eqb j i then 0 else Qmin (m i) (m j))) in *.
+      set (part := if below low high then _ else 0) in *. split.
+      * intros j Hj. destruct (Nat.eqb j i); [apply Qlt_le_weak; now apply M|].
+        destruct (Order i j Hi Hj) as (O & _). pose proof (M j Hj). assert (0 <= x * m j) by (apply mul_nonneg; lra).
+        assert (0 <= part * (Qmin (m i) (m j) - x * m j)) by (apply mul_nonneg; lra). lra.
+      * rewrite (sum_ext k _ (fun j => (if Nat.eqb j i then m i else x * m j) +
+           part * ((if Nat.eqb j i then 0 else Qmin (m i) (m j)) - (if Nat.eqb j i then 0 else x * m j)))) by (intros j _; destruct (Nat.eqb j i); ring).
+        rewrite sum_plus, sum_scale, sum_minus. fold high. rewrite (sum_split k (fun _ => m i) (fun j => x * m j) i Hi).
+        rewrite (off_diagonal k (fun j => x * m j) i Hi), sum_scale.
+        assert (E : low == x * sum k m - x * m i) by (unfold low; ring). rewrite <- E. lra.
+    + intros i j Hi Hj. unfold between. cbv zeta. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec j i) as [->|Ne]; [lra|].
+      destruct (Part i Hi) as [P _]. cbv zeta in P. set (part := if below _ _ then _ else 0) in *.
+      destruct (Order i j Hi Hj) as (O & _ & O2). nra.
+    + intros i j Hi Hj. unfold between. cbv zeta. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec j i) as [->|Ne]; [lra|].
+      destruct (Part i Hi) as [P _]. cbv zeta in P. set (part := if below _ _ then _ else 0) in *.
+      destruct (Order i j Hi Hj) as (O & O1 & _). nra.
+    + intros i j Hi Hj. unfold between. cbv zeta. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec j i) as [->|Ne].
+      * pose proof (M i Hi). nra.
+      * destruct (Part i Hi) as [P _]. cbv zeta in P. set (part := if below _ _ then _ else 0) in *.
+        destruct (Order i j Hi Hj) as (O & _).
+        assert (0 <= part * (Qmin (m i) (m j) - x * m j)) by (apply mul_nonneg; lra). lra.
+    + intros i Hi. unfold between. cbv zeta. now rewrite Nat.eqb_refl.
+Qed.
+
 (** ** Two groups of any shares: the closed form
 
     [dpfair_lib.local.optimal.program.most_truthful], its first answer: response, or the larger group told truly with
@@ -240,4 +322,25 @@ Qed.
 Theorem zeta_min_of_two_fault_2 : ~ truth_of_two (fun w x => Qmax (1 / (1 + x)) ((1 + Qmin w (1 - w) * (1 - x)) / 2)).
 Proof.
   intros H. destruct (H 1 (1#2) ltac:(lra) ltac:(lra)) as [K _]. specialize (K _ _ larger_first). now vm_compute in K.
+Qed.
+
+(** Truths of any size. *)
+Theorem truths_of_the_program_fault_1 : ~ truths_are (fun k x m =>
+  forall i, (i < k)%nat -> (forall j, (j < k)%nat -> x * m j <= m i) /\ (1 - x) * m i + x * sum k m <= 1).
+Proof.
+  intros H. destruct (H 2%nat (1#2) (fun _ => 1#10) ltac:(lia) ltac:(lra)) as [_ K].
+  destruct K as (q & C & _ & R & _ & D); [intros i _; split; [intros; lra | now compute]|].
+  pose proof (proj2 (C 0%nat ltac:(lia))) as S. cbn [sum] in S. pose proof (R 0%nat 1%nat ltac:(lia) ltac:(lia)).
+  pose proof (D 0%nat ltac:(lia)) as E. cbv beta in E. lra.
+Qed.
+
+(** Truths as far apart as the rows' sums allow. *)
+Theorem truths_of_the_program_fault_2 : ~ truths_are (fun k x m =>
+  forall i, (i < k)%nat -> 1 <= number k * m i /\ (1 - x) * m i + x * sum k m <= 1).
+Proof.
+  intros H. set (m := fun i : nat => match i with 1%nat => 2#5 | _ => 1#3 end).
+  destruct (H 3%nat (9#10) m ltac:(lia) ltac:(lra)) as [_ K].
+  destruct K as (q & _ & _ & R & V & D); [intros i _; destruct i as [|[|i]]; split; now compute|].
+  pose proof (R 0%nat 1%nat ltac:(lia) ltac:(lia)). pose proof (V 0%nat 1%nat ltac:(lia) ltac:(lia)) as G.
+  pose proof (D 0%nat ltac:(lia)) as E0. pose proof (D 1%nat ltac:(lia)) as E1. cbn in E0, E1. rewrite E1 in G. lra.
 Qed.
