@@ -313,7 +313,7 @@ def pairs() -> list[Pair]:
             "dpfair_lib.local.subsets.least_variance_size",
             lambda rng: (rng.randint(1, 30), odds(rng)),
             least_variance_size,
-            coq=lambda k, t: f"(number (least_variance_size {k} {q(t)}))",
+            coq=lambda k, t: f"(inject_Z (Z.of_nat (least_variance_size {k} {q(t)})))",
         ),
         simple(
             "Privacy/Subsets.v",
