@@ -11,8 +11,8 @@ import numpy as np
 from dpfair_lib._arguments import one_of
 from dpfair_lib._arrays import Space, space_of
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._labels import declared_labels, places
-from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
+from dpfair_lib._labels import declared_labels, places, zeros_and_ones
+from dpfair_lib._validation import are_empty, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.postprocessor import RandomFlips
@@ -273,8 +273,8 @@ class PrivateFairPostprocessor(RandomFlips):
             # an error would distinguish an empty table from one with a single row
             nobody = space.put(np.zeros(0, dtype=np.int64))
             return nobody, None if truth is None else nobody, nobody
-        y_pred = as_binary(y_pred, "y_pred", space)
-        truth = None if truth is None else as_binary(truth, "y_true", space)
+        y_pred = zeros_and_ones(y_pred, "y_pred", space)
+        truth = None if truth is None else zeros_and_ones(truth, "y_true", space)
         codes = places(sensitive_features, groups, "sensitive_features", space=space)
         check_lengths(y_pred=y_pred, sensitive_features=codes, y_true=truth)
         return y_pred, truth, codes

@@ -26,6 +26,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.batches import poisson_batches, system_batches
 from dpfair_lib.learners.exact_steps import PIECE, Rows, column_sums, exact_sum, grid_step, prepared
 from dpfair_lib.learners.linear import HEAVIEST
@@ -221,12 +222,13 @@ def train_counted(
     count_unit(multipliers.counts)  # refuses its range, as the next line does, before anything is drawn
     grid_step(multipliers.gradients, rule.largest)
     add, batches = _sources(n, steps, study)
-    weights = np.zeros(entries.shape[1])
+    weights, progress = np.zeros(entries.shape[1]), Progress("steps of training", steps.count)
     for chosen in batches:
         gradient = noisy_gradient(rows, groups, chosen, weights, rule, multipliers, add, steps.loss)
         weights = weights - steps.learning_rate / steps.divisor(n) * gradient
         if not (abs(weights) <= HEAVIEST).all():  # known from the noisy sums alone
             break
+        progress.add()
     return weights if steps.fit_intercept else np.append(weights, 0.0)
 
 

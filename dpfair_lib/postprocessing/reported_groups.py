@@ -96,6 +96,31 @@ def cheapest_reported_rule(counts: np.ndarray, channel: np.ndarray, gamma: float
     return ReportedRule(rule.reshape(2, m), errors, float(max((pair @ rule for pair in pairs), default=0.0)))
 
 
+def rates_through(shares: np.ndarray, rule: np.ndarray, channel: np.ndarray) -> np.ndarray:
+    """Return the true groups' rates of the new label 1 when a rule is applied to what a channel makes of the group.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (2, k, 2)
+        P(predicted label | group, true label).
+    rule : ndarray of shape (2, m)
+        P(new label 1 | predicted label, z).
+    channel : ndarray of shape (k, m)
+        P(z | group): of all that stands between a group and the rule, a second report or a guess included.
+
+    Returns
+    -------
+    ndarray of shape (k, 2)
+        P(new label 1 | group, true label); exact for `Fraction` entries.
+
+    References
+    ----------
+    Ours; the chapter "What has appeared since".
+    """
+    acts = channel @ rule.T
+    return np.asarray(sum(shares[y] * acts[:, y, None] for y in (0, 1)))
+
+
 class ReportedOddsPostprocessor(BaseEstimator):
     """Give groups similar true and false positive rates where each person's group is known by a randomised report only.
 
@@ -141,8 +166,8 @@ class ReportedOddsPostprocessor(BaseEstimator):
     *Differences from the publication.* Any number of groups and any channel of full rank, where the public code
     (husseinmozannar/fairlearn_private_data) has two groups and randomised response. Negative estimates are set to 0. At
     the time of prediction that code draws the new label by a mixture of the rules for both reports although it is given
-    a report, so that the channel acts twice and the rates of the true groups come closer than the program asks; here
-    the rule of the report is used. On tables without negative estimates both programs have the same optimum: a test
+    a report, so that the channel acts twice, and the rates of the true groups may differ by more than the program
+    allows; here the rule of the report is used. On tables without negative estimates both programs have the same optimum: a test
     compares with numbers of that code as run. The first step of the publication, a learner that takes reports for
     groups, is any learner with reports as ``sensitive_features``.
 

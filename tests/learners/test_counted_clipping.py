@@ -107,12 +107,6 @@ def test_bad_input_is_refused_by_name(name, changes, message):
         fitted(name, **changes)
 
 
-@pytest.mark.parametrize(("parameter", "value"), [("scale_norm", 0), ("threshold", -1), ("scale_rate", -0.1)])
-def test_bad_scales_are_refused_by_name(parameter, value):
-    with pytest.raises(ValueError, match=f"{parameter}: found {value}"):
-        fitted("global", **{parameter: value})
-
-
 def test_a_group_of_another_name_and_another_length_are_refused():
     X, y, groups = rows()
     with pytest.raises(ValueError, match="sensitive_features: found group 'm'"):

@@ -7,7 +7,7 @@ import pytest
 
 import dpfair_lib as dpf
 from dpfair_lib.postprocessing import reported_groups
-from dpfair_lib.postprocessing.reported_groups import cheapest_reported_rule, true_counts
+from dpfair_lib.postprocessing.reported_groups import cheapest_reported_rule, rates_through, true_counts
 
 RESPONSE = np.array([[0.75, 0.25], [0.25, 0.75]])
 AS_RUN = [  # counts by prediction, report and label; the chance of the truth; γ; the rule that the public code returns
@@ -195,3 +195,14 @@ def test_a_solver_that_gives_up_is_told(monkeypatch):
     monkeypatch.setattr(reported_groups, "linprog", lambda *_, **__: Failed())
     with pytest.raises(RuntimeError, match="no luck"):
         cheapest_reported_rule(*tables(0), 0.1)
+
+
+def test_a_rule_acts_on_the_groups_through_all_that_stands_between():
+    shares = np.array([[[0.75, 0.5], [0.5, 0.25]], [[0.25, 0.5], [0.5, 0.75]]])  # of the predicted label
+    rule = np.array([[0.0, 0.5], [1.0, 0.25]])
+    np.testing.assert_allclose(rates_through(shares, rule, np.eye(2)), [[0.25, 0.5], [0.375, 0.3125]])
+    exchanged = np.array([[0.5, 0.5], [0.0, 1.0]])
+    # group 0 takes the other rule half of the time: 0.75·0.5 + 0.25·0.25 and 0.5·0.5 + 0.5·0.25 under it
+    np.testing.assert_allclose(
+        rates_through(shares, rule, exchanged), [[(0.25 + 0.4375) / 2, (0.5 + 0.375) / 2], [0.375, 0.3125]]
+    )

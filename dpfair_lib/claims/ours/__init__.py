@@ -26,6 +26,8 @@ ORDER = (
     "least-gap-groups",
     "channel-audit",
     "unknown-law",
+    "collect-first",
+    "rule-and-channel",
     "fairer-data",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

@@ -259,15 +259,30 @@ def _broken(
     promise: Callable[..., float],
 ) -> Fraction:
     """Return the probability that the gap exceeds the bound; what is not enumerated counts as broken."""
-    kept = Fraction(0)
-    for drawn in itertools.product(*(law.items() for law in groups)):
-        counts = [pair for pair, _ in drawn]
-        seen = [_seen(*pair) for pair in counts]
+    laws = [_used(law) for law in groups]
+    wholes = [math.lcm(*(chance.denominator for chance in law.values())) for law in laws]
+    outcomes = [
+        [(pair, _seen(*pair), int(chance * whole)) for pair, chance in law.items()]
+        for law, whole in zip(laws, wholes, strict=True)
+    ]
+    true, kept = [float(rate) for rate in rates], 0
+    for drawn in itertools.product(*outcomes):
+        counts, seen, chances = zip(*drawn, strict=True)
         band = target_band(seen, aim, width, 0)
-        after = [_moved(float(rate), one, band) for rate, one in zip(rates, seen, strict=True)]
+        after = [_moved(rate, one, band) for rate, one in zip(true, seen, strict=True)]
         if max(after) - min(after) <= promise(counts, band=band) + 1e-12:
-            kept += math.prod(chance for _, chance in drawn)
-    return 1 - kept
+            kept += math.prod(chances)
+    return 1 - Fraction(kept, math.prod(wholes))
+
+
+def _used(law: Outcomes) -> Outcomes:
+    """Put together the noisy counts that count the same, since negative ones count as 0; the lowest stand for all."""
+    lowest: dict[tuple[int, int], tuple[int, int]] = {}
+    chances: Outcomes = defaultdict(Fraction)
+    for pair in sorted(law):
+        shown = lowest.setdefault((max(pair[0], 0), max(pair[1], 0)), pair)
+        chances[shown] += law[pair]
+    return chances
 
 
 def _seen(found: int, missed: int) -> float:
