@@ -217,10 +217,10 @@ def _closed(
             high = shrunk(n, epsilon, delta, response=kappa)
             search.observe(high - kappa * found.low, here, tolerance=1e-12)
             search.equal(high, 2 * kappa * shrunk(n, epsilon, delta), here, tolerance=1e-12)
-    worst = [0.0, 0.0]
+    worst, by_samples = [0.0, 0.0], {n: sampling(n) for n, _ in GRID}
     for n, epsilon in GRID:
         for at, delta in enumerate((0.0, 1e-6, 1e-3, 0.1)):
-            low = max(sampling(n), privacy(n, epsilon, delta))
+            low = max(by_samples[n], privacy(n, epsilon, delta))
             ratio = shrunk(n, epsilon, delta) / low
             search.observe(
                 (4 if at else 3) - ratio, {"n": n, "epsilon": epsilon, "δ": delta}, tolerance=1e-12

@@ -14,7 +14,12 @@ from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.binary import binary_optimum
 from dpfair_lib.local.response import response_matrix
-from dpfair_lib.postprocessing.reported_groups import cheapest_reported_rule, rates_through
+from dpfair_lib.postprocessing.reported_groups import (
+    cheapest_reported_rule,
+    gap_through,
+    largest_gap,
+    rates_through,
+)
 
 F = Fraction
 HALVES = F(0), F(1, 2), F(1)
@@ -25,20 +30,6 @@ ROUNDED = 1e-9
 def changed(a: Any, b: Any) -> np.ndarray:
     """Return the channel that exchanges group 0 with probability a and group 1 with probability b."""
     return np.array([[1 - a, a], [b, 1 - b]], dtype=object)
-
-
-def gap_through(shares: Any, rule: Any, a: Any, b: Any) -> Any:
-    """Return rate 0 less rate 1 of one label, for a rule of equal rates m: a(S₀₁ − m) − b(S₁₀ − m).
-
-    S_ij is the rate of group i under the rule of group j.
-    """
-    rates = [[sum(shares[y][i] * rule[y][j] for y in (0, 1)) for j in (0, 1)] for i in (0, 1)]
-    return a * (rates[0][1] - rates[0][0]) - b * (rates[1][0] - rates[1][1])
-
-
-def largest_gap(a: Any, b: Any) -> Any:
-    """Return the largest gap of any population and rule of equal rates: the larger of a and b."""
-    return max(a, b)
 
 
 def check(

@@ -128,8 +128,8 @@ def judge_groups(
             search.observe(
                 int((same & one_way[cheap][starts == start]).sum()) - len(same), case | {"γ": gamma}
             )
-        ends = [Fraction(t, UNIT) for t in range(0, UNIT - gap + 1, 2)]
-        for start in ends:
+        starts_in_eighths = {Fraction(t, UNIT) for t in range(0, UNIT - gap + 1, 2)}
+        for start in sorted(starts_in_eighths | {Fraction(band.lowest), Fraction(band.highest)}):
             placed = [band.rate(curve, start) for curve in curves]
             spent = sum(
                 weight * least_change(group, rate)
