@@ -18,13 +18,13 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._scoring import ScoredByLabels
+from dpfair_lib._validation import same_rows
 from dpfair_lib.privacy import PrivacyStatement, compose
 from dpfair_lib.privacy.noise_source import check_installed
 
@@ -40,7 +40,7 @@ def _last_has(method: str) -> Callable[[Method], Method]:
     return cast("Callable[[Method], Method]", available_if(has))
 
 
-class PrivatePipeline(ScoredByLabels, _BaseComposition):
+class PrivatePipeline(ClassifierMixin, _BaseComposition):
     """Transformers that map rows one by one, then a learner: fitted in a row, with one privacy statement.
 
     A step must declare, in its class, that its fit states what it costs: ``privacy_statement_: PrivacyStatement``.
@@ -248,6 +248,7 @@ class PrivatePipeline(ScoredByLabels, _BaseComposition):
         return step.decision_function(prepared)
 
     @_last_has("score")
+    @same_rows
     def score(self, X: Any, y: Any, **last: Any) -> float:
         """Return the last step's score, the accuracy for classifiers."""
         step, prepared = self._prepared(X)
