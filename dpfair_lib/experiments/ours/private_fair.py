@@ -27,8 +27,8 @@ from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
 if TYPE_CHECKING:
-    from dpfair_lib.postprocessing.groups import Notion
     from dpfair_lib.datasets import Dataset
+    from dpfair_lib.postprocessing.groups import Notion
 
 TRIALS = 20
 """Splits of each data set."""
