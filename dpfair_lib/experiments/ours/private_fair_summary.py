@@ -202,7 +202,14 @@ def rule(found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str) -> str:
         Data set → what `candidates` gives for it.
     notion : str
         Which gap counts.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set.
     """
+    if not found:
+        raise ValueError("found: found no data set, expected one or more to derive the rule from")
     names = list(next(iter(found.values())))
     means = {name: sum(float(loss(rows[name], notion).mean()) for rows in found.values()) for name in names}
     return min(means, key=means.__getitem__)
