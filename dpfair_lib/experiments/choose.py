@@ -93,8 +93,10 @@ def run(args: argparse.Namespace, *, folder: Path | None = None) -> int:
     return DONE
 
 
-def recorded(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, int], pd.DataFrame]:
-    """Return the rows of every data set that is recorded, its number of training rows, and the rows of the tuning.
+def recorded(
+    folder: Path,
+) -> tuple[dict[str, pd.DataFrame], dict[str, int], dict[str, pd.DataFrame]]:
+    """Return by data set that is recorded its rows, its number of training rows, and the rows of its tuning.
 
     Parameters
     ----------
@@ -104,17 +106,17 @@ def recorded(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, int], pd.
     Raises
     ------
     FileNotFoundError
-        If there is none, or that of the tuning is missing.
+        If there is none, or that of a tuning is missing.
     """
+    from dpfair_lib.experiments.ours.private_fair_settings import held_rows
     from dpfair_lib.experiments.ours.private_learners_settings import STANDS_FOR
     from dpfair_lib.experiments.recorded_results import read_record
 
-    held, _ = read_record("private-fair-settings", folder=folder)
-    rows, sizes = {}, {}
+    rows, sizes, held = {}, {}, {}
     for data in STANDS_FOR:
         if (folder / f"private-fair-{data}.json").exists():
             rows[data], provenance = read_record(f"private-fair-{data}", folder=folder)
-            kept = provenance["parameters"]
+            kept, held[data] = provenance["parameters"], held_rows(data, folder)
             whole = min(provenance["data"]["rows"], kept["most_rows"])
             sizes[data] = whole - round(kept["test_share"] * whole)
     if not rows:
@@ -123,8 +125,8 @@ def recorded(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, int], pd.
 
 
 def advice(
-    rows: Mapping[str, pd.DataFrame], sizes: Mapping[str, int], held: pd.DataFrame, protect: str, notion: str,
-    epsilon: float,
+    rows: Mapping[str, pd.DataFrame], sizes: Mapping[str, int], held: Mapping[str, pd.DataFrame], protect: str,
+    notion: str, epsilon: float,
 ) -> dict[str, Any]:  # fmt: skip
     """Return what the record recommends, and what it measured of that.
 
@@ -134,8 +136,8 @@ def advice(
         Data set → its rows.
     sizes : mapping
         Data set → number of training rows.
-    held : DataFrame
-        Of the tuning.
+    held : mapping
+        Data set → the rows of its tuning.
     protect : str
         A key of `PROTECTS`.
     notion : str
@@ -162,7 +164,7 @@ def advice(
             f"epsilon: found {epsilon:g}, expected {min(EPSILONS):g} or more; nothing was measured below it"
         )
     case = summary.Case(PROTECTS[protect], notion, max(below))
-    settings = {data: dials(held, data, notion) for data in rows}
+    settings = {data: dials(held[data], data, notion) for data in rows}
     usable = {data: summary.candidates(rows[data], settings[data], case) for data in rows}
     name, each = summary.rule(usable, notion), 1 - (1 - LEVEL) / len(rows)
     measured: dict[str, Any] = {}

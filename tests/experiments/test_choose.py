@@ -49,7 +49,8 @@ def rows_of(best, error):
 
 
 def written(folder, best="thresholds", errors=(0.29, 0.1)):
-    write_record("private-fair-settings", tuning(), parameters={}, data={}, folder=folder)
+    for size in ("small", "medium"):
+        write_record(f"private-fair-settings-{size}", tuning(), parameters={}, data={}, folder=folder)
     for (data, size), error in zip(SIZES.items(), errors, strict=True):
         write_record(
             f"private-fair-{data}", rows_of(best, error), data={"rows": size}, folder=folder,
@@ -94,10 +95,11 @@ def test_nothing_is_said_where_nothing_was_measured(tmp_path, epsilon):
 
 
 def test_missing_records_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="private-fair-settings"):
-        choose.recorded(tmp_path)
-    write_record("private-fair-settings", tuning(), parameters={}, data={}, folder=tmp_path)
     with pytest.raises(FileNotFoundError, match="expected at least one"):
+        choose.recorded(tmp_path)
+    written(tmp_path)
+    (tmp_path / "private-fair-settings-medium.json").unlink()
+    with pytest.raises(FileNotFoundError, match="private-fair-settings-medium"):
         choose.recorded(tmp_path)
 
 

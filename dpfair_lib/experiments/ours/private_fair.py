@@ -20,10 +20,9 @@ from dpfair_lib.experiments.ours.private_fair_rows import (
     measured,
     split_people,
 )
-from dpfair_lib.experiments.ours.private_fair_settings import EPSILONS, bases_settings, tuned
+from dpfair_lib.experiments.ours.private_fair_settings import EPSILONS, bases_settings, held_rows, tuned
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate
 from dpfair_lib.experiments.ours.private_learners_settings import STANDS_FOR
-from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
 if TYPE_CHECKING:
@@ -139,8 +138,7 @@ def _row(split: int, of: tuple[str, str, str], level: float | None, fit: Fit, te
 
 def experiment(name: str, *, data: str) -> Experiment:
     """Return all methods on redrawn splits of one data set, a task per split."""
-    held, _ = read_record("private-fair-settings")
-    settings, tuning = bases_settings(data), tuned(held, data)
+    settings, tuning = bases_settings(data), tuned(held_rows(data), data)
     parameters = {
         "seed": 0, "test_share": TEST_SHARE, "most_rows": MOST_ROWS, "epsilons": EPSILONS, "settings": settings,
         "tuning": tuning, "noise": "study",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dpfair_lib.experiments.ours.private_fair_methods import METHODS
 from dpfair_lib.experiments.ours.private_fair_rows import LABELS, NOTIONS, TEST_ROWS, held_people, measured
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate
 from dpfair_lib.experiments.ours.private_learners_settings import HELD, SIZES, STANDS_FOR, Size, chosen
-from dpfair_lib.experiments.recorded_results import read_record
+from dpfair_lib.experiments.recorded_results import RESULTS, read_record
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
 if TYPE_CHECKING:
@@ -143,28 +144,34 @@ def dials(held: pd.DataFrame, data: str, notion: str) -> dict[tuple[str, str, fl
     return found
 
 
-def experiment(name: str) -> Experiment:
-    """Return errors and gaps of all candidates on the held data, a task per size, label and draw."""
+def held_rows(data: str, folder: Path = RESULTS) -> pd.DataFrame:
+    """Return the recorded choice for a data set: the rows of `run_choice` of its size.
+
+    Parameters
+    ----------
+    data : str
+        A key of `STANDS_FOR`.
+    folder : Path
+        Where the records are.
+    """
+    return read_record(f"private-fair-settings-{STANDS_FOR[data]}", folder=folder)[0]
+
+
+def experiment(name: str, *, size: str) -> Experiment:
+    """Return errors and gaps of all candidates on the held data of one size, a task per label and draw."""
     parameters = {
-        "seed": 0, "sizes": {key: list(size) for key, size in SIZES.items()}, "draws": DRAWS, "test_rows": TEST_ROWS,
-        "epsilons": EPSILONS,
+        "seed": 0, "size": list(SIZES[size]), "draws": DRAWS[size], "test_rows": TEST_ROWS, "epsilons": EPSILONS,
         "candidates": {f"{one.protection}/{one.name}": list(one.candidates) for one in METHODS},
     }  # fmt: skip
-    stand_in = {size: data for data, size in STANDS_FOR.items()}
+    settings = bases_settings(next(data for data, its in STANDS_FOR.items() if its == size))
     tasks = [
-        {
-            "source": Source(HELD),
-            "size": size,
-            "label": label,
-            "draw": draw,
-            "seed": 0,
-            "settings": bases_settings(stand_in[size]),
-        }
-        for size in SIZES
+        {"source": Source(HELD), "size": size, "label": label, "draw": draw, "seed": 0, "settings": settings}
         for label in LABELS
         for draw in range(DRAWS[size])
     ]
     return Experiment(name, describe_table(HELD), parameters, functools.partial(on_data, run_choice), tasks)
 
 
-EXPERIMENTS: Experiments = {"private-fair-settings": experiment}
+EXPERIMENTS: Experiments = {
+    f"private-fair-settings-{size}": functools.partial(experiment, size=size) for size in SIZES
+}

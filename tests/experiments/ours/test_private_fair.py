@@ -22,7 +22,6 @@ BASES = {
     "DP-SGD": [{"sample_rate": 0.2, "steps": 5, "learning_rate": 3.0}] * 4,
 }
 RECORDED = [data for data in STANDS_FOR if (RESULTS / f"private-fair-{data}.json").exists()]
-HAS_SETTINGS = (RESULTS / "private-fair-settings.json").exists()
 CHANGING = [method for method in methods.METHODS if method.name in methods.CHANGED]
 
 
@@ -278,14 +277,12 @@ def test_what_is_best_on_the_held_data_is_chosen(candidate, dial):
     assert set(none.values()) == {None}
 
 
-@pytest.mark.skipif(not HAS_SETTINGS, reason="not recorded yet")
 @pytest.mark.parametrize("data", RECORDED or ["compas"])
 def test_the_record_is_whole_and_used_what_the_held_data_chose(data):
     if data not in RECORDED:
         pytest.skip("not recorded yet")
     rows, provenance = read_record(f"private-fair-{data}")
-    held, _ = read_record("private-fair-settings")
-    assert provenance["parameters"]["tuning"] == settings.tuned(held, data)
+    assert provenance["parameters"]["tuning"] == settings.tuned(settings.held_rows(data), data)
     counts = rows.groupby(["protection", "method", "notion", "level", "dial"], dropna=False)[
         "split"
     ].nunique()
