@@ -10,7 +10,7 @@ from dpfair_lib.experiments import choose
 from dpfair_lib.experiments.ours import private_fair_methods as methods
 from dpfair_lib.experiments.ours import private_fair_settings as settings
 from dpfair_lib.experiments.ours.private_fair import CONSTANT, FAIR, OPEN
-from dpfair_lib.experiments.recorded_results import write_record
+from dpfair_lib.experiments.recorded_results import RESULTS, write_record
 
 SPLITS = 5
 SIZES = {"compas": 1000, "lsac": 5000}
@@ -127,3 +127,58 @@ def test_the_command_prints_text_or_json(tmp_path, capsys, monkeypatch):
     )
     with pytest.raises(SystemExit):
         main([*asked[:-1]])
+
+
+def derived_again(rows, held, protection, notion, level):
+    """Return the method of least mean loss, by loops over plain lists and none of the summary's functions."""
+    totals = {}
+    for data, table in rows.items():
+        size = settings.STANDS_FOR[data]
+        tried = [
+            line for line in held[data].to_dict("records") if line["size"] == size and line["level"] == level
+        ]
+        for one in methods.METHODS:
+            if one.protection != protection:
+                continue
+            costs = {}
+            for line in tried:
+                if (line["protection"], line["method"]) == (protection, one.name):
+                    gaps = (line["parity"] + line["opportunity"] + line["odds"]) / 3
+                    key = line["candidate"], line["dial"] if line["dial"] == line["dial"] else None
+                    costs.setdefault(key, []).append((line["error"] + gaps, line["error"] + line[notion]))
+            candidate, _ = min(costs, key=lambda key: sum(pair[0] for pair in costs[key]) / len(costs[key]))
+            own = [key for key in costs if key[0] == candidate]
+            dial = min(own, key=lambda key: sum(pair[1] for pair in costs[key]) / len(costs[key]))[1]
+            here = table[(table["protection"] == protection) & (table["method"] == one.name)]
+            here = here[
+                (here["level"] == level) & (here["dial"].isna() if dial is None else here["dial"] == dial)
+            ]
+            totals.setdefault(one.name, []).append((here["error"] + here[notion]).mean())
+        for name in (CONSTANT, methods.PLAIN):
+            if name == CONSTANT or protection == "sensitive-attribute":
+                here = table[(table["protection"] == OPEN) & (table["method"] == name)]
+                totals.setdefault(name, []).append((here["error"] + here[notion]).mean())
+    return {name: sum(losses) for name, losses in totals.items()}
+
+
+@pytest.mark.parametrize("protect", choose.PROTECTS)
+@pytest.mark.parametrize("notion", choose.NOTIONS)
+def test_the_rules_are_those_that_the_record_gives(protect, notion):
+    try:
+        rows, sizes, held = choose.recorded(RESULTS)
+    except FileNotFoundError:
+        pytest.skip("not recorded yet")
+    for level in settings.EPSILONS:
+        found = choose.advice(rows, sizes, held, protect, notion, level)
+        losses = derived_again(rows, held, choose.PROTECTS[protect], notion, level)
+        assert losses[found["use"]] == pytest.approx(min(losses.values()), abs=1e-12)
+        assert found["nothing clever"] == (found["use"] in (CONSTANT, methods.PLAIN))
+
+
+@pytest.mark.parametrize("protect", choose.PROTECTS)
+def test_the_two_derivations_agree_where_the_best_is_planted(tmp_path, protect):
+    name = {"record": "thresholds", "presence": "DP-FERMI", "group": "odds by reports"}[protect]
+    rows, sizes, held = written(tmp_path, best=name)
+    assert choose.advice(rows, sizes, held, protect, "odds", 1.0)["use"] == name
+    losses = derived_again(rows, held, choose.PROTECTS[protect], "odds", 1.0)
+    assert min(losses, key=losses.__getitem__) == name
