@@ -32,7 +32,6 @@ NO_LESSON = {
     "which-method",
     "threat-model",
     "private-learners",
-    "private-fair-learners",
     "several-groups-evidence",
     "benchmarks",
     "mutants",
