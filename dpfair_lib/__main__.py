@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
         print(missing, file=sys.stderr)
         return NO_PACKAGE
     except BlockingIOError as busy:
-        print(busy, file=sys.stderr)
+        print(busy.strerror or busy, file=sys.stderr)  # not its number, and the file by its own name alone
         return BUSY
     except (Ended, KeyboardInterrupt) as ended:
         print(str(ended) or "ended by SIGINT", file=sys.stderr)

@@ -21,9 +21,9 @@ EXITS = {
     USAGE: "the command line is wrong: an option is missing, unknown, or cannot be met",
     NO_PACKAGE: "a package is missing; the message names the extra that installs it",
     BUSY: "another process is writing the same file; try again when it has ended",
-    SIGNAL: "and the number of a signal: it was ended by that signal, 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP",
+    SIGNAL: "it was ended by signal n: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP",
 }
-"""The exit statuses, and what each means."""
+"""The exit statuses, and what each means; the last is 128 + n."""
 
 AFTER, EVERY = 2.0, 10.0
 """Seconds until progress is shown at all, and between two lines of it where there is no terminal."""
@@ -31,10 +31,8 @@ AFTER, EVERY = 2.0, 10.0
 
 def exit_table() -> str:
     """Return the exit statuses as lines of text."""
-    lines = [
-        f"  {status}{' +' if status == SIGNAL else '':2}  {meaning}" for status, meaning in EXITS.items()
-    ]
-    return "\n".join(["exit status:", *lines])
+    shown = {"128 + n" if status == SIGNAL else str(status): meaning for status, meaning in EXITS.items()}
+    return "\n".join(["exit status:", *(f"  {status:7}  {meaning}" for status, meaning in shown.items())])
 
 
 def add_common(parser: argparse.ArgumentParser, *, as_json: bool = True) -> None:

@@ -12,9 +12,15 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space
-from dpfair_lib._validation import as_columns, as_groups, as_vector
+from dpfair_lib._validation import as_binary, as_columns, as_groups, as_vector, without_words
 
 _WORDS = {2: "two"}
+_OTHERS = "PostprocessedClassifier takes other labels, also without a classifier (estimator=None)"
+
+
+def zeros_and_ones(values: Any, name: str, space: Space = HOST) -> Any:
+    """Return a post-processor's labels 0 and 1; the message about words names what takes them."""
+    return as_binary(without_words(as_vector(values, name, space), name, space, _OTHERS), name, space)
 
 
 def declared_labels(

@@ -36,12 +36,19 @@ class Progress:
         How many there are, a public number. Without it there is none to be told, as for a search.
     clock : callable
         Returns the time in seconds.
+
+    Attributes
+    ----------
+    total : int or None
+        As given; it may become known later.
+    done : int
+        How many are done.
     """
 
     def __init__(
         self, what: str, total: int | None = None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._what, self._total, self._clock, self._done = what, total, clock, 0
+        self._what, self.total, self._clock, self.done = what, total, clock, 0
         self._next = clock() + AFTER
         self._own = threading.Lock()  # parts may be done in several threads
 
@@ -56,13 +63,13 @@ class Progress:
             What else is known, and public.
         """
         with self._own:
-            self._done += parts
+            self.done += parts
             now = self._clock()
             if now < self._next:
                 return
             self._next = now + EVERY
-            of = f" of {self._total:,}" if self._total is not None else ""
-            _log.info("%s%s %s%s", f"{self._done:,}", of, self._what, f", {note}" if note else "")
+            of = f" of {self.total:,}" if self.total is not None else ""
+            _log.info("%s%s %s%s", f"{self.done:,}", of, self._what, f", {note}" if note else "")
 
 
 @contextmanager

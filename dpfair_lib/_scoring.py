@@ -39,7 +39,7 @@ class ScoredByChances:
         Parameters
         ----------
         X : array
-            What `predict_proba` takes first: features, or for a post-processor the predicted labels.
+            What `predict_proba` takes first: features, predicted labels, or probabilities.
         y : array of shape (n,)
             True labels.
         sensitive_features : array of shape (n,) or (n, c)

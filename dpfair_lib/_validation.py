@@ -89,6 +89,20 @@ def as_binary(values: Any, name: str, space: Space = HOST) -> Any:
     return space.astype(array, space.whole)
 
 
+def without_words(values: Any, name: str, space: Space, instead: str) -> Any:
+    """Return a 1-D array of labels unless one is a word; the message ends with what to do instead."""
+    if not space.host:
+        return values
+    words = [values[0]] if values.dtype.kind in "US" else []
+    if values.dtype == object:
+        words = [value for value in values if isinstance(value, str)]
+    if words:
+        raise ValueError(
+            f"{name}: found entries that are not numbers, such as {str(words[0])!r}, expected labels 0 and 1; {instead}"
+        )
+    return values
+
+
 def refuse(bad: Any, array: Any, name: str, wanted: str, space: Space) -> None:
     """Raise if an entry is bad, and name the first."""
     if space.any(bad):

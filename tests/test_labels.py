@@ -161,3 +161,21 @@ def test_all_that_declare_labels_treat_them_alike(name):
             DECLARED[name](["a", "a"])
     with pytest.raises(ValueError, match=r"found .*, expected .*distinct labels, none of them missing"):
         DECLARED[name](["a", None])
+
+
+@pytest.mark.parametrize("fitted", [
+    dpf.FairPostprocessor(), dpf.PrivateFairPostprocessor(1.0), dpf.EqualizedOddsPostprocessor(gamma=0.5),
+], ids=lambda one: type(one).__name__)  # fmt: skip
+def test_a_post_processor_that_is_given_words_names_what_takes_them(fitted):
+    people, words = {"sensitive_features": list("aabb")}, ["no", "yes", "yes", "no"]
+    message = (
+        "y_pred: found entries that are not numbers, such as 'no', expected labels 0 and 1; Postprocessed"
+    )
+    for labels in (words, np.array(words), pd.Series(words), [0, 1, 1, "no"]):
+        with pytest.raises(ValueError, match=message):
+            fitted.fit(labels, [0, 1, 0, 1], **people)
+    fitted.fit([0, 1, 1, 0], [0, 1, 0, 1], **people)
+    with pytest.raises(ValueError, match=message):
+        fitted.predict(words, **people)
+    taken = dpf.PostprocessedClassifier(None, fitted).fit(words, ["no", "yes", "no", "yes"], **people)
+    assert taken.classes_.tolist() == ["no", "yes"]

@@ -11,6 +11,7 @@ import dpfair_lib as dpf
 from dpfair_lib import _progress
 from dpfair_lib._progress import Progress, shown
 from dpfair_lib.experiments import run_tasks
+from dpfair_lib.privacy import audit_approximate
 
 RNG = np.random.default_rng(0)
 X, GROUP = RNG.normal(size=(60, 2)), np.arange(60) % 2
@@ -42,6 +43,10 @@ SHOWN = {
         dpf.DPLogisticRegression, TRAINED | STUDY | {"replicates": 3}, {}, "21 of 21 steps of training",
     ),
     "svm": (dpf.DPLinearSVM, TRAINED, {}, "7 of 7 steps of training"),
+    "group clipping": (dpf.DPGroupClippingClassifier, TRAINED, PEOPLE, "7 of 7 steps of training"),
+    "global scaling, study": (
+        dpf.DPGlobalScalingClassifier, TRAINED | STUDY | {"scale_norm": 1.0}, {}, "7 of 7 steps of training",
+    ),
     "fermi, secure": (dpf.DPFermiClassifier, FERMI, PEOPLE, "7 of 7 steps of training"),
     "fermi, study": (dpf.DPFermiClassifier, FERMI | STUDY, PEOPLE, "7 of 7 steps of training"),
     "game": (dpf.PrivateNoRegretFair, GAME, PEOPLE, "7 of 7 rounds"),
@@ -119,7 +124,7 @@ def test_verbose_shows_the_fit_of_an_estimator(name, capsys):
 
 @pytest.mark.parametrize("verbose", [2, "yes", None])
 def test_verbose_is_true_or_false(verbose):
-    for name in ("svm", "fermi, secure", "game", "selection"):
+    for name in ("svm", "group clipping", "global scaling, study", "fermi, secure", "game", "selection"):
         kind, settings, people, _ = SHOWN[name]
         with pytest.raises(ValueError, match=f"verbose: found {verbose!r}, expected True or False"):
             fitted(kind, settings, people, verbose=verbose)
@@ -143,6 +148,28 @@ def test_verbose_shows_the_search_for_a_channel_and_changes_nothing(options, cap
     # each line brackets the optimum, which for this search of shares is shown before it is scaled
     low, high = map(float, said[-1].rpartition("between ")[2].split(" and "))
     assert low <= high
+
+
+@pytest.mark.usefixtures("at_once")
+def test_verbose_shows_the_runs_of_an_audit_and_changes_nothing(capsys):
+    def published(data, size, rng):
+        return data + rng.normal(size=size)
+
+    def audited(**more):
+        return dpf.audit(published, [(0, 1), (1, 0)], 101, 0.05, np.random.default_rng(0), **more).hits
+
+    quiet = audited()
+    assert capsys.readouterr().err == ""
+    assert audited(verbose=True) == quiet
+    whole = [f"{runs} of 400 runs of the mechanism" for runs in (100, 200, 300, 400)]
+    assert capsys.readouterr().err.splitlines() == whole
+    audit_approximate(published, [(0, 1)], 4, 0.05, np.random.default_rng(0), 0.1, verbose=True)
+    assert capsys.readouterr().err.splitlines() == [
+        "4 of 8 runs of the mechanism",
+        "8 of 8 runs of the mechanism",
+    ]
+    with pytest.raises(ValueError, match="verbose: found 1, expected True or False"):
+        audited(verbose=1)
 
 
 def double(x):

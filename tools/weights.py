@@ -85,39 +85,49 @@ def table(rows: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-def first_use(*arguments: str, repeats: int = REPEATS) -> tuple[float, bool]:
-    """Return the most processor seconds of several new processes, and whether scikit-learn was needed."""
+def first_use(*arguments: str, repeats: int = REPEATS) -> tuple[list[float], bool]:
+    """Return the processor seconds of several new processes, sorted, and whether scikit-learn was needed."""
     words = [sys.executable, "-c", FIRST_USE, *arguments]
     ran = [
         subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
         for _ in range(repeats + 1)
     ]
     found = [one.stdout.split() for one in ran[1:]]  # the first one warms the files
-    return max(float(seconds) for seconds, _ in found), found[0][1] == "True"
+    return sorted(round(float(seconds), 3) for seconds, _ in found), found[0][1] == "True"
 
 
 def first_uses(names: list[str], repeats: int = REPEATS) -> dict[str, Any]:
-    """Return the seconds of the import, of scikit-learn's base class, and of names; of estimators, beyond that."""
+    """Return least and most seconds: of the import, of scikit-learn's base class, of each name; of estimators, beyond.
+
+    Others at work on the machine make processor time longer too. So the least of several says what the work takes.
+    """
     functions, estimators = {}, {}
     for name in names:
         needs = first_use("alone", name, repeats=1)[1]
         where, how = (estimators, "beside") if needs else (functions, "alone")
-        where[name] = round(first_use(how, name, repeats=repeats)[0], 3)
+        where[name] = _ends(first_use(how, name, repeats=repeats)[0])
     return {
-        "import": round(first_use("alone", repeats=repeats)[0], 3),
-        "scikit-learn": round(first_use("base", repeats=repeats)[0], 3),
+        "import": _ends(first_use("alone", repeats=repeats)[0]),
+        "scikit-learn": _ends(first_use("base", repeats=3 * repeats)[0]),
         "functions": functions,
         "estimators": estimators,
     }
 
 
+def _ends(seconds: list[float]) -> list[float]:
+    return [seconds[0], seconds[-1]]
+
+
 def sentence(found: dict[str, Any]) -> str:
     """Return what README says about first uses."""
+    (least, most), (base, slow) = found["import"], found["scikit-learn"]
     functions, estimators = found["functions"].values(), found["estimators"].values()
+    function, estimator = (max(one[0] for one in kind) for kind in (functions, estimators))
     return (
-        f"`import dpfair_lib` takes {found['import']:.2f} s of processor time. The first use of a function or of a "
-        f"data set takes {min(functions):.1f} to {max(functions):.1f} s. An estimator needs scikit-learn's base class, "
-        f"whose own import takes {found['scikit-learn']:.1f} s, and adds at most {max(estimators):.2f} s to it."
+        f"`import dpfair_lib` takes {least:.3f} to {most:.3f} s of processor time, and importing scikit-learn's base "
+        f"class {base:.2f} to {slow:.2f} s (the least and the most of several new processes). The first use of a "
+        f"function or of a data set takes at most {function:.2f} s, that of an estimator at most {estimator:.2f} s "
+        "more than the base class (the least of several, for each name)."
     )
 
 

@@ -8,6 +8,7 @@ below, a list of centres (one for each noisy count) bounds it from above, and bo
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -56,7 +57,13 @@ def noisy_count_law(n: int, odds: Any, delta: Any = 0) -> np.ndarray:
     ValueError
         If an argument is out of its range.
     """
-    count, odds, delta = _arguments(n, odds, delta)
+    return _law(*_arguments(n, odds, delta)).copy()
+
+
+@functools.lru_cache(
+    maxsize=128, typed=True
+)  # a certificate asks for one law many times; fractions stay apart
+def _law(count: int, odds: Any, delta: Any) -> np.ndarray:
     edges = {Fraction(2 * k + 1, 2) for k in range(count)}
     if delta:
         end = _end(odds, delta)

@@ -8,7 +8,6 @@ larger by √log k where sampling decides, and by log k where ε does.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -118,17 +117,17 @@ def _undecided_by_samples(counts: list[int], shifts: np.ndarray) -> np.ndarray:
 def _signs_left_by_privacy(counts: list[int], level: float) -> float:
     eta, k = math.tanh(level / 2), len(counts)
     aparts = (2 * math.log(k) + 3) * np.arange(1, POINTS + 1) / POINTS  # n ln R
-    shifts = [
-        1.0 if eta == 0 else min(math.tanh(apart / (2 * n)) / eta, 1.0)
-        for n, apart in itertools.product({counts[0], counts[-1]}, aparts)
-    ]
-    return max(_undecided(counts, shift, level) for shift in shifts)
+    ends = np.array([[counts[0]], [counts[-1]]])
+    shifts = np.ones(1) if eta == 0 else np.minimum(np.tanh(aparts / (2 * ends)) / eta, 1.0).ravel()
+    return float(_undecided_by_privacy(counts, shifts, level).max())
 
 
-def _undecided(counts: list[int], tau: float, level: float) -> float:
-    apart = 2 * math.atanh(min(tau * math.tanh(level / 2), 1 - 1e-16)) * np.asarray(counts)
+def _undecided_by_privacy(counts: list[int], shifts: np.ndarray, level: float) -> np.ndarray:
+    groups, times = np.unique(counts, return_counts=True)
+    apart = 2 * np.arctanh(np.minimum(shifts * math.tanh(level / 2), 1 - 1e-16))[:, None] * groups
     chances = 1 / (1 + np.exp(np.minimum(apart, 700)))
-    return float(tau * (1 + np.prod(1 - 2 * chances) - 2 * np.prod(1 - chances)))
+    left = 1 + ((1 - 2 * chances) ** times).prod(axis=1) - 2 * ((1 - chances) ** times).prod(axis=1)
+    return np.asarray(shifts * left)
 
 
 def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> float:
@@ -152,8 +151,8 @@ def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> fl
     ValueError
         If an argument is out of its range.
     """
-    counts, tau = _sizes(sizes), float(as_single_rate(shift, "shift"))
-    return _undecided(counts, tau, nonnegative(epsilon, "epsilon"))
+    counts, tau = _sizes(sizes), np.array([float(as_single_rate(shift, "shift"))])
+    return float(_undecided_by_privacy(counts, tau, nonnegative(epsilon, "epsilon"))[0])
 
 
 def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:

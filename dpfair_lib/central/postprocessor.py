@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arrays import HOST, space_of
 from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
-from dpfair_lib._labels import places
+from dpfair_lib._labels import places, zeros_and_ones
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_binary, as_groups, as_numbers, as_single_rate, check_lengths
+from dpfair_lib._validation import as_groups, as_numbers, as_single_rate, check_lengths
 from dpfair_lib.central.summed_rows import scaled_weights, summed_rows
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.postprocessing.bands import Band, cheapest_band
@@ -51,7 +51,7 @@ class RandomFlips(ScoredByChances, UnseededIfSecure):
             If an argument is malformed, if a group was not seen in `fit`, or if scores are missing or unexpected.
         """
         check_is_fitted(self, "rules_")
-        y_pred = as_binary(y_pred, "y_pred")
+        y_pred = zeros_and_ones(y_pred, "y_pred")
         codes = places(sensitive_features, self.groups_, "sensitive_features")
         if (scores is not None) != self.uses_scores_:
             found, wanted = ("None", "scores, as in fit") if scores is None else ("scores", "None, as in fit")
@@ -237,12 +237,12 @@ class FairPostprocessor(RandomFlips):
                 y_true=y_true,
                 sample_weight=sample_weight,
             )
-        y_pred = as_binary(y_pred, "y_pred", space)
+        y_pred = zeros_and_ones(y_pred, "y_pred", space)
         levels, codes = as_groups(sensitive_features, space=space)
         named = levels.tolist()
         if len(named) < 2:
             raise ValueError(f"sensitive_features: found 1 group {named}, expected at least 2")
-        truth = None if y_true is None else as_binary(y_true, "y_true", space)
+        truth = None if y_true is None else zeros_and_ones(y_true, "y_true", space)
         order = None if scores is None else as_numbers(scores, "scores").astype(float)
         weights, unit = (None, 1.0) if sample_weight is None else scaled_weights(sample_weight, space)
         check_lengths(

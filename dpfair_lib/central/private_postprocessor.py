@@ -11,8 +11,8 @@ import numpy as np
 from dpfair_lib._arguments import one_of
 from dpfair_lib._arrays import Space, space_of
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._labels import declared_labels, places
-from dpfair_lib._validation import are_empty, as_binary, as_count, as_groups, check_lengths
+from dpfair_lib._labels import declared_labels, places, zeros_and_ones
+from dpfair_lib._validation import are_empty, as_count, as_groups, check_lengths
 from dpfair_lib.central.flips import FlipRule, flip_probabilities
 from dpfair_lib.central.gap_law import Mechanism
 from dpfair_lib.central.postprocessor import RandomFlips
@@ -25,6 +25,7 @@ from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.statements import BEHIND_PREDICTIONS
 
 Notion = Literal["demographic_parity", "equal_opportunity"]
 
@@ -113,7 +114,7 @@ class PrivateFairPostprocessor(RandomFlips):
     >>> fair = fair.fit(y_pred, sensitive_features=adult.sensitive_features)
     >>> print(fair.privacy_statement_)
     ε = 0.5 (pure), replace-within-group, per record; public: group sizes of the rows given to fit, the two group
-    labels
+    labels; not covered: the classifier behind y_pred, which must be fixed beforehand or private itself
     """
 
     def __init__(
@@ -273,8 +274,8 @@ class PrivateFairPostprocessor(RandomFlips):
             # an error would distinguish an empty table from one with a single row
             nobody = space.put(np.zeros(0, dtype=np.int64))
             return nobody, None if truth is None else nobody, nobody
-        y_pred = as_binary(y_pred, "y_pred", space)
-        truth = None if truth is None else as_binary(truth, "y_true", space)
+        y_pred = zeros_and_ones(y_pred, "y_pred", space)
+        truth = None if truth is None else zeros_and_ones(truth, "y_true", space)
         codes = places(sensitive_features, groups, "sensitive_features", space=space)
         check_lengths(y_pred=y_pred, sensitive_features=codes, y_true=truth)
         return y_pred, truth, codes
@@ -318,7 +319,9 @@ class PrivateFairPostprocessor(RandomFlips):
             )
         # one or two counts move by 1 each, and the ratios of vectors of Laplace noise add up
         laplace = (mechanisms.Mechanism("laplace", total),) if self.mechanism == "laplace" else ()
-        return PrivacyStatement(total, 0.0, relation, public=(public,), mechanism=laplace)
+        return PrivacyStatement(
+            total, 0.0, relation, public=(public,), note=BEHIND_PREDICTIONS, mechanism=laplace
+        )
 
     def _declared_groups(self, sizes: Any) -> list[Any]:
         if self.notion == "equal_opportunity" and not isinstance(sizes, Mapping):

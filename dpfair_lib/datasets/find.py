@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpfair_lib._extras import MissingExtraError, extra
 from dpfair_lib._files import scratch_folder
+from dpfair_lib._progress import Progress
 from dpfair_lib.datasets import copies
 from dpfair_lib.datasets.canonical_table import DataError, read_bytes, read_layout, wrong
 from dpfair_lib.datasets.pins import Pins, verify
@@ -262,7 +263,28 @@ def _download(file: File, target: Path) -> None:
         import pooch
 
     # requests' errors are OSErrors: refused, not found, broken off, timed out
-    pooch.HTTPDownloader(timeout=_TIMEOUT)(file.url, str(target), None)
+    counted = _Bytes(f"bytes of {file.name}")
+    pooch.HTTPDownloader(timeout=_TIMEOUT, progressbar=counted)(file.url, str(target), None)
+
+
+class _Bytes(Progress):
+    """Counts the bytes of a download. Pooch uses it like a progress bar, and sets ``total`` to the length if told.
+
+    Each piece counts whole, though the last may be shorter, and a publisher may send them compressed.
+    """
+
+    def update(self, size: int) -> None:
+        """Count a piece, up to the whole length."""
+        self.total = self.total or None  # 0 where the publisher does not say
+        if size:
+            self.add(size if self.total is None else min(size, self.total - self.done))
+
+    def reset(self) -> None:
+        """Begin again: at the end pooch counts the whole length."""
+        self.done = 0
+
+    def close(self) -> None:
+        """Do nothing, as there is no bar to close."""
 
 
 def _hold_against(path: Path, file: File, pins: Pins) -> None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from dpfair_lib._progress import shown
 from dpfair_lib.datasets import acs_income, adult, adult_26k, celeba, compas, credit, lsac
 from dpfair_lib.datasets.find import obtain
 from dpfair_lib.datasets.pins import Pins, measure, pinned
@@ -50,6 +51,7 @@ def load(
     sensitive: str | Sequence[str] | None = None,
     root: str | Path | None = None,
     download: bool = True,
+    verbose: bool = False,
 ) -> Dataset:
     """Load a data set from disk or from its publisher, and verify its checksum.
 
@@ -75,6 +77,8 @@ def load(
         A folder to look in first.
     download : bool
         Whether to download files that are in none of the places.
+    verbose : bool, default=False
+        Whether to show on the standard error how much is downloaded and read, after two seconds and then every ten.
 
     Returns
     -------
@@ -111,15 +115,18 @@ def load(
     (45222, 102)
     """
     spec = spec_of(name)
-    return load_spec(spec, pinned()[name], sensitive=sensitive, root=root, download=download)
+    with shown(verbose):
+        return load_spec(spec, pinned()[name], sensitive=sensitive, root=root, download=download)
 
 
-def load_table(name: str, *, root: str | Path | None = None, download: bool = True) -> pd.DataFrame:
+def load_table(
+    name: str, *, root: str | Path | None = None, download: bool = True, verbose: bool = False
+) -> pd.DataFrame:
     """Load a data set's table as published, all rows and codes, for your own preparation.
 
     Parameters
     ----------
-    name, root, download
+    name, root, download, verbose
         See `load`.
 
     Returns
@@ -145,7 +152,8 @@ def load_table(name: str, *, root: str | Path | None = None, download: bool = Tr
     True
     """
     spec = spec_of(name)
-    return obtain(spec, pinned()[name], root=root, download=download)[0]
+    with shown(verbose):
+        return obtain(spec, pinned()[name], root=root, download=download)[0]
 
 
 def load_spec(

@@ -55,7 +55,7 @@ def selection_rates(
     {'a': Fraction(1, 2), 'b': Fraction(1, 2)}
     """
     rows = read_rows(None, y_pred, sensitive_features, sample_weight, pos_label, labels_count=False)
-    return dict(zip(rows.groups, rates_by_group(rows, rows.y_pred)[0], strict=True))
+    return dict(zip(rows.groups, rates_by_group(rows, rows.y_pred)[0].tolist(), strict=True))
 
 
 def label_rates(
@@ -104,7 +104,7 @@ def label_rates(
     if label not in (0, 1):
         raise ValueError(f"label: found {label!r}, expected 0 or 1")
     rows = read_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label)
-    return dict(zip(rows.groups, rates_by_group(rows, rows.y_pred, label)[0], strict=True))
+    return dict(zip(rows.groups, rates_by_group(rows, rows.y_pred, label)[0].tolist(), strict=True))
 
 
 def accuracies(
@@ -135,7 +135,7 @@ def accuracies(
     {'a': 0.5, 'b': 1.0}
     """
     rows = read_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label)
-    return dict(zip(rows.groups, rates_by_group(rows, correct(rows))[0], strict=True))
+    return dict(zip(rows.groups, rates_by_group(rows, correct(rows))[0].tolist(), strict=True))
 
 
 class GroupRates(NamedTuple):

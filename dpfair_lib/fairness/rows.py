@@ -23,7 +23,11 @@ from dpfair_lib._validation import (
     check_lengths,
     check_row_labels,
     refuse,
+    without_words,
 )
+
+PICK = "for other labels, say with pos_label= which is the positive one"
+"""What to do with words instead, for messages."""
 
 
 class Rows(NamedTuple):
@@ -94,10 +98,10 @@ def read_rows(
     elif y_true is not None:
         y_true = as_vector(y_true, "y_true", space)
         if labels_count:
-            y_true = as_binary(_without_words(y_true, "y_true", space), "y_true", space)
+            y_true = as_binary(without_words(y_true, "y_true", space, PICK), "y_true", space)
         given["y_true"] = y_true
     if pos_label is None:
-        y_pred = _without_words(as_vector(y_pred, "y_pred", space), "y_pred", space)
+        y_pred = without_words(as_vector(y_pred, "y_pred", space), "y_pred", space, PICK)
         given["y_pred"] = as_probabilities(y_pred, "y_pred", space)
     levels, codes = as_groups(sensitive_features, space=space)
     weight = None if sample_weight is None else _weights(sample_weight, space)
@@ -233,21 +237,6 @@ def _weights(sample_weight: Any, space: Space) -> Any:
         raise ValueError("sample_weight: found only 0, expected a positive weight in every group")
     # sums of huge weights would not be finite; exact ones have no largest number
     return weight if weight.dtype == object else weight / space.xp.max(weight)
-
-
-def _without_words(values: Any, name: str, space: Space) -> Any:
-    """Return labels unless one is a word, which only ``pos_label`` gives a meaning."""
-    if not space.host:
-        return values
-    words = [values[0]] if values.dtype.kind in "US" else []
-    if values.dtype == object:
-        words = [value for value in values if isinstance(value, str)]
-    if words:
-        raise ValueError(
-            f"{name}: found entries that are not numbers, such as {str(words[0])!r}, expected labels 0 and 1; "
-            "for other labels, say with pos_label= which is the positive one"
-        )
-    return values
 
 
 def _positive_or_not(

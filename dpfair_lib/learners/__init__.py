@@ -1,8 +1,9 @@
 """Private training of linear classifiers: DP-SGD, output and objective perturbation, fair training."""
 
-from dpfair_lib.learners.counted_clipping import DPGlobalScalingClassifier, DPGroupClippingClassifier
+from dpfair_lib.learners.counted_clipping import DPGroupClippingClassifier
 from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.functional import FairFunctionalClassifier
+from dpfair_lib.learners.global_scaling import DPGlobalScalingClassifier
 from dpfair_lib.learners.logistic import DPLinearSVM, DPLogisticRegression
 from dpfair_lib.learners.objective_perturbation import ObjectivePerturbation
 from dpfair_lib.learners.output_perturbation import OutputPerturbation

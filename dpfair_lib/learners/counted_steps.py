@@ -26,6 +26,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from dpfair_lib._progress import Progress
 from dpfair_lib.learners.batches import poisson_batches, system_batches
 from dpfair_lib.learners.exact_steps import PIECE, Rows, column_sums, exact_sum, grid_step, prepared
 from dpfair_lib.learners.linear import HEAVIEST
@@ -221,12 +222,13 @@ def train_counted(
     count_unit(multipliers.counts)  # refuses its range, as the next line does, before anything is drawn
     grid_step(multipliers.gradients, rule.largest)
     add, batches = _sources(n, steps, study)
-    weights = np.zeros(entries.shape[1])
+    weights, progress = np.zeros(entries.shape[1]), Progress("steps of training", steps.count)
     for chosen in batches:
         gradient = noisy_gradient(rows, groups, chosen, weights, rule, multipliers, add, steps.loss)
         weights = weights - steps.learning_rate / steps.divisor(n) * gradient
         if not (abs(weights) <= HEAVIEST).all():  # known from the noisy sums alone
             break
+        progress.add()
     return weights if steps.fit_intercept else np.append(weights, 0.0)
 
 
@@ -247,7 +249,9 @@ class GroupRule:
     """Each group's clipping norm grows with the share of its gradients that are long (Xu, Du and Wu, 2021).
 
     With r_k = the share of group k's records in the batch whose gradients are longer than C₀, by noisy counts cut off
-    at 0 and rounded down, C_k = C₀ (1 + r_k / mean of all r).
+    at 0 and rounded down, C_k = C₀ (1 + r_k / mean of all r). All are C₀ if all r are 0. A group without counted
+    records has r_k = 1: its records, if noise hid any, are shortened less. The price is noise, which follows the
+    largest norm.
     """
 
     def __init__(self, norm: float, groups: int) -> None:
@@ -267,7 +271,7 @@ class GroupRule:
 
 
 class GlobalRule:
-    """Gradients are scaled by C/Z, not clipped; only those longer than Z are (Esipova et al., 2023).
+    """Gradients are scaled by min(1, C/Z); those that are longer than C even then are clipped (Esipova et al., 2023).
 
     Z grows with the noisy share of gradients longer than τZ: Z ← Z exp(share − η).
     """

@@ -26,6 +26,8 @@ from .optimal.fair_error import smallest_fair_error as smallest_fair_error
 from .optimal.search import optimal_randomizer as optimal_randomizer
 from .randomizer import Randomizer as Randomizer
 from .reported_columns import ReportedColumn as ReportedColumn
+from .response import garbling as garbling
+from .response import garbling_epsilon as garbling_epsilon
 from .response import generalized_randomized_response as generalized_randomized_response
 from .robust.laws import CellBounds as CellBounds
 from .robust.search import RobustCertificate as RobustCertificate

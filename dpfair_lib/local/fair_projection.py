@@ -12,13 +12,14 @@ from dpfair_lib._arguments import nonnegative, one_of
 from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import same_rows, whole_or_not_at_all
 from dpfair_lib._labels import places
+from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
 
 NOTIONS = ("demographic_parity", "mean_equalized_odds")
 
 
-class FairProjection(BaseEstimator):
+class FairProjection(ScoredByChances, BaseEstimator):
     """Replace a classifier's probabilities by the nearest ones that satisfy a fairness constraint.
 
     For every group a and class c, the rate r_a(c) in the group must be between (1 − tolerance)·r(c) and
@@ -28,8 +29,8 @@ class FairProjection(BaseEstimator):
     * ``"mean_equalized_odds"``: over the rows of class c, each row weighted by its given probability of c.
 
     The constraints hold for `predict_proba` on the rows given to `fit`. Labels drawn with these probabilities satisfy
-    them in expectation. `predict` returns the most likely class, for which nothing is guaranteed. The group is needed
-    in `predict` too. This estimator gives no privacy.
+    them in expectation, and `score` is their expected accuracy. `predict` returns the most likely class, for which
+    nothing is guaranteed. The group is needed in `predict` too. This estimator gives no privacy.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ class FairProjection(BaseEstimator):
         The group labels, sorted.
     n_classes_ : int
         Number of classes C.
+    classes_ : ndarray of shape (C,)
+        The labels 0 … C − 1.
     multipliers_ : ndarray of shape (C, groups, 2)
         The dual solution: multipliers of the upper and of the lower bound on each rate. New rows are projected with
         them.
@@ -116,6 +119,7 @@ class FairProjection(BaseEstimator):
             raise ValueError(f"sensitive_features: found 1 group {levels.tolist()}, expected 2 or more")
         self.groups_: list[Any] = levels.tolist()
         self.n_classes_ = given.shape[1]
+        self.classes_ = np.arange(self.n_classes_)
         self.shares_ = self._shares(given, codes, y)
         constraints = self._constraints(given, codes)
         solved = project(given, constraints, self._kind)

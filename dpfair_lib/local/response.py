@@ -1,4 +1,4 @@
-"""Generalised randomised response: report the true value, or any other with equal probability."""
+"""Generalised randomised response: report the true value, or any other with equal probability; what follows from it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 from dpfair_lib._arguments import positive_integer
 from dpfair_lib._arrays import Space, space_of
 from dpfair_lib.local.levels import TwoLevels, as_epsilon
-from dpfair_lib.local.randomizer import Randomizer, as_values, wide_integers
+from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values, wide_integers
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import log_above, two_levels
 
 MOST_VALUES = 1 << 13
 """Their channel takes half a gigabyte."""
+ROUNDED = 1e-12
+"""An entry that is negative by less is zero but for rounding."""
 BLOCK = 1 << 15
 """People drawn at a time, so that what is computed of them stays in the processor's cache."""
 
@@ -155,3 +157,139 @@ def generalized_randomized_response(k: int, epsilon: float) -> GeneralizedRandom
            [0.25, 0.25, 0.5 ]])
     """
     return GeneralizedRandomizedResponse(positive_integer(k, "k", most=MOST_VALUES), as_epsilon(epsilon))
+
+
+def garbling(channel: Any, epsilon: float) -> Randomizer:
+    """Return how to change the reports of plain response at ε so that they become those of another channel.
+
+    Plain response at ε, followed by what is returned, is the channel. So reports can be collected plainly first, and
+    the channel be chosen afterwards: ``garbling(channel, epsilon).apply(reports)``.
+
+    Parameters
+    ----------
+    channel : Randomizer or array of shape (k, m)
+        The channel, row: value, column: report.
+    epsilon : float
+        ε of the plain response, in [0, 700] or infinity.
+
+    Returns
+    -------
+    Randomizer
+        Its rows are the k plain reports, its columns the m reports of ``channel``. It is the only one unless ε is 0.
+
+    Raises
+    ------
+    ValueError
+        If there is none: if ε is below `garbling_epsilon`. For two groups: if ``channel`` is not ε-private.
+
+    References
+    ----------
+    Ours; the chapter "Collect plain reports first". Known for two groups: Kairouz, Oh and Viswanath (2014).
+
+    Examples
+    --------
+    The thesis's channel for two groups, from plain reports at the same ε: a report of the smaller group is kept.
+
+    >>> import numpy as np
+    >>> from dpfair_lib.local import binary_optimum, garbling
+    >>> optimum = binary_optimum([0.3, 0.7], [0.5, 0.6], epsilon=np.log(2))
+    >>> garbling(optimum, epsilon=np.log(2)).matrix.round(4)
+    array([[1.  , 0.  ],
+           [0.25, 0.75]])
+    """
+    matrix = as_channel(getattr(channel, "matrix", channel))
+    x = math.exp(-as_epsilon(epsilon))
+    found = garbling_matrix(matrix.astype(float), x)
+    if found is None or found.min() < -ROUNDED:
+        raise ValueError(
+            f"epsilon: this channel cannot be made from plain response at ε = {epsilon:g}, expected at least "
+            f"garbling_epsilon(channel) = {garbling_epsilon(matrix):.6g}"
+        )
+    found = np.clip(found, 0, None)
+    return Randomizer(found / found.sum(axis=1, keepdims=True))
+
+
+def garbling_epsilon(channel: Any) -> float:
+    """Return the least ε of plain response from which a channel can be made.
+
+    With r the smallest share that an entry has in the sum of its column it is ln(1/r − k + 1). For two groups it is the
+    channel's own ε. For k groups it is at most ln(1 + (k − 1)(e^ε − 1)), which the question "is it value i?" needs.
+
+    Parameters
+    ----------
+    channel : Randomizer or array of shape (k, m)
+        The channel, row: value, column: report.
+
+    Returns
+    -------
+    float
+        ε, or infinity if a report is possible for some values only.
+
+    Raises
+    ------
+    ValueError
+        If ``channel`` is none.
+
+    References
+    ----------
+    Ours; the chapter "Collect plain reports first".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfair_lib.local import garbling_epsilon
+    >>> is_it_the_first = [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]  # ln 3-private
+    >>> float(round(np.exp(garbling_epsilon(is_it_the_first)), 4))
+    5.0
+    """
+    ratio = garbling_ratio(as_channel(getattr(channel, "matrix", channel)))
+    return math.log(max(float(ratio), 1.0))
+
+
+def garbling_matrix(matrix: np.ndarray, x: Any) -> np.ndarray | None:
+    """Return W with R·W = Q, for plain response R; it may have negative entries, and then there is no garbling.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k, m)
+        Q, a channel; `Fraction` entries stay exact.
+    x : number
+        e^(−ε) of R, in [0, 1].
+
+    Returns
+    -------
+    ndarray of shape (k, m) or None
+        ((1 + (k − 1)x) Q − x S) / (1 − x) with S the sums of the columns; its rows sum to 1. None if ε = 0 and the rows
+        of Q differ: then no W has R·W = Q. If they do not, Q itself.
+    """
+    k = len(matrix)
+    if x == 1:
+        return matrix if (matrix == matrix[0]).all() else None
+    return np.asarray(((1 + (k - 1) * x) * matrix - x * matrix.sum(axis=0)) / (1 - x))
+
+
+def garbling_ratio(matrix: np.ndarray) -> Any:
+    """Return e^ε of `garbling_epsilon`: 1/r − k + 1, exact if the channel is; columns of zeros are left out."""
+    sums, least = matrix.sum(axis=0), matrix.min(axis=0)
+    possible = sums > 0
+    if (least[possible] == 0).any():
+        return math.inf
+    return max(sums[possible] / least[possible]) - len(matrix) + 1
+
+
+def collecting_ratio(k: int, ratio: Any) -> Any:
+    """Return e^ε′ of the plain response from which every ε-private channel with k values can be made.
+
+    Parameters
+    ----------
+    k : int
+        Number of values, at least 2.
+    ratio : number
+        e^ε, at least 1.
+
+    Returns
+    -------
+    number
+        1 + (k − 1)(e^ε − 1), exact if ``ratio`` is.
+    """
+    return 1 + (k - 1) * (ratio - 1)

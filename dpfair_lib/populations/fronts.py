@@ -126,7 +126,10 @@ def turned_order(
     ----------
     Thesis, Theorem 15, says that there is none if the first data are the fairer ones.
     """
-    for accuracy in sorted({at for at, _ in (*first, *second)}, reverse=True):
+    corners, others = ({at for at, _ in front} for front in (first, second))
+    # a point of a line, or a corner that both have
+    places = corners | others if randomised else corners & others
+    for accuracy in sorted(places, reverse=True):
         one, other = (_at(front, accuracy, randomised) for front in (first, second))
         if one is not None and other is not None and one > other:
             return accuracy, one, other

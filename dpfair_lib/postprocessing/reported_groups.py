@@ -96,14 +96,69 @@ def cheapest_reported_rule(counts: np.ndarray, channel: np.ndarray, gamma: float
     return ReportedRule(rule.reshape(2, m), errors, float(max((pair @ rule for pair in pairs), default=0.0)))
 
 
+def rates_through(shares: np.ndarray, rule: np.ndarray, channel: np.ndarray) -> np.ndarray:
+    """Return the true groups' rates of the new label 1 when a rule is applied to what a channel makes of the group.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (2, k, 2)
+        P(predicted label | group, true label).
+    rule : ndarray of shape (2, m)
+        P(new label 1 | predicted label, z).
+    channel : ndarray of shape (k, m)
+        P(z | group): of all that stands between a group and the rule, a second report or a guess included.
+
+    Returns
+    -------
+    ndarray of shape (k, 2)
+        P(new label 1 | group, true label); exact for `Fraction` entries.
+
+    References
+    ----------
+    Ours; the chapter "What has appeared since".
+    """
+    acts = channel @ rule.T
+    return np.asarray(sum(shares[y] * acts[:, y, None] for y in (0, 1)))
+
+
+def gap_through(shares: Any, rule: Any, exchanged_0: Any, exchanged_1: Any) -> Any:
+    """Return by how much two groups' rates differ when a rule of equal rates is applied through a channel.
+
+    Parameters
+    ----------
+    shares : array of shape (2, 2)
+        P(predicted label | group) for one true label; column: group.
+    rule : array of shape (2, 2)
+        P(new label 1 | predicted label, group), with equal rates m.
+    exchanged_0, exchanged_1 : number
+        a and b, the probabilities that group 0 is taken for 1, and group 1 for 0.
+
+    Returns
+    -------
+    number
+        Rate 0 less rate 1: a(S₀₁ − m) − b(S₁₀ − m), where S_ij is the rate of group i under the rule of group j.
+
+    References
+    ----------
+    Ours; the chapter "What has appeared since", Result 1.
+    """
+    rates = [[sum(shares[y][i] * rule[y][j] for y in (0, 1)) for j in (0, 1)] for i in (0, 1)]
+    return exchanged_0 * (rates[0][1] - rates[0][0]) - exchanged_1 * (rates[1][0] - rates[1][1])
+
+
+def largest_gap(exchanged_0: Any, exchanged_1: Any) -> Any:
+    """Return the largest `gap_through` in size, over all predictions and rules: the larger of a and b."""
+    return max(exchanged_0, exchanged_1)
+
+
 class ReportedOddsPostprocessor(BaseEstimator):
     """Give groups similar true and false positive rates where each person's group is known by a randomised report only.
 
     Each person reports the group through a public channel (local privacy), and nobody else learns it. From the reports
-    the counts of the true groups are estimated, without bias. A linear program then chooses the probability of the new
-    label 1 for each predicted label and each *report*, such that the rates of the *true* groups differ by at most γ on
-    the estimated counts, with the fewest expected errors. A report is needed for each new person too, from the same
-    channel.
+    the counts of the true groups are estimated, without bias before negative estimates are set to 0. A linear program
+    then chooses the probability of the new label 1 for each predicted label and each *report*, such that the rates of
+    the *true* groups differ by at most γ on the estimated counts, with the fewest expected errors. A report is needed
+    for each new person too, from the same channel.
 
     The estimator draws nothing that protects: all that it keeps is computed from reports that are private already.
 
@@ -141,10 +196,10 @@ class ReportedOddsPostprocessor(BaseEstimator):
     *Differences from the publication.* Any number of groups and any channel of full rank, where the public code
     (husseinmozannar/fairlearn_private_data) has two groups and randomised response. Negative estimates are set to 0. At
     the time of prediction that code draws the new label by a mixture of the rules for both reports although it is given
-    a report, so that the channel acts twice and the rates of the true groups come closer than the program asks; here
-    the rule of the report is used. On tables without negative estimates both programs have the same optimum: a test
-    compares with numbers of that code as run. The first step of the publication, a learner that takes reports for
-    groups, is any learner with reports as ``sensitive_features``.
+    a report, so that the channel acts twice, and the rates of the true groups may differ by more than the program
+    allows; here the rule of the report is used. On tables without negative estimates both programs have the same
+    optimum: a test compares with numbers of that code as run. The first step of the publication, a learner that takes
+    reports for groups, is any learner with reports as ``sensitive_features``.
 
     References
     ----------

@@ -11,6 +11,7 @@ from dpfair_lib.postprocessing.curves import hull
 
 Mixture = list[tuple[int, float]]
 """How many levels are selected, from the highest down, and the probability of this threshold."""
+_Three = tuple[float, float, float]
 STEPS = 1000
 NEGLIGIBLE = 1e-12  # a chance that only rounding makes positive, or a variance
 
@@ -100,39 +101,69 @@ class Thresholds(NamedTuple):
         if not 2 <= len(mixture) <= 3:
             return mixture
         at = [count for count, _ in mixture]
-        rates = np.array([1.0, *self.rates(mixture)])
+        rates = (1.0, *self.rates(mixture))
         mean = sum(self.selected[count] * chance for count, chance in mixture)
         places = np.append(allowed, at)
-        points = np.stack([np.ones(len(places)), self.false_positive[places], self.true_positive[places]])
+        fpr, tpr = self.false_positive[places], self.true_positive[places]
         variances = (self.selected[places] - mean) ** 2
-        basis = np.arange(len(allowed), len(places))
-        columns, costs = points[:, basis], variances[basis]
+        basis = list(range(len(allowed), len(places)))
+        columns: list[_Three] = [(1.0, float(fpr[one]), float(tpr[one])) for one in basis]
+        costs = [float(variances[one]) for one in basis]
         if (
             len(at) == 2
         ):  # a third column that must keep the chance 0: it leads off the line through both points
-            (_, fpr, tpr) = columns[:, 1] - columns[:, 0]
-            columns = np.column_stack([columns, [0.0, -tpr, fpr]])
-            basis, costs = np.append(basis, -1), np.append(costs, 0.0)
+            (_, x, y), (_, other_x, other_y) = columns
+            columns.append((0.0, y - other_y, other_x - x))
+            basis.append(-1)
+            costs.append(0.0)
         for _ in range(STEPS):
-            try:
-                inverse = np.linalg.inv(columns)
-            except np.linalg.LinAlgError:
+            inverse = _inverse(*columns)
+            if inverse is None:
                 return mixture
-            chances = inverse @ rates
-            gain = variances - (costs @ inverse) @ points
-            enters = int(np.argmin(gain))
+            chances = [_dot(row, rates) for row in inverse]
+            # by hand: for three numbers a call of NumPy takes longer than all of this
+            one, x, y = (
+                sum(cost * row[i] for cost, row in zip(costs, inverse, strict=True)) for i in range(3)
+            )
+            gain = variances - (one + x * fpr + y * tpr)
+            enters = int(gain.argmin())
             if gain[enters] >= -NEGLIGIBLE:
                 break
+            column = 1.0, float(fpr[enters]), float(tpr[enters])
             lasts = [
                 np.inf if abs(move) <= NEGLIGIBLE or (move < 0 <= which) else max(chance, 0.0) / abs(move)
-                for which, chance, move in zip(basis, chances, inverse @ points[:, enters], strict=True)
+                for which, chance, move in zip(
+                    basis, chances, (_dot(row, column) for row in inverse), strict=True
+                )
             ]
-            leaves = int(np.argmin(lasts))
-            basis[leaves], columns[:, leaves], costs[leaves] = enters, points[:, enters], variances[enters]
+            leaves = lasts.index(min(lasts))
+            basis[leaves], columns[leaves], costs[leaves] = enters, column, float(variances[enters])
         else:
             return mixture
-        used = (chances > NEGLIGIBLE) & (basis >= 0)
-        chances = chances[used] / chances[used].sum()
-        found = sorted(zip(places[basis[used]].tolist(), chances.tolist(), strict=True))
+        used = [
+            (int(places[which]), chance)
+            for which, chance in zip(basis, chances, strict=True)
+            if chance > NEGLIGIBLE and which >= 0
+        ]
+        total = sum(chance for _, chance in used)
+        found = sorted((count, chance / total) for count, chance in used)
         off = max(abs(a - b) for a, b in zip(self.rates(found), rates[1:], strict=True))
         return found if off < 10 * NEGLIGIBLE else mixture
+
+
+def _inverse(a: _Three, b: _Three, c: _Three) -> tuple[_Three, _Three, _Three] | None:
+    """Return the rows of the inverse of a matrix of three columns, or None if it has none."""
+    rows = _cross(b, c), _cross(c, a), _cross(a, b)
+    determinant = _dot(a, rows[0])
+    if determinant == 0:
+        return None
+    first, second, third = ((x / determinant, y / determinant, z / determinant) for x, y, z in rows)
+    return first, second, third
+
+
+def _cross(a: _Three, b: _Three) -> _Three:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def _dot(a: _Three, b: _Three) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import below_one, inside_unit, positive_integer
+from dpfair_lib._progress import Progress, shown
 from dpfair_lib._validation import as_generator, as_vector
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]
@@ -84,8 +85,9 @@ class AuditResult:
 
 
 def audit(
-    mechanism: Mechanism, pairs: Sequence[tuple[Any, Any]], n: int, alpha: float, rng: np.random.Generator
-) -> AuditResult:
+    mechanism: Mechanism, pairs: Sequence[tuple[Any, Any]], n: int, alpha: float, rng: np.random.Generator,
+    *, verbose: bool = False,
+) -> AuditResult:  # fmt: skip
     """Run a mechanism many times on neighbouring data sets, and return a lower bound on its ε at δ = 0.
 
     With probability at least 1 − alpha the bound is valid. Each data set is run n times. Half of the runs are used to
@@ -106,6 +108,8 @@ def audit(
         Probability, in (0, 1), that the bound exceeds the true ε.
     rng : numpy.random.Generator
         Passed to the mechanism.
+    verbose : bool, default=False
+        Whether to show on the standard error how many runs are done, after two seconds and then every ten.
 
     Returns
     -------
@@ -133,12 +137,13 @@ def audit(
     >>> round(found.epsilon_lower, 2)
     1.05
     """
-    return _audit(mechanism, pairs, n, alpha, rng, 0.0)
+    with shown(verbose):
+        return _audit(mechanism, pairs, n, alpha, rng, 0.0)
 
 
 def audit_approximate(
     mechanism: Mechanism, pairs: Sequence[tuple[Any, Any]], n: int, alpha: float, rng: np.random.Generator,
-    delta: float,
+    delta: float, *, verbose: bool = False,
 ) -> AuditResult:  # fmt: skip
     """Return a lower bound on the ε that a mechanism has at a given δ; else as `audit`.
 
@@ -148,6 +153,8 @@ def audit_approximate(
         As in `audit`.
     delta : float
         δ in [0, 1).
+    verbose : bool, default=False
+        As in `audit`.
 
     Returns
     -------
@@ -174,7 +181,8 @@ def audit_approximate(
     >>> [round(epsilon, 1) for epsilon in found]
     [5.8, 0.0]
     """
-    return _audit(mechanism, pairs, n, alpha, rng, below_one(delta, "delta"))
+    with shown(verbose):
+        return _audit(mechanism, pairs, n, alpha, rng, below_one(delta, "delta"))
 
 
 def _audit(
@@ -194,8 +202,12 @@ def _audit(
         raise ValueError("pairs: expected at least one pair of data sets, found none or no pair")
     failure /= 2 * len(pairs)
     best: AuditResult | None = None
+    progress = Progress("runs of the mechanism", 4 * runs * len(pairs))
     for pair in pairs:
-        outputs = [_outputs(mechanism, data, 2 * runs, rng) for data in pair]
+        outputs = []
+        for data in pair:
+            outputs.append(_outputs(mechanism, data, 2 * runs, rng))
+            progress.add(2 * runs)
         # of one type, so that an event is the same set for both data sets
         outputs = [each.astype(np.result_type(*outputs), copy=False) for each in outputs]
         chosen_on, tested_on = zip(*((each[:runs], each[runs:]) for each in outputs), strict=True)

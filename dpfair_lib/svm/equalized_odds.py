@@ -12,15 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import inside_unit, one_of, positive
 from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
-from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._labels import declared_labels, places, zeros_and_ones
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import are_empty, as_binary, as_groups, as_single_rate, check_lengths
+from dpfair_lib._validation import are_empty, as_groups, as_single_rate, check_lengths
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, mechanisms
 from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.statements import BEHIND_PREDICTIONS
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
     COUNT_SENSITIVITY,
@@ -217,7 +218,7 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
         """
         check_is_fitted(self, "probabilities_")
         y_pred, codes = (
-            as_binary(y_pred, "y_pred"),
+            zeros_and_ones(y_pred, "y_pred"),
             places(sensitive_features, self.groups_, "sensitive_features"),
         )
         check_lengths(y_pred=y_pred, sensitive_features=codes)
@@ -268,14 +269,13 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
             )
             charge(nothing)
             return nothing
-        note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
         laplace = (
             (mechanisms.Mechanism("laplace", self._epsilon_as_given()),)
             if self.mechanism == "laplace"
             else ()
         )
         statement = PrivacyStatement(
-            self._epsilon_as_given(), 0.0, relation, public=public, note=note, mechanism=laplace
+            self._epsilon_as_given(), 0.0, relation, public=public, note=BEHIND_PREDICTIONS, mechanism=laplace
         )
         return source.mark(statement)
 
@@ -300,7 +300,7 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
                 raise ValueError(
                     f"sensitive_features: found {len(groups)} group {groups}, expected at least 2"
                 )
-        labels = as_binary(y_pred, "y_pred"), as_binary(truth, "y_true")
+        labels = zeros_and_ones(y_pred, "y_pred"), zeros_and_ones(truth, "y_true")
         check_lengths(y_pred=labels[0], y_true=labels[1], sensitive_features=codes)
         return groups, codes, labels
 

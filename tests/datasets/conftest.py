@@ -107,10 +107,11 @@ def put():
 
 
 class _Publisher:
-    """A web server whose files and answers the test decides; ``asked`` lists the requests."""
+    """A web server whose files and answers the test decides; ``asked`` lists the requests, and ``lengths`` is
+    whether it says how long a file is."""
 
     def __init__(self):
-        self.files, self.asked, self.broken = {}, [], set()
+        self.files, self.asked, self.broken, self.lengths = {}, [], set(), True
         publisher = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -123,7 +124,8 @@ class _Publisher:
                     return
                 body = content.encode() if isinstance(content, str) else content
                 self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
+                if publisher.lengths:
+                    self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body[: len(body) // 2] if name in publisher.broken else body)
 

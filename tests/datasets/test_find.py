@@ -1,10 +1,12 @@
 """Downloads from a local publisher: verified first, kept afterwards, never the other way round."""
 
 import hashlib
+import shutil
 from dataclasses import replace
 
 import pytest
 
+from dpfair_lib import _progress
 from dpfair_lib.datasets import DataError
 from dpfair_lib.datasets.find import default_cache, fetch, find
 from dpfair_lib.datasets.loading import load_spec
@@ -26,6 +28,31 @@ def test_download_is_verified_and_cached(tiny, tiny_pins, parts, publisher, cach
     assert _files_in(cache) == ["tiny", "tiny/first.csv", "tiny/second.csv"]
     assert load_spec(tiny(publisher.base), pinned).card.source == "cache"
     assert len(publisher.asked) == 2
+
+
+@pytest.mark.parametrize("length", ["told", "not told"])
+def test_the_bytes_of_a_download_are_counted(length, tiny, tiny_pins, parts, publisher, capsys, monkeypatch):
+    parts["first.csv"] += "\n" * 3000  # several pieces of 1,024 bytes, the last one shorter
+    publisher.files, publisher.lengths = parts, length == "told"
+    for name in ("AFTER", "EVERY"):
+        monkeypatch.setattr(_progress, name, -1.0)
+    load_spec(tiny(publisher.base), tiny_pins)
+    assert capsys.readouterr().err == ""
+    shutil.rmtree(default_cache())
+    with _progress.shown(True):
+        load_spec(tiny(publisher.base), tiny_pins)
+    said = capsys.readouterr().err.splitlines()
+    sizes = [len(parts[name]) for name in ("first.csv", "second.csv")]
+    if length == "told":
+        assert said[0] == f"1,024 of {sizes[0]:,} bytes of first.csv"
+        pieces = [f"{size:,} of {size:,} bytes of {name}" for size, name in zip(sizes, parts, strict=True)]
+    else:
+        assert said[0] == "1,024 bytes of first.csv"
+        pieces = [
+            f"{-(-size // 1024) * 1024:,} bytes of {name}" for size, name in zip(sizes, parts, strict=True)
+        ]
+    assert set(pieces) < set(said)
+    assert said[-1] == "2 of 2 files of tiny"
 
 
 def test_download_without_known_file_checksum_is_held_against_the_table(tiny, tiny_pins, parts, publisher):

@@ -132,3 +132,12 @@ def test_empty_cells_and_bad_labels_are_named(y_true, label, message):
 def test_lengths_are_checked_before_anything_is_compared():
     with pytest.raises(ValueError, match="lengths differ: y_true has 2, y_pred has 3"):
         accuracies([0, 1], [1, 0, 1], sensitive_features=["a", "a", "b"])
+
+
+def test_rates_print_as_plain_numbers():
+    found = [
+        selection_rates([1, 0, 1, 1], sensitive_features=list("aabb")),
+        label_rates([1, 1, 1, 1], [1, 0, 1, 1], sensitive_features=list("aabb"), label=1),
+        accuracies([1, 1, 1, 1], [1, 0, 1, 1], sensitive_features=list("aabb")),
+    ]
+    assert list(map(repr, found)) == ["{'a': 0.5, 'b': 1.0}"] * 3

@@ -36,7 +36,8 @@ def test_it_learns(name, noise):
     X, y, _ = rows()
     model = fitted(name, noise=noise, random_state=0 if noise == "study" else None)
     assert (model.predict(X) == y).mean() > 0.9
-    assert (fitted(name, max_grad_norm=1e-9).predict(X) == y).mean() <= 1  # tiny norms are no error
+    # tiny norms are no error: 60 steps of noise on that scale
+    assert 0 < abs(fitted(name, max_grad_norm=1e-9).coef_).max() < 1e-6
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -105,12 +106,6 @@ def test_a_divisor_and_groups_that_are_declared():
 def test_bad_input_is_refused_by_name(name, changes, message):
     with pytest.raises(ValueError, match=message):
         fitted(name, **changes)
-
-
-@pytest.mark.parametrize(("parameter", "value"), [("scale_norm", 0), ("threshold", -1), ("scale_rate", -0.1)])
-def test_bad_scales_are_refused_by_name(parameter, value):
-    with pytest.raises(ValueError, match=f"{parameter}: found {value}"):
-        fitted("global", **{parameter: value})
 
 
 def test_a_group_of_another_name_and_another_length_are_refused():

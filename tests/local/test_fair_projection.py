@@ -161,6 +161,22 @@ def test_other_rows_names_and_forms_of_input():
     assert demographic_parity_difference(None, whole[:, 1], sensitive_features=names) < 0.02
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_its_score_is_the_expected_accuracy_of_labels_drawn_with_its_probabilities(classes):
+    y_proba, group = example(5, classes=classes)
+    fair, new = fitted("demographic_parity", "kl", 0.05, y_proba, group)
+    y = y_proba.argmax(axis=1)
+    assert fair.classes_.tolist() == list(range(classes))
+    expected = np.mean([row[label] for row, label in zip(new, y, strict=True)])
+    assert fair.score(y_proba, y, sensitive_features=group) == pytest.approx(expected, abs=1e-12)
+    likeliest = np.mean(fair.predict(y_proba, sensitive_features=group) == y)
+    assert likeliest - expected > 0.1  # the score is not that of the likeliest labels
+    twice = fair.score(y_proba, y, sensitive_features=group, sample_weight=np.where(y == 0, 2.0, 0.0))
+    assert twice == pytest.approx(new[y == 0, 0].mean())
+    with pytest.raises(ValueError, match=f"y: found label {classes} at position 0"):
+        fair.score(y_proba, np.full(len(group), classes), sensitive_features=group)
+
+
 def test_labels_set_the_sizes_of_cells_for_equalized_odds():
     y_proba, group = example(2)
     y = (np.random.default_rng(0).random(400) < y_proba[:, 1]).astype(int)

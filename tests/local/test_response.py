@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 from unittest import mock
 
 import numpy as np
@@ -7,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib import generalized_randomized_response
+from dpfair_lib.local import binary_optimum, garbling, garbling_epsilon
 from dpfair_lib.local.levels import TwoLevels
-from dpfair_lib.local.response import BLOCK
+from dpfair_lib.local.response import (
+    BLOCK,
+    collecting_ratio,
+    garbling_matrix,
+    garbling_ratio,
+    response_matrix,
+)
 from dpfair_lib.privacy import RandomizedResponse
 
 
@@ -84,3 +92,60 @@ def test_bad_levels_are_refused(epsilon):
 def test_bad_sizes_are_refused(k):
     with pytest.raises(ValueError, match="k: found"):
         generalized_randomized_response(k, 1.0)
+
+
+def fractions(rows):
+    return np.array([[Fraction(q) for q in row] for row in rows], dtype=object)
+
+
+def test_plain_reports_that_are_changed_are_reports_of_the_channel():
+    rng = np.random.default_rng(0)
+    a = (rng.random(200_000) > 0.3).astype(int)
+    channel = binary_optimum([0.3, 0.7], [0.4, 0.5], 1.0)
+    plain = generalized_randomized_response(2, 1.0).apply(a, rng)
+    reports = garbling(channel, 1.0).apply(plain, rng)
+    for value in (0, 1):
+        n = (a == value).sum()
+        share = (reports[a == value] == 0).mean()
+        assert abs(share - channel.matrix[value, 0]) < 5 * math.sqrt(0.25 / n)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_question_for_one_value_needs_the_whole_price(k):
+    x = Fraction(1, 4)
+    ask = fractions([["4/5", "1/5"]] + [["1/5", "4/5"]] * (k - 1))
+    assert garbling_ratio(ask) == collecting_ratio(k, 1 / x) == 1 + (k - 1) * 3
+    found = garbling_matrix(ask, 1 / collecting_ratio(k, 1 / x))
+    assert found.min() == 0
+    assert (response_matrix(k, 1 / collecting_ratio(k, 1 / x)) @ found == ask).all()
+
+
+def test_levels_at_the_ends():
+    same, certain = [[0.2, 0.8]] * 3, [[1.0, 0.0], [0.0, 1.0]]
+    assert garbling_epsilon(same) == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(garbling(same, 0.0).matrix, same)
+    assert garbling_epsilon(certain) == math.inf
+    np.testing.assert_array_equal(garbling(certain, math.inf).matrix, certain)
+    assert garbling_epsilon([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0]]) == pytest.approx(math.log(2))
+    np.testing.assert_allclose(garbling([[0.3, 0.7]], 0.5).matrix, [[0.3, 0.7]])  # one value
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 1.609])
+def test_a_channel_that_cannot_be_made_is_refused_with_the_epsilon_that_it_needs(epsilon):
+    ask = [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
+    with pytest.raises(ValueError, match=r"epsilon: .* expected at least .* = 1\.60944"):
+        garbling(ask, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("channel", "epsilon", "message"),
+    [
+        ([[0.5, 0.6]], 1.0, "matrix: found a sum"),
+        ([0.5, 0.5], 1.0, "matrix: found shape"),
+        ([[0.5, 0.5]] * 2, -1.0, "epsilon: found"),
+        ([[0.5, 0.5]] * 2, math.nan, "epsilon: found"),
+    ],
+)
+def test_bad_input_of_a_garbling_is_named(channel, epsilon, message):
+    with pytest.raises(ValueError, match=message):
+        garbling(channel, epsilon)

@@ -288,7 +288,8 @@ def test_a_sure_count_never_exceeds_the_count_whatever_the_noise_within_the_marg
 @pytest.mark.parametrize(("noise", "exponents"), [("secure", (-307, -8)), ("study", (-11, -6))])
 def test_tiny_epsilon_widens_every_interval_to_what_is_known_without_counts(noise, exponents):
     X, w, y, s, rng = universe(n=400)
-    given = {"X": X, "sensitive_features": s, "notion": "equalized_odds", "sigma": 0.01, "zeta": 0.01}
+    # secure noise has no seed: at ζ = 10⁻⁹ it passes its margin with that probability only, in each of 41 releases
+    given = {"X": X, "sensitive_features": s, "notion": "equalized_odds", "sigma": 0.01, "zeta": 1e-9}
     for epsilon in 10.0 ** np.concatenate([rng.uniform(*exponents, 20), -np.linspace(16, 21, 21)]):
         if noise == "study" and epsilon < 1e-11:
             continue

@@ -17,6 +17,7 @@ NO_RELEASE = {
     "dpfair_lib.local.reported_columns.statement_of": "a statement about a given channel",
     "dpfair_lib.margins.radius.output_perturbation_radius": "a formula of public numbers",
     "dpfair_lib.margins.step_noise.noisy_logistic_descent": "a study: its caller draws the noise",
+    "dpfair_lib.learners.counted_clipping.CountedClipping": "what learners share whose clipping follows counts",
     "dpfair_lib.learners.linear.LinearClassifier": "what linear classifiers have in common",
     "dpfair_lib.postprocessing.reported_groups.ReportedOddsPostprocessor": "reports that were drawn before",
     "dpfair_lib.preparation.cells.Preparation": "what transformers have in common",

@@ -12,6 +12,7 @@ noises exceeds no value more often than one of them does.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Sequence
@@ -169,20 +170,28 @@ def opportunity_errors(
     >>> [round(error, 3) for error in opportunity_errors([(600, 400), (60, 40)], 1.0, eta=0.05)]
     [0.057, 0.221]
     """
-    table = _checked_counts(counts)
+    return _errors(_checked_counts(counts), epsilon, eta, mechanism, population)
+
+
+def _errors(
+    table: np.ndarray, epsilon: Any, eta: float, mechanism: Mechanism, population: bool
+) -> tuple[float, ...]:
     epsilons = noise_levels(epsilon, len(table))
     failure = inside_unit(eta, "eta") / len(table)
     one_of(mechanism, "mechanism", MECHANISMS)
+
+    @functools.cache
+    def reach(each: float) -> float:
+        return noise_reach(each, failure / 3 if population else failure, mechanism)
+
     errors = []
     for positives, each in zip(table.sum(axis=1).tolist(), epsilons, strict=True):
         if not 0 < positives < math.inf:
             errors.append(math.inf)
-        elif population:
-            reach = noise_reach(each, failure / 3, mechanism)
-            drawn = math.sqrt((positives + 2 * reach) * math.log(6 / failure) / 2)
-            errors.append((reach + drawn) / positives)
-        else:
-            errors.append(noise_reach(each, failure, mechanism) / positives)
+            continue
+        noise = reach(each)
+        drawn = math.sqrt((positives + 2 * noise) * math.log(6 / failure) / 2) if population else 0.0
+        errors.append((noise + drawn) / positives)
     return tuple(errors)
 
 
@@ -233,7 +242,7 @@ def opportunity_bound(
     """
     table = _checked_counts(counts)
     low, high = (as_single_rate(end, "band") for end in _checked_band(band))
-    errors = opportunity_errors(table, epsilon, eta, mechanism=mechanism, population=population)
+    errors = _errors(table, epsilon, eta, mechanism, population)
     lowest, highest = [], []
     for (found, missed), error in zip(table.tolist(), errors, strict=True):
         rate = true_positive_rate(found, missed)
@@ -251,7 +260,8 @@ def _checked_counts(counts: Any) -> np.ndarray:
     pairs = list(counts) if isinstance(counts, Iterable) else []
     if len(pairs) < 2 or any(np.shape(pair) != (2,) for pair in pairs):
         raise ValueError(f"counts: found {counts!r}, expected two numbers for each of at least two groups")
-    return np.maximum([as_numbers(pair, "counts").astype(float) for pair in pairs], 0.0)
+    numbers = as_numbers([one for pair in pairs for one in pair], "counts")
+    return np.maximum(numbers.astype(float), 0.0).reshape(-1, 2)
 
 
 def _checked_band(band: Any) -> tuple[Any, Any]:

@@ -59,16 +59,21 @@ def one_decides(
     list of ndarray
         One for each group.
     """
-    start = np.zeros((below + 1, len(factor)))
-    start[0] = 1
-    before, found = [start * factor], []
-    for window, (strictly, _) in zip(windows[:-1], reached, strict=False):
-        before.append(_times(before[-1], *_sides(window, strictly)))
-    after = start
-    for group in range(len(windows) - 1, -1, -1):
-        found.append((before[group] * after[::-1]).sum(axis=0))
+    last = len(windows) - 1
+    # only the powers that the product needs: of the first g groups at most g lie below, and of the others as many as
+    # can lie below the rest
+    before, found = [{0: factor}], []
+    for group in range(last):
+        powers = range(max(0, below - (last - group - 1)), min(group + 1, below) + 1)
+        before.append(_times(before[-1], *_sides(windows[group], reached[group][0]), powers))
+    after = {0: np.ones_like(factor)}
+    for group in range(last, -1, -1):
+        kept = before[group]
+        shared = [power for power in kept if below - power in after]
+        found.append(sum((kept[power] * after[below - power] for power in shared), np.zeros_like(factor)))
         if group:
-            after = _times(after, *_sides(windows[group], reached[group][1]))
+            powers = range(max(0, below - group + 1), min(last - group + 1, below) + 1)
+            after = _times(after, *_sides(windows[group], reached[group][1]), powers)
     return found[::-1]
 
 
@@ -79,8 +84,12 @@ def _sides(window: Window, reached: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return left, np.maximum(np.minimum(top, reached) - bottom, 0.0)
 
 
-def _times(kept: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Multiply by left·z + right, where z counts groups below, up to the power that is wanted."""
-    result = kept * right
-    result[1:] += kept[:-1] * left
+def _times(
+    kept: dict[int, np.ndarray], left: np.ndarray, right: np.ndarray, powers: range
+) -> dict[int, np.ndarray]:
+    """Multiply by left·z + right, where z counts groups below; return the coefficients of some powers."""
+    result = {}
+    for power in powers:
+        parts = [kept[at] * side for at, side in ((power, right), (power - 1, left)) if at in kept]
+        result[power] = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return result

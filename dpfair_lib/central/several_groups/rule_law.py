@@ -107,8 +107,9 @@ def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) ->
         return None
     if aim == "midpoint" and (gamma > 0 or groups % 2 == 0):
         raise ValueError(
-            f"rate: found 'midpoint' with {groups} groups and gamma={gamma:g}, which has no exact law here; expected "
-            "'median', 'most-accurate' or a number, or two or an odd number of groups and gamma=0"
+            f"rate: found 'midpoint' with {groups} groups and gamma={gamma:g}, which has no exact law here, since the "
+            "noisy rates of two groups decide where the band lies; expected 'median', 'most-accurate' or a number, or "
+            "two or an odd number of groups and gamma=0"
         )
     return Rule(aim if isinstance(aim, float) else None, anchor, gamma)
 

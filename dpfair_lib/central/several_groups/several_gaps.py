@@ -266,6 +266,7 @@ class GapModel:
             for group in aim.owners
         ])  # fmt: skip
 
+        @functools.cache
         def window(top: int, bottom: int) -> np.ndarray:
             pairs = [(one[top], other[bottom]) for one, other in zip(upto, below, strict=True)]
             return (weights * self._chance(aim, aim.points[rows], pairs, rows)).sum(axis=0)

@@ -30,6 +30,8 @@ MOST_PAIRS = 6_000_000  # of noisy counts of geometric noise
 MOST_VALUES = 8_000  # of the ratio of two noisy counts; of more, those in one of so many cells are one
 FEWEST_PIECES = 128  # of [0, 1]
 LARGE = 1_000  # from so many rows on, half as many pieces between two counts are enough
+SURELY_MORE = 8  # times as many ratios have more different values than that
+FEW = 100  # counts whose noise may decide: up to so many, each is looked at
 CELLS = 2_000  # into which [0, 1] is cut, at least, where points stand for a density
 BLOCK = 2_000_000  # numbers at a time, for memory
 Points = tuple[np.ndarray, np.ndarray]
@@ -179,9 +181,11 @@ def share_law(rate: float, positives: int, epsilon: float, mechanism: Mechanism)
 def _pairs(found: np.ndarray, missed: np.ndarray, chances: np.ndarray) -> PairLaw:
     """Return the law of the ratios of pairs of counts that are not negative."""
     positives = found + missed
-    ratios = np.where(positives > 0, found / np.maximum(positives, 1), 0.5)
-    values, places = np.unique(ratios, return_inverse=True)
-    masses = np.bincount(places.ravel(), chances.ravel(), len(values))
+    values = np.where(positives > 0, found / np.maximum(positives, 1), 0.5)
+    masses = chances
+    if len(values) <= SURELY_MORE * MOST_VALUES:  # else sorting them would only cost time
+        values, places = np.unique(values, return_inverse=True)
+        masses = np.bincount(places.ravel(), chances.ravel(), len(values))
     if len(values) > MOST_VALUES:
         values, masses = _merged(values, masses)
     return PairLaw(values, np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]]))
@@ -189,37 +193,57 @@ def _pairs(found: np.ndarray, missed: np.ndarray, chances: np.ndarray) -> PairLa
 
 def _merged(values: np.ndarray, masses: np.ndarray) -> Points:
     """Return about `MOST_VALUES` points: those of a small cell are put at their mean, the atoms 0, ½ and 1 stay."""
-    cells = np.floor((values - values[0]) * (MOST_VALUES / (values[-1] - values[0])))
-    alone = np.isin(values, (0.0, 0.5, 1.0))
-    new = (np.diff(cells) > 0) | alone[1:] | alone[:-1]
-    starts = np.concatenate([[0], np.flatnonzero(new) + 1])
-    together = np.add.reduceat(masses, starts)
-    return np.add.reduceat(masses * values, starts) / together, together
+    low, high = values.min(), values.max()
+    cells = ((values - low) * (MOST_VALUES / (high - low))).astype(np.int64) + 2
+    cells += values > 0.5  # a cell does not reach across the atom
+    atoms = (0.0, 0.5, 1.0)
+    last = int(cells.max())
+    for place, atom in zip((0, 1, last + 1), atoms, strict=True):
+        cells[values == atom] = place
+    together = np.bincount(cells, masses)
+    seen = np.flatnonzero(together)
+    at = np.bincount(cells, masses * values)[seen] / together[seen]
+    for place, atom in zip((0, 1, last + 1), atoms, strict=True):
+        at[seen == place] = atom  # a mean is rounded
+    order = np.argsort(at, kind="stable")
+    return at[order], together[seen][order]
 
 
 def _listed_pairs(t: np.ndarray, m: int, chances: np.ndarray, epsilon: float) -> PairLaw:
+    """Return the law for geometric noise.
+
+    For T = a and F = m − b the noises are a − t and t − b. With p_t the chance of t, r = e^(−ε) and c = P(noise = 0)
+    the pair has the probability c² Σ_t p_t r^(|a − t| + |b − t|). It is the same for a and b exchanged. For a ≤ b it is
+    c² r^(b − a) times the sum of p_t for t in [a, b], of p_t r^(2(a − t)) below a, and of p_t r^(2(t − b)) above b.
+    """
     from scipy.signal import lfilter
 
     reach = math.ceil(-math.log(UNSEEN) / epsilon)
     rows = int(t[-1] - t[0]) + 2 * reach + 1
-    if rows * rows > MOST_PAIRS:
+    widest = min(math.ceil(-math.log(UNSEEN * 1e-3) / epsilon), rows - 1)
+    if rows * (2 * widest + 1) > MOST_PAIRS:
         raise ValueError(
-            f"epsilon: found {epsilon:g} beside {m} rows of true label 1, which gives {rows * rows} pairs of noisy "
-            f"counts; expected at most {MOST_PAIRS}, or mechanism='laplace'"
+            f"epsilon: found {epsilon:g} beside {m} rows of true label 1, which gives {rows * (2 * widest + 1)} pairs "
+            f"of noisy counts; expected at most {MOST_PAIRS}, or mechanism='laplace'"
         )
-    law = np.zeros((rows, rows))
-    # row: T from t[0] − reach; column: F from m − t[-1] − reach
-    law[reach + t - t[0], reach + t[-1] - t] = chances
-    decay = math.exp(-epsilon)
-    for axis in (0, 1):
-        right = lfilter([1.0], [1.0, -decay], law, axis=axis)
-        left = np.flip(lfilter([1.0], [1.0, -decay], np.flip(law, axis), axis=axis), axis)
-        law = (left + right - law) * math.tanh(epsilon / 2)
-    found = np.maximum(t[0] - reach + np.arange(rows), 0)
-    missed = np.maximum(m - t[-1] - reach + np.arange(rows), 0)
-    seen = law > UNSEEN * 1e-3
-    every = np.broadcast_arrays(found[:, None], missed)
-    return _pairs(every[0][seen], every[1][seen], law[seen])
+    law = np.zeros(rows)
+    law[reach + t - t[0]] = chances
+    twice = math.exp(-2 * epsilon)
+    before = lfilter([0.0, twice], [1.0, -twice], law)
+    after = lfilter([0.0, twice], [1.0, -twice], law[::-1])[::-1]
+    upto = np.concatenate([[0.0], np.cumsum(law)])
+    apart = np.arange(widest + 1)
+    a, b = np.broadcast_arrays(np.arange(rows)[:, None], np.arange(rows)[:, None] + apart)
+    inside = b < rows
+    a, b = a[inside], b[inside]
+    masses = np.exp(-epsilon * (b - a)) * (upto[b + 1] - upto[a] + before[a] + after[b])
+    masses *= math.tanh(epsilon / 2) ** 2
+    seen = masses > UNSEEN * 1e-3
+    a, b, masses = a[seen] + t[0] - reach, b[seen] + t[0] - reach, masses[seen]
+    other = a < b
+    found = np.concatenate([a, b[other]])
+    missed = m - np.concatenate([b, a[other]])
+    return _pairs(np.maximum(found, 0), np.maximum(missed, 0), np.concatenate([masses, masses[other]]))
 
 
 def _tabled(rate: float, t: np.ndarray, m: int, chances: np.ndarray, epsilon: float) -> DensityLaw:
@@ -244,6 +268,23 @@ def _tabled(rate: float, t: np.ndarray, m: int, chances: np.ndarray, epsilon: fl
 def _mean_tail(counts: np.ndarray, t: np.ndarray, m: int, chances: np.ndarray, epsilon: float) -> np.ndarray:
     """Return P((1 − s) u − s v > s m − t) at s = counts/m; of m = 0 at s = counts."""
     s, wanted = counts / max(m, 1), counts if m else 0 * counts
+    width = min(len(t), 2 * math.ceil(-math.log(UNSEEN) / epsilon) + 3)
+    least = np.minimum(s, 1 - s)
+    # where the closed form divides by little, and where s or 1 − s varies too much, there are few points
+    singly = (least * m < 32) | (np.abs(1 - 2 * s) < 0.01) if width > FEW else np.ones(len(s), dtype=bool)
+    blocks = np.where(singly, 0, np.sign(s - 0.5) * (np.floor(-np.log2(np.maximum(least, 1e-300))) + 1))
+    found = np.empty_like(s)
+    for block in np.unique(blocks):
+        part = np.flatnonzero(blocks == block)
+        mean = _swept_tail if block else _windowed_tail
+        found[part] = mean(s[part], wanted[part], t, chances, epsilon)
+    return found
+
+
+def _windowed_tail(
+    s: np.ndarray, wanted: np.ndarray, t: np.ndarray, chances: np.ndarray, epsilon: float
+) -> np.ndarray:
+    """Return that mean by a sum over the counts t that are near enough to be uncertain."""
     reach = -math.log(UNSEEN) / epsilon
     above = np.concatenate([np.cumsum(chances[::-1])[::-1], [0.0]])
     width = min(len(t), 2 * math.ceil(reach) + 3)
@@ -255,6 +296,51 @@ def _mean_tail(counts: np.ndarray, t: np.ndarray, m: int, chances: np.ndarray, e
         tails = two_noises_exceed((wanted[part, None] - t[at]) * epsilon, s[part, None])
         found[part] = (chances[at] * tails).sum(axis=1) + above[start + width]
     return found
+
+
+def _swept_tail(
+    s: np.ndarray, wanted: np.ndarray, t: np.ndarray, chances: np.ndarray, epsilon: float
+) -> np.ndarray:
+    """Return that mean by sums that all points share.
+
+    With z = ε (s m − t), `two_noises_exceed` is a difference of two exponential functions of |z| on either side of 0.
+    So the mean is P(t > s m) and a difference of two sums as in `_signed_sums`.
+    """
+    low, high = (
+        int(pick(np.floor(ends)))
+        for pick, ends in ((min, [t[0], wanted.min()]), (max, [t[-1], wanted.max()]))
+    )
+    law = np.zeros(high - low + 2)
+    law[t - low] = chances
+    j = np.floor(wanted).astype(np.int64) - low
+    past = wanted - low - j
+    above = np.cumsum(law[::-1])[::-1]
+    up, down = (share**2 * _signed_sums(epsilon / share, law, j, past) for share in (1 - s, s))
+    return np.clip(above[j + 1] + (up - down) / (2 * (1 - 2 * s)), 0.0, 1.0)
+
+
+def _signed_sums(decays: np.ndarray, law: np.ndarray, j: np.ndarray, past: np.ndarray) -> np.ndarray:
+    """Return Σ_{t ≤ j} p_t e^(−λ(c − t)) − Σ_{t > j} p_t e^(−λ(t − c)) for places c = j + past, each with its own λ.
+
+    Where λ has one value, a recurrence gives the sums for all j. They are bounded by 1 for complex λ of positive real
+    part. So they are interpolated in λ at Chebyshev points; on an ellipse that does not reach 0 the error falls with
+    the power of the sum of its half axes.
+    """
+    from scipy.signal import lfilter
+
+    bottom, top = float(decays.min()), float(decays.max())
+    middle, half = (top + bottom) / 2, max((top - bottom) / 2, 1e-6 * top)
+    order = math.ceil(-math.log(UNSEEN) / math.acosh(middle / half)) + 1
+    angles = (np.arange(order) + 0.5) * np.pi / order
+    to_coefficients = 2 / order * np.cos(np.outer(np.arange(order), angles))
+    to_coefficients[0] /= 2
+    y = np.arccos(np.clip((decays - middle) / half, -1.0, 1.0))
+    weights = np.cos(np.outer(y, np.arange(order))) @ to_coefficients
+    left = right = np.zeros_like(decays)
+    for weight, decay in zip(weights.T, np.exp(-(middle + half * np.cos(angles))), strict=True):
+        left = left + weight * lfilter([1.0], [1.0, -decay], law)[j]
+        right = right + weight * lfilter([1.0], [1.0, -decay], law[::-1])[::-1][j + 1]
+    return left * np.exp(-decays * past) - right * np.exp(-decays * (1 - past))
 
 
 def two_noises_exceed(z: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -26,6 +26,9 @@ ORDER = (
     "least-gap-groups",
     "channel-audit",
     "unknown-law",
+    "collect-first",
+    "rule-and-channel",
     "fairer-data",
+    "fair-accurate-private",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

@@ -109,13 +109,16 @@ def _weighted_cases() -> list[tuple[tuple[Fraction, ...], tuple[int, ...], Fract
 
 
 def _least_of_bands(rates: Sequence[Fraction], weights: Sequence[int], gamma: Fraction) -> Fraction:
-    return min(_of_band(rates, weights, gamma, start) for start in _starts(rates, gamma))
-
-
-def _starts(rates: Sequence[Fraction], gamma: Fraction) -> list[Fraction]:
-    """Where the cost of a band can have a kink."""
-    kinks = {Fraction(0), 1 - gamma, *rates, *(rate - gamma for rate in rates)}
-    return [t for t in kinks if 0 <= t <= 1 - gamma]
+    """Return the least over all bands that can be best, in eighths, since rates are quarters and γ is in eighths."""
+    own, width = [int(8 * rate) for rate in rates], int(8 * gamma)
+    # where the cost of a band can have a kink
+    kinks = {0, 8 - width, *own, *(rate - width for rate in own)}
+    starts = [start for start in kinks if 0 <= start <= 8 - width]
+    costs = (
+        sum(w * max(start - rate, rate - start - width, 0) for w, rate in zip(weights, own, strict=True))
+        for start in starts
+    )
+    return Fraction(min(costs), 8)
 
 
 def _of_band(rates: Sequence[Fraction], weights: Sequence[int], gamma: Fraction, start: Fraction) -> Fraction:

@@ -129,6 +129,11 @@ def _over_all_mechanisms(rates: tuple[float, ...], n: int, epsilon: float, delta
     return float(private_minimax_gap(rates, n, epsilon, delta, response=1.0)[0])
 
 
+@functools.lru_cache(maxsize=None, typed=True)  # a fault in another function leaves these as they are
+def _certificate(exact: Callable[..., LeastGap], *case: Any, **how: Any) -> LeastGap:
+    return exact(*case, **how)
+
+
 @once
 def _programs(
     prior: Callable[..., Any], centres: Callable[..., Any], exact: Callable[..., LeastGap], search: Search
@@ -136,7 +141,7 @@ def _programs(
     """Linear programs over all mechanisms, at the rates of the certificate; and the certificate once more."""
     search.part("linear programs over all mechanisms")
     for n, odds, delta in CASES:
-        found, case = exact(n, odds, delta), {"n": n, "odds": odds, "δ": delta}
+        found, case = _certificate(exact, n, odds, delta), {"n": n, "odds": odds, "δ": delta}
         least = (
             _over_all_mechanisms(tuple(found.rates), n, math.log(odds), delta)
             if len(found.rates) > 1
@@ -148,10 +153,12 @@ def _programs(
         search.equal(prior(found.rates, found.weights, n, odds, delta), found.low, case, tolerance=1e-12)
         search.equal(centres(found.centres, n, odds, delta), found.high, case, tolerance=1e-12)
     for n, ratio in itertools.product((1, 3, 6), LEVELS[1:]):
-        certified, here = exact(n, ratio), {"n": n, "odds": ratio}
+        certified, here = _certificate(exact, n, ratio), {"n": n, "odds": ratio}
         search.observe(certified.high - certified.low, here)
         search.observe(certified.low / 1000 - (certified.high - certified.low), here)
-        search.equal(float(certified.low), exact(n, float(ratio), within=2e-4).low, here, tolerance=1e-4)
+        search.equal(
+            float(certified.low), _certificate(exact, n, float(ratio), within=2e-4).low, here, tolerance=1e-4
+        )
 
 
 @once
@@ -164,16 +171,25 @@ def _everywhere(centres: Callable[..., Any], search: Search) -> None:
             at = [(1 - spread) / 2 + spread * Fraction(z, n) for z in range(n + 1)]
             within = Fraction(1, 10**4) if spread else Fraction(1, 2000)
             bound, worst = centres(at, n, odds, within=within), Fraction(0)
-            for p in (Fraction(i, 240) for i in range(241)):
-                counts = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
-                risk = sum(
-                    c * q * abs(p - a)
-                    for c, row in zip(counts, rows, strict=True)
-                    for q, a in zip(row, at, strict=True)
-                )
-                search.observe(bound - risk, {"n": n, "odds": odds, "spread": spread, "p": p})
+            for i, risk in enumerate(_risks(n, at, rows)):
+                search.observe(bound - risk, {"n": n, "odds": odds, "spread": spread, "p": Fraction(i, 240)})
                 worst = max(worst, risk)
             search.observe(worst * Fraction(1001, 1000) - bound, {"n": n, "odds": odds, "spread": spread})
+
+
+def _risks(n: int, at: list[Fraction], rows: list[list[Fraction]]) -> list[Fraction]:
+    """Return the risk of centres at the rates 0, 1/240, …, 1, added up in whole numbers."""
+    whole = math.lcm(*(chance.denominator for row in rows for chance in row))
+    unit = 240 * math.lcm(*(centre.denominator for centre in at))
+    chances = np.array([[int(chance * whole) for chance in row] for row in rows], dtype=object)
+    places = np.array([int(centre * unit) for centre in at], dtype=object)
+    counts = np.array(
+        [[math.comb(n, k) * i**k * (240 - i) ** (n - k) for k in range(n + 1)] for i in range(241)],
+        dtype=object,
+    )
+    rates = np.arange(241, dtype=object)[:, None] * (unit // 240)
+    risks = (counts @ chances * abs(rates - places)).sum(axis=1)
+    return [Fraction(risk, 240**n * whole * unit) for risk in risks]
 
 
 @functools.cache
@@ -201,10 +217,10 @@ def _closed(
             high = shrunk(n, epsilon, delta, response=kappa)
             search.observe(high - kappa * found.low, here, tolerance=1e-12)
             search.equal(high, 2 * kappa * shrunk(n, epsilon, delta), here, tolerance=1e-12)
-    worst = [0.0, 0.0]
+    worst, by_samples = [0.0, 0.0], {n: sampling(n) for n, _ in GRID}
     for n, epsilon in GRID:
         for at, delta in enumerate((0.0, 1e-6, 1e-3, 0.1)):
-            low = max(sampling(n), privacy(n, epsilon, delta))
+            low = max(by_samples[n], privacy(n, epsilon, delta))
             ratio = shrunk(n, epsilon, delta) / low
             search.observe(
                 (4 if at else 3) - ratio, {"n": n, "epsilon": epsilon, "δ": delta}, tolerance=1e-12

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpfair_lib.central.least_gap_exact import LeastGap, least_gap, noisy_count_law
 from dpfair_lib.central.least_gap_groups import (
     groups_gap,
     least_groups_gap,
@@ -20,15 +19,23 @@ from dpfair_lib.central.least_gap_groups import (
     undecided_by_privacy,
     undecided_by_samples,
 )
-from dpfair_lib.central.least_gap_program import private_minimax_gap
 from dpfair_lib.central.least_gap_sharp import sharp_least_gap
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
-from dpfair_lib.claims.ours.least_gap_groups_programs import binomials, least_loss, one_apart, products
+from dpfair_lib.claims.ours.least_gap_groups_certified import certified
+from dpfair_lib.claims.ours.least_gap_groups_references import (
+    SIXTHS,
+    exact_gap,
+    noisy_range,
+    one_rate,
+    two_rates,
+    worst_of_centres,
+    worst_of_release,
+)
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.mechanism_programs import binomials, least_loss, one_apart, products
 
 SOLVED = 1e-8  # what a linear program may miss
-SIXTHS = [i / 6 for i in range(7)]
 
 
 def check(
@@ -43,6 +50,7 @@ def check(
 ) -> Evidence:
     """Judge the bounds for two groups, for many, and for true positive rates."""
     _two(lower, upper, search)
+    certified(upper, search)
     _by_the_release(upper, search)
     _signs(samples, privacy, search)
     _ratios(privacy, search)
@@ -51,28 +59,14 @@ def check(
     return search.evidence()
 
 
-@functools.cache
-def _two_rates(sizes: tuple[int, int], epsilon: float) -> float:
-    """Return the least worst gap per unit of response if both rates are unknown sixths."""
-    populations = list(itertools.product(SIXTHS, repeat=2))
-    shifts = np.unique(np.round([p - q for p, q in populations], 9))  # fair between two of them: draw one
-    losses = np.array([abs(p - q - shifts) for p, q in populations])
-    return least_loss(products(sizes, populations), losses, one_apart(sizes), math.exp(epsilon))
-
-
-@functools.cache
-def _exact(n: int, epsilon: float) -> LeastGap:
-    return least_gap(n, math.exp(epsilon))
-
-
 @once
 def _two(lower: Callable[..., float], upper: Callable[..., float], search: Search) -> None:
     """Two groups of n records are as hard as one of 2n, twice: below by proof, above by the centres for 2n."""
     search.part("two groups, by linear programs")
     for n, epsilon in itertools.product((1, 2), (0.05, 0.5, 1.0, 3.0)):
         case = {"n": (n, n), "epsilon": epsilon}
-        least, one = _two_rates((n, n), epsilon), _exact(2 * n, epsilon)
-        of_all = 2 * float(private_minimax_gap(SIXTHS, 2 * n, epsilon, response=1.0)[0])
+        least, one = two_rates((n, n), epsilon), exact_gap(2 * n, epsilon)
+        of_all = 2 * one_rate(2 * n, epsilon)
         search.observe(least - of_all, case, tolerance=SOLVED)
         search.observe(2 * one.high - least, case, tolerance=SOLVED)
         for kappa in (0.5, 0.3):
@@ -81,22 +75,22 @@ def _two(lower: Callable[..., float], upper: Callable[..., float], search: Searc
             search.observe(high - kappa * least, case | {"κ": kappa}, tolerance=SOLVED)
             search.observe(3 * low - high, case | {"κ": kappa})
     for sizes, epsilon in itertools.product(((1, 2), (1, 3)), (0.5, 3.0)):
-        least, case = _two_rates(sizes, epsilon), {"n": sizes, "epsilon": epsilon}
+        least, case = two_rates(sizes, epsilon), {"n": sizes, "epsilon": epsilon}
         search.observe(upper(sizes, epsilon) - least / 2, case, tolerance=SOLVED)
-        search.observe(_exact(sizes[0], epsilon).high * 2 - lower(sizes, epsilon, response=1), case)
+        search.observe(exact_gap(sizes[0], epsilon).high * 2 - lower(sizes, epsilon, response=1), case)
     for n, epsilon, delta in itertools.product((1, 3), (0.0, 0.5), (0.05, 0.3)):
         case = {"n": (n, n), "epsilon": epsilon, "δ": delta}
-        high = least_gap(2 * n, math.exp(epsilon), delta).high
+        high = exact_gap(2 * n, epsilon, delta).high
         search.observe(2 * high - lower((n, n), epsilon, delta, response=1), case, tolerance=1e-12)
     beyond = 0.0
     for n, epsilon in itertools.product((1, 2, 3, 6), (0.1, 0.5, 1.0, 3.0)):
-        one = _exact(2 * n, epsilon)
-        worst = _worst_of_centres(n, epsilon, one.centres)
+        one = exact_gap(2 * n, epsilon)
+        worst = worst_of_centres(n, epsilon)
         search.observe(1.001 * one.high - worst, {"n": (n, n), "epsilon": epsilon})
         beyond = max(beyond, worst / one.low - 1)
     search.needs(
         "one group of all records: with the errors of both groups added",
-        slack=_two_rates((1, 1), 1.0) - 2 * _exact(1, 1.0).low,
+        slack=two_rates((1, 1), 1.0) - 2 * exact_gap(1, 1.0).low,
         case={"n": (1, 1), "epsilon": 1.0},
     )
     search.fact(
@@ -106,55 +100,20 @@ def _two(lower: Callable[..., float], upper: Callable[..., float], search: Searc
     )
 
 
-def _worst_of_centres(n: int, epsilon: float, centres: Sequence[float]) -> float:
-    """Return the worst risk at two rates of the centres for one group of 2n; x is exchanged in the second group."""
-    law, rates = noisy_count_law(2 * n, math.exp(epsilon)), np.linspace(0, 1, 51)
-    laws, worst = binomials(n, rates), 0.0
-    for i, j in itertools.combinations_with_replacement(range(len(rates)), 2):
-        counts = np.convolve(laws[i], laws[j]) @ law
-        worst = max(worst, float(counts @ abs((rates[i] + rates[j]) / 2 - np.array(centres))))
-    return worst
-
-
 @once
 def _by_the_release(upper: Callable[..., float], search: Search) -> None:
     """The release for two groups, and noisy shares for more: means over counts and noise below the bound."""
     search.part("what the releases do")
     for sizes, epsilon in itertools.product(((3, 3), (2, 5), (1, 1)), (0.2, 1.0, 4.0)):
-        first, second = sizes
-        steps = first * second if first != second else first
-        scale = epsilon / (second if first != second else 1)
-        noise = np.arange(
-            -600, 601
-        )  # the difference times `steps` is a whole number, and moves by at most 1 or n
-        chance = np.exp(-scale * abs(noise)) * math.tanh(scale / 2)
-        v = float(chance @ noise**2) / steps**2
-        far = 1 / (4 * first) + 1 / (4 * second) + v - 1 / (first + second)
-        root = math.sqrt(first + second)
-        weight, worst = min(root / (1 + root), 1 / (1 + far)), 0.0
-        for p, q in itertools.product(np.linspace(0, 1, 9), repeat=2):
-            counts = products(sizes, [(p, q)])[0]
-            differences = [
-                i / first - j / second for i, j in itertools.product(range(first + 1), range(second + 1))
-            ]
-            away = [chance @ (p - q - weight * (d + noise / steps)) ** 2 for d in differences]
-            worst = max(worst, float(counts @ away))
+        worst = worst_of_release(sizes, epsilon)
         slack = upper(sizes, epsilon) - math.sqrt(worst) / 2
         search.observe(slack, {"n": sizes, "epsilon": epsilon}, tolerance=1e-4)
         search.observe(0.1 * upper(sizes, epsilon) - slack, {"n": sizes, "epsilon": epsilon})
     for k, n, epsilon in itertools.product((3, 8, 40), (4, 100), (0.3, 2.0)):
         case = {"k": k, "n": n, "epsilon": epsilon}
         search.observe(
-            upper([n] * k, epsilon, response=0.5) - 0.5 * min(1.0, _noisy_range(k, n, epsilon)), case
+            upper([n] * k, epsilon, response=0.5) - 0.5 * min(1.0, noisy_range(k, n, epsilon)), case
         )
-
-
-def _noisy_range(k: int, n: int, epsilon: float) -> float:
-    """Return the mean range of the errors of k noisy shares at the rate ½, from their distribution function."""
-    noise = np.arange(-int(40 / epsilon) - 1, int(40 / epsilon) + 2)
-    law = np.convolve(binomials(n, [0.5])[0], np.exp(-epsilon * abs(noise)) * math.tanh(epsilon / 2))
-    below = np.minimum(np.cumsum(law), 1)
-    return float((1 - below**k - (1 - below) ** k).sum() / n)
 
 
 @functools.cache

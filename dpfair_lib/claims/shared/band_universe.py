@@ -47,8 +47,9 @@ def outcomes(group: Group, step: int) -> tuple[np.ndarray, np.ndarray]:
     return rate, changed
 
 
+@functools.cache
 def every_rule(
-    groups: Sequence[Group], weights: Sequence[int], step: int
+    groups: tuple[Group, ...], weights: tuple[int, ...], step: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return what all rules of all groups together give.
 
@@ -108,7 +109,7 @@ def judge_groups(
         "selected": [g.selected for g in groups],
         "weights": list(weights),
     }
-    gaps, costs, rates, one_way = every_rule(groups, weights, step)
+    gaps, costs, rates, one_way = every_rule(tuple(groups), tuple(weights), step)
     cheapest = np.full(UNIT + 1, np.iinfo(np.int64).max)
     np.minimum.at(cheapest, gaps, costs)
     cheapest = np.minimum.accumulate(cheapest)  # of all rules of at most this gap
@@ -117,16 +118,18 @@ def judge_groups(
         band = best(curves, gamma)
         search.observe(cheapest[gap] - UNIT * band.cost, case | {"γ": gamma})  # no rule costs less
         # and those that cost no more have the rates of one of the best bands, and change one way only
-        cheap = (gaps <= gap) & (costs == UNIT * band.cost)
+        cost = Fraction(UNIT * band.cost)
+        cheap = (gaps <= gap) & (costs * cost.denominator == cost.numerator)
         starts = np.minimum(rates[cheap].min(axis=1), UNIT - gap)
         for start in np.unique(starts):
-            wanted = [UNIT * band.rate(curve, Fraction(int(start), UNIT)) for curve in curves]
-            same = (rates[cheap][starts == start] == np.array(wanted, dtype=object)).all(axis=1)
+            wanted = [Fraction(UNIT * band.rate(curve, Fraction(int(start), UNIT))) for curve in curves]
+            numerators, denominators = np.array([one.as_integer_ratio() for one in wanted]).T
+            same = (rates[cheap][starts == start] * denominators == numerators).all(axis=1)
             search.observe(
                 int((same & one_way[cheap][starts == start]).sum()) - len(same), case | {"γ": gamma}
             )
-        ends = [Fraction(t, UNIT) for t in range(0, UNIT - gap + 1, 2)]
-        for start in ends:
+        starts_in_eighths = {Fraction(t, UNIT) for t in range(0, UNIT - gap + 1, 2)}
+        for start in sorted(starts_in_eighths | {Fraction(band.lowest), Fraction(band.highest)}):
             placed = [band.rate(curve, start) for curve in curves]
             spent = sum(
                 weight * least_change(group, rate)

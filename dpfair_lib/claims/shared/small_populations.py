@@ -36,11 +36,12 @@ ASKED = ("groups", "groups and P(Y = 1)", "cells, groups and P(Y = 1)")
 
 
 class Seen(NamedTuple):
-    """A population, its Δ′ and the front of its classifiers."""
+    """A population, its Δ′, the front of its classifiers, and what tells one Δ′ and front from others."""
 
     cells: Cells
     difference: Fraction
     front: list[tuple[Fraction, Fraction]]
+    key: tuple[tuple[int, int], ...]
 
 
 @functools.cache
@@ -101,6 +102,7 @@ def count(seen: str, people: int) -> int:
     return sum(ways.get((zero, people - zero), 0) for zero in range(1, people // 2 + 1))
 
 
+@functools.cache
 def common(cells: Cells, asked: str) -> tuple[Any, ...]:
     """Return what another population has to have in common with this one."""
     zero, one = sizes_of(cells)
@@ -120,7 +122,10 @@ def seen_by(front: Fronts, seen: str, people: int) -> list[Seen]:
     found = []
     for cells in populations(seen, people):
         zero, one = rates_of(cells)
-        found.append(Seen(cells, abs(one - zero), front(cells)))
+        difference, best = abs(one - zero), front(cells)
+        # whole numbers are hashed much faster than fractions
+        key = tuple(number.as_integer_ratio() for number in (difference, *itertools.chain(*best)))
+        found.append(Seen(cells, difference, best, key))
     return found
 
 
@@ -128,17 +133,21 @@ def turned_pairs(
     worlds: dict[int, list[Seen]], people: int, asked: str, turned: Callable[..., Any]
 ) -> Iterator[tuple[Cells, Cells, tuple[Fraction, Fraction, Fraction]]]:
     """Return pairs that turn the order, the larger of so many people; one for each two different fronts."""
-    alike: dict[Any, dict[Any, tuple[int, Cells]]] = {}
+    alike: dict[Any, dict[Any, tuple[int, Seen]]] = {}
     for n in range(2, people + 1):
         for world in worlds[n]:
             if world.front:
                 drawn = alike.setdefault(common(world.cells, asked), {})
-                drawn.setdefault((world.difference, tuple(world.front)), (n, world.cells))
+                drawn.setdefault(world.key, (n, world))
     for drawn in alike.values():
-        for (less, first), (n, p) in drawn.items():
-            for (more, second), (m, q) in drawn.items():
-                if less <= more and max(n, m) == people and (found := turned(list(first), list(second))):
-                    yield p, q, found
+        for n, p in drawn.values():
+            for m, q in drawn.values():
+                if (
+                    max(n, m) == people
+                    and p.difference <= q.difference
+                    and (found := turned(list(p.front), list(q.front)))
+                ):
+                    yield p.cells, q.cells, found
 
 
 @functools.cache

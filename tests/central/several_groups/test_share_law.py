@@ -101,3 +101,46 @@ def test_ratios_that_are_put_together_keep_their_mass_and_mean_and_the_atoms_sta
     x = np.linspace(fine[0], fine[-1], 997)
     differ = abs(few.tail(x, strict=True) - every.tail(x, strict=True))
     assert 0 < differ.max() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("m", "epsilon", "rho"), [(3000, 0.1, 0.3), (500, 0.3, 0.97), (9000, 0.2, 0.499), (2000, 0.05, 0.02)]
+)
+def test_the_shared_sums_are_those_over_near_counts(m, epsilon, rho, monkeypatch):
+    from scipy.stats import binom
+
+    t = np.arange(m + 1)
+    chances = binom.pmf(t, m, rho)
+    t, chances = t[chances > room.UNSEEN], chances[chances > room.UNSEEN]
+    counts = np.random.default_rng(0).uniform(max(t[0] - 90, 0), min(t[-1] + 90, m), 2000)
+
+    def found(few):
+        with monkeypatch.context() as patched:
+            patched.setattr(room, "FEW", few)
+            return room._mean_tail(counts, t, m, chances, epsilon)
+
+    by_hand = found(10**9)
+    assert abs(found(0) - by_hand).max() < 1e-12
+    sums = room._signed_sums
+    monkeypatch.setattr(room, "_signed_sums", lambda decays, *more: sums(decays.mean() + 0 * decays, *more))
+    assert abs(found(0) - by_hand).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("m", "epsilon", "rho"), [(0, 0.8, 0.3), (1, 0.5, 0.5), (6, 0.7, 0.2), (9, 2.0, 1.0)]
+)
+def test_pairs_of_whole_counts_are_all_sums_of_noises(m, epsilon, rho):
+    from scipy.stats import binom
+
+    noise = np.arange(-70, 71)
+    one = np.exp(-epsilon * abs(noise)) * math.tanh(epsilon / 2)
+    law = {}
+    for t, chance in enumerate(binom.pmf(np.arange(m + 1), m, rho)):
+        found, missed = np.maximum(t + noise[:, None], 0), np.maximum(m - t + noise, 0)
+        ratios = np.where(found + missed > 0, found / np.maximum(found + missed, 1), 0.5)
+        for value, mass in zip(ratios.ravel(), (chance * np.outer(one, one)).ravel(), strict=True):
+            law[value] = law.get(value, 0.0) + mass
+    at, masses = room.share_law(rho, m, epsilon, "geometric").fine_points()
+    found = dict(zip(at.tolist(), masses.tolist(), strict=True))
+    assert max(abs(found.get(value, 0.0) - mass) for value, mass in law.items()) < 1e-13
+    assert sum(found.values()) == pytest.approx(1, abs=1e-13)

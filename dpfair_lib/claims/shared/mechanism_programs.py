@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,29 @@ def least_loss(
     Parameters: laws of shape (populations, states), losses of shape (populations, actions), pairs of states that are
     neighbours in either order.
     """
+    return float(_solved(laws, losses, neighbours, odds, prior).fun)
+
+
+def solved_program(
+    laws: np.ndarray, losses: np.ndarray, neighbours: Sequence[tuple[int, int]], odds: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mechanism of the least worst loss, the price of each constraint of privacy, and the weights.
+
+    Their shapes are (states, actions), (pairs, actions) and (populations,).
+    """
+    solved, states, actions = _solved(laws, losses, neighbours, odds, False), laws.shape[1], losses.shape[1]
+    private = len(neighbours) * actions
+    prices = -solved.ineqlin.marginals
+    return (
+        solved.x[:-1].reshape(states, actions),
+        prices[:private].reshape(len(neighbours), actions),
+        prices[private:],
+    )
+
+
+def _solved(
+    laws: np.ndarray, losses: np.ndarray, neighbours: Sequence[tuple[int, int]], odds: float, prior: bool
+) -> Any:
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron, vstack
 
@@ -44,7 +67,7 @@ def least_loss(
         cost, below, np.zeros(below.shape[0]), sums, np.ones(states), bounds=(0, None), method="highs"
     )
     assert solved.success, solved.message
-    return float(solved.fun)
+    return solved
 
 
 def binomials(n: int, rates: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -56,11 +79,10 @@ def binomials(n: int, rates: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def products(sizes: Sequence[int], populations: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
     """Return P(counts of all groups | rates of all groups), counts in the order of `itertools.product`."""
-    rows = []
-    for rates in populations:
-        laws = [binomials(n, [rate])[0] for n, rate in zip(sizes, rates, strict=True)]
-        rows.append(functools.reduce(lambda a, b: np.multiply.outer(a, b).ravel(), laws))
-    return np.array(rows)
+    rates, law = np.asarray(populations, dtype=float), np.ones((len(populations), 1))
+    for n, own in zip(sizes, rates.T, strict=True):
+        law = (law[:, :, None] * binomials(n, own)[:, None, :]).reshape(len(rates), -1)
+    return law
 
 
 def one_apart(sizes: Sequence[int]) -> list[tuple[int, int]]:
