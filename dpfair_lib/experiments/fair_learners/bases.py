@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.experiments.ours.private_fair_rows import People
+from dpfair_lib.experiments.fair_learners.people import People
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate, objective_regularization
 from dpfair_lib.experiments.ours.private_learners_settings import EPSILONS as RECORDED
 from dpfair_lib.privacy import PrivacyStatement

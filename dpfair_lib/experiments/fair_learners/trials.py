@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfair_lib.experiments.experiment import Experiment, Experiments
-from dpfair_lib.experiments.ours.private_fair_bases import ATTRIBUTE, Bases
-from dpfair_lib.experiments.ours.private_fair_methods import GAMMAS, METHODS, PLAIN, Fit, Method
-from dpfair_lib.experiments.ours.private_fair_rows import (
+from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, Bases
+from dpfair_lib.experiments.fair_learners.methods import GAMMAS, METHODS, PLAIN, Fit, Method
+from dpfair_lib.experiments.fair_learners.people import (
     MOST_ROWS,
     NOTIONS,
     TEST_SHARE,
@@ -20,7 +20,7 @@ from dpfair_lib.experiments.ours.private_fair_rows import (
     measured,
     split_people,
 )
-from dpfair_lib.experiments.ours.private_fair_settings import EPSILONS, bases_settings, held_rows, tuned
+from dpfair_lib.experiments.fair_learners.settings import EPSILONS, bases_settings, held_rows, tuned
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate
 from dpfair_lib.experiments.ours.private_learners_settings import STANDS_FOR
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
@@ -58,7 +58,7 @@ def run_trial(
     settings : mapping
         For the base classifiers, from `private_learners_settings.chosen`.
     tuning : mapping
-        From `private_fair_settings.tuned`.
+        From `settings.tuned`.
     epsilons : tuple of float
         ε, those of the tuning in their order.
 

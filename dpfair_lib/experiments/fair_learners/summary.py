@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, PRESENT, RECORD
+from dpfair_lib.experiments.fair_learners.methods import METHODS, PLAIN
+from dpfair_lib.experiments.fair_learners.trials import CONSTANT, FAIR, OPEN
 from dpfair_lib.experiments.intervals import mean_interval
-from dpfair_lib.experiments.ours.private_fair import CONSTANT, FAIR, OPEN
-from dpfair_lib.experiments.ours.private_fair_bases import ATTRIBUTE, PRESENT, RECORD
-from dpfair_lib.experiments.ours.private_fair_methods import METHODS, PLAIN
 
 OVERLAP = 1 / 4
 """Test rows over training rows, for intervals that speak of rows not yet seen from the same source."""
@@ -22,7 +22,7 @@ PROTECTIONS = RECORD, PRESENT, ATTRIBUTE
 NOTHING_CLEVER = CONSTANT, PLAIN
 """What does nothing about fairness."""
 Dials = Mapping[tuple[str, str, float], float | None]
-"""From `private_fair_settings.dials`."""
+"""From `settings.dials`."""
 
 
 class Case(NamedTuple):
@@ -46,7 +46,7 @@ def method_rows(
     Parameters
     ----------
     rows : DataFrame
-        From `private_fair.run_trial`, of one data set.
+        From `trials.run_trial`, of one data set.
     protection, method : str
         Which method.
     level, dial : float or None

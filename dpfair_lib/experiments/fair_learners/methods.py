@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.experiments.ours.private_fair_bases import (
+from dpfair_lib.experiments.fair_learners.bases import (
     ATTRIBUTE,
     PRESENT,
     RECORD,
@@ -23,7 +23,7 @@ from dpfair_lib.experiments.ours.private_fair_bases import (
     Bases,
     divided,
 )
-from dpfair_lib.experiments.ours.private_fair_rows import People
+from dpfair_lib.experiments.fair_learners.people import People
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate
 from dpfair_lib.privacy import PrivacyStatement, compose
 from dpfair_lib.privacy.noise_source import NoiseSource

@@ -7,11 +7,8 @@ import pytest
 
 import dpfair_lib as dpf
 from dpfair_lib.experiments import read_record
-from dpfair_lib.experiments.ours import private_fair as trials
-from dpfair_lib.experiments.ours import private_fair_bases as bases_module
-from dpfair_lib.experiments.ours import private_fair_methods as methods
-from dpfair_lib.experiments.ours import private_fair_rows as people
-from dpfair_lib.experiments.ours import private_fair_settings as settings
+from dpfair_lib.experiments.fair_learners import bases as bases_module
+from dpfair_lib.experiments.fair_learners import methods, people, settings, trials
 from dpfair_lib.experiments.ours.private_learners_settings import STANDS_FOR, Size
 from dpfair_lib.experiments.recorded_results import RESULTS
 from dpfair_lib.privacy import PrivacyStatement

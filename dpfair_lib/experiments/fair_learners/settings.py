@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from dpfair_lib.experiments.experiment import Experiment, Experiments
-from dpfair_lib.experiments.ours.private_fair_bases import Bases
-from dpfair_lib.experiments.ours.private_fair_methods import METHODS
-from dpfair_lib.experiments.ours.private_fair_rows import LABELS, NOTIONS, TEST_ROWS, held_people, measured
+from dpfair_lib.experiments.fair_learners.bases import Bases
+from dpfair_lib.experiments.fair_learners.methods import METHODS
+from dpfair_lib.experiments.fair_learners.people import LABELS, NOTIONS, TEST_ROWS, held_people, measured
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate
 from dpfair_lib.experiments.ours.private_learners_settings import HELD, SIZES, STANDS_FOR, Size, chosen
 from dpfair_lib.experiments.recorded_results import RESULTS, read_record

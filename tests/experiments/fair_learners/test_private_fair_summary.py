@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from dpfair_lib.experiments import mean_interval
-from dpfair_lib.experiments.ours import private_fair_summary as summary
-from dpfair_lib.experiments.ours.private_fair import CONSTANT, FAIR, OPEN
-from dpfair_lib.experiments.ours.private_fair_methods import METHODS, PLAIN
+from dpfair_lib.experiments.fair_learners import summary
+from dpfair_lib.experiments.fair_learners.methods import METHODS, PLAIN
+from dpfair_lib.experiments.fair_learners.trials import CONSTANT, FAIR, OPEN
 
 SPLITS = 6
 CASE = summary.Case("replace-one", "parity", 1.0)
