@@ -29,6 +29,7 @@ from dpfair_lib.privacy.budgets.open_budgets import charged_as_one
 from dpfair_lib.privacy.noise_source import NoiseSource, is_secure, mark_noise, replicate_seeds
 from dpfair_lib.privacy.rounding import below
 from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.statements import BEHIND_PREDICTIONS
 
 COUNTS_MOVED = {
     "demographic_parity": {"replace-within-group": 1, "replace-one": 2, "sensitive-attribute": 2},
@@ -362,7 +363,9 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         self, relation: str, trained: PrivacyStatement, counted: PrivacyStatement
     ) -> PrivacyStatement:
         """Compose the two statements; the learner's speaks of replaced records, whatever their group."""
-        parts = convert(trained, relation), counted
+        # the classifier behind the predictions is the other part
+        words = [each for each in counted.note.split("; ") if each != BEHIND_PREDICTIONS]
+        parts = convert(trained, relation), replace(counted, note="; ".join(words))
         if self.rows == "shared":
             return compose(*parts)
         total = compose(*parts, parallel="position")

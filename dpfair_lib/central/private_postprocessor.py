@@ -25,6 +25,7 @@ from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.statements import BEHIND_PREDICTIONS
 
 Notion = Literal["demographic_parity", "equal_opportunity"]
 
@@ -113,7 +114,7 @@ class PrivateFairPostprocessor(RandomFlips):
     >>> fair = fair.fit(y_pred, sensitive_features=adult.sensitive_features)
     >>> print(fair.privacy_statement_)
     ε = 0.5 (pure), replace-within-group, per record; public: group sizes of the rows given to fit, the two group
-    labels
+    labels; not covered: the classifier behind y_pred, which must be fixed beforehand or private itself
     """
 
     def __init__(
@@ -318,7 +319,9 @@ class PrivateFairPostprocessor(RandomFlips):
             )
         # one or two counts move by 1 each, and the ratios of vectors of Laplace noise add up
         laplace = (mechanisms.Mechanism("laplace", total),) if self.mechanism == "laplace" else ()
-        return PrivacyStatement(total, 0.0, relation, public=(public,), mechanism=laplace)
+        return PrivacyStatement(
+            total, 0.0, relation, public=(public,), note=BEHIND_PREDICTIONS, mechanism=laplace
+        )
 
     def _declared_groups(self, sizes: Any) -> list[Any]:
         if self.notion == "equal_opportunity" and not isinstance(sizes, Mapping):

@@ -22,6 +22,10 @@ RELATIONS: dict[str, str] = {
     "sensitive-attribute": "the group of one record changes; all else in it stays, and is public",
     "local": "one person's own input changes; the collector of the reports is not trusted",
 }
+BEHIND_PREDICTIONS = (
+    "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
+)
+"""What the statement of a release about predictions leaves out, unless the classifier is another part of it."""
 
 
 @dataclass(frozen=True)

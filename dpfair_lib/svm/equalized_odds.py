@@ -21,6 +21,7 @@ from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
 from dpfair_lib.privacy.sampling import Noise
+from dpfair_lib.privacy.statements import BEHIND_PREDICTIONS
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, OddsSolution, solve
 from dpfair_lib.svm.guarantees import (
     COUNT_SENSITIVITY,
@@ -268,14 +269,13 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
             )
             charge(nothing)
             return nothing
-        note = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
         laplace = (
             (mechanisms.Mechanism("laplace", self._epsilon_as_given()),)
             if self.mechanism == "laplace"
             else ()
         )
         statement = PrivacyStatement(
-            self._epsilon_as_given(), 0.0, relation, public=public, note=note, mechanism=laplace
+            self._epsilon_as_given(), 0.0, relation, public=public, note=BEHIND_PREDICTIONS, mechanism=laplace
         )
         return source.mark(statement)
 

@@ -20,26 +20,26 @@ ROWS, BATCH = (
 OTHER_FITS = "not counted: other fits on these rows, such as those of a scaler or of a grid search"
 BEHIND = "not covered: the classifier behind y_pred, which must be fixed beforehand or private itself"
 TERMS = {
-    "rates replace-within-group": ({f"group sizes of the rows given to fit, {GROUPS}"}, ""),
-    "rates add-remove": ({f"divisors fixed beforehand, {GROUPS}"}, ""),
-    "rates replace-one": ({f"number of rows, divisors fixed beforehand, {GROUPS}"}, ""),
+    "rates replace-within-group": ({f"group sizes of the rows given to fit, {GROUPS}"}, BEHIND),
+    "rates add-remove": ({f"divisors fixed beforehand, {GROUPS}"}, BEHIND),
+    "rates replace-one": ({f"number of rows, divisors fixed beforehand, {GROUPS}"}, BEHIND),
     "rates sensitive-attribute": (
-        {"everything but who is in which group, divisors fixed beforehand"}, "",
+        {"everything but who is in which group, divisors fixed beforehand"}, BEHIND,
     ),
     "several rates replace-within-group": (
-        {"group sizes of the rows given to fit, the group labels"}, "",
+        {"group sizes of the rows given to fit, the group labels"}, BEHIND,
     ),
-    "several rates add-remove": ({"divisors fixed beforehand, the group labels"}, ""),
-    "several rates replace-one": ({"number of rows, divisors fixed beforehand, the group labels"}, ""),
+    "several rates add-remove": ({"divisors fixed beforehand, the group labels"}, BEHIND),
+    "several rates replace-one": ({"number of rows, divisors fixed beforehand, the group labels"}, BEHIND),
     "several rates sensitive-attribute": (
-        {"everything but who is in which group, divisors fixed beforehand"}, "",
+        {"everything but who is in which group, divisors fixed beforehand"}, BEHIND,
     ),
     "opportunity replace-within-group": (
-        {"group sizes of the rows given to fit, the group labels"}, "",
+        {"group sizes of the rows given to fit, the group labels"}, BEHIND,
     ),
-    "opportunity add-remove": ({"the group labels"}, ""),
-    "opportunity replace-one": ({"number of rows, the group labels"}, ""),
-    "opportunity sensitive-attribute": ({"everything but who is in which group"}, ""),
+    "opportunity add-remove": ({"the group labels"}, BEHIND),
+    "opportunity replace-one": ({"number of rows, the group labels"}, BEHIND),
+    "opportunity sensitive-attribute": ({"everything but who is in which group"}, BEHIND),
     "odds sensitive-attribute": ({"predictions and labels of all rows", "which groups there are"}, BEHIND),
     "odds replace-one": ({ROWS, "which groups there are"}, BEHIND),
     "odds add-remove": ({"which groups there are"}, BEHIND),
@@ -155,3 +155,18 @@ def test_a_divisor_that_is_counted_is_public(kind, settings):
     ).fit(X, y)  # fmt: skip
     counted = "the expected batch size, which is sample rate × number of rows, so the number of rows"
     assert (counted in fitted.privacy_statement_.public) == (not settings)
+
+
+@pytest.mark.parametrize("noise", ["secure", "study"])
+def test_a_classifier_that_is_another_part_is_not_called_uncovered(noise):
+    adult = dpf.synthetic("adult", n=300, random_state=0)
+    X, group = adult.X[["age", "education-num"]] / [90, 16], adult.sensitive_features
+    seed = None if noise == "secure" else 0
+    model = dpf.PrivateFairClassifier(
+        epsilon=1.0, delta=1e-6, feature_bound=1.5, noise=noise, random_state=seed
+    )
+    model.fit(X, adult.y, sensitive_features=group)
+    assert BEHIND not in str(model.privacy_statement_)
+    assert all(BEHIND not in part.note for part in model.privacy_statement_.parts)
+    assert BEHIND in model.postprocessor_.privacy_statement_.note  # by itself it would have to say so
+    assert (STUDY_NOTE in model.privacy_statement_.note) == (noise == "study")

@@ -29,5 +29,6 @@ ORDER = (
     "collect-first",
     "rule-and-channel",
     "fairer-data",
+    "fair-accurate-private",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

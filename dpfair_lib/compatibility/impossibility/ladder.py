@@ -35,12 +35,16 @@ def mass_ladder(steps: int, *, factor: Any, delta: Any) -> list[Any]:
         If the factor is below 1 or δ is outside [0, 1].
     """
     steps = as_count(steps, "steps", 0)
-    factor = _checked(factor, delta)
+    factor = checked_factor(factor, delta)
     ladder = [0 * factor]
     for _ in range(steps):
-        q = ladder[-1]
-        ladder.append(min(factor * q + delta, 1 - (1 - q - delta) / factor, 1 + 0 * factor))
+        ladder.append(climbed(ladder[-1], factor, delta))
     return ladder
+
+
+def climbed(q: Any, factor: Any, delta: Any) -> Any:
+    """Return the largest probability that (ε, δ)-DP allows a step from where it is q."""
+    return min(factor * q + delta, 1 - (1 - q - delta) / factor, 1 + 0 * factor)
 
 
 def least_chain_delta(steps: int, *, factor: Any) -> Any:
@@ -62,14 +66,14 @@ def least_chain_delta(steps: int, *, factor: Any) -> Any:
         As `mass_ladder`.
     """
     steps = as_count(steps, "steps", 1)
-    factor = _checked(factor, 0)
+    factor = checked_factor(factor, 0)
     half = steps // 2
     sums = [sum((factor**j for j in range(length)), 0 * factor) for length in (half, steps - half)]
     return 1 / (sums[0] + sums[1])
 
 
-def _checked(factor: Any, delta: Any) -> Any:
-    """Return the factor, exactly if it is a whole number."""
+def checked_factor(factor: Any, delta: Any) -> Any:
+    """Return the factor, exactly if it is a whole number; refuse it, or δ, if out of range."""
     if not factor >= 1:
         raise ValueError(f"factor: found {factor}, expected e^ε, a number of at least 1")
     if not 0 <= delta <= 1:

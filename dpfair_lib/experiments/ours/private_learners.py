@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
 
 TEST_SHARE = 0.2
-TRIALS = {"adult": 10, "credit": 10, "compas": 20, "lsac": 20, "acs-income": 20}
-"""Splits of each data set: fewer where there are many columns, and a fit takes longest."""
-OPACUS_TRIALS, OPACUS_ROWS = 5, 20_000
-"""On how many splits Opacus is run where there are more training rows: it takes the steps of ours, and longer."""
+TRIALS = 20
+"""Splits of each data set."""
 MOST_ROWS = 100_000
 """Rows that a data set has here at most: of ACSIncome these are drawn once, for all splits."""
 
@@ -87,9 +85,7 @@ def run_trial(
     peer().rows(train.features, train.labels)
     delta = len(train.labels) ** -2.0
     draws = np.random.default_rng([seed, split, 1])
-    for method, learner in LEARNERS.items():
-        if learner.maker == "Opacus" and split >= OPACUS_TRIALS and len(train.labels) > OPACUS_ROWS:
-            continue
+    for method in LEARNERS:
         for epsilon, candidate in zip(epsilons, settings[method], strict=True):
             drawn = int(draws.integers(2**31))
             found = fit(method, train, epsilon, candidate, delta=delta, noise="secure", seed=drawn)
@@ -105,13 +101,11 @@ def experiment(name: str, *, data: str) -> Experiment:
     held, _ = read_record("private-learners-settings")
     settings = chosen(held, data)
     parameters = {
-        "opacus_trials": OPACUS_TRIALS, "opacus_rows": OPACUS_ROWS, "seed": 0, "test_share": TEST_SHARE,
-        "most_rows": MOST_ROWS, "epsilons": EPSILONS,
-        "settings": settings, "peer": peer_provenance(),
+        "seed": 0, "test_share": TEST_SHARE, "most_rows": MOST_ROWS, "epsilons": EPSILONS, "settings": settings,
+        "peer": peer_provenance(),
     }  # fmt: skip
     tasks = [
-        {"source": Source(data), "split": split, "seed": 0, "settings": settings}
-        for split in range(TRIALS[data])
+        {"source": Source(data), "split": split, "seed": 0, "settings": settings} for split in range(TRIALS)
     ]
     return Experiment(name, describe_table(data), parameters, functools.partial(on_data, run_trial), tasks)
 

@@ -1,27 +1,28 @@
-"""Accuracy at δ = 0 with noise that fits rows coded from columns, beside Laplace noise and diffprivlib.
+"""Accuracy with noise that fits rows coded from columns, beside Gaussian noise and diffprivlib.
 
-The regularisation of the new noise is what another data set chose for Laplace noise; nothing was chosen for it.
+What is chosen about each was chosen on other data, from eight candidates. Each learner draws its noise several times
+on each split, since the noise is most of what differs between splits.
 """
 
 from __future__ import annotations
 
 import functools
-import math
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from dpfair_lib.experiments.experiment import Experiment, Experiments
 from dpfair_lib.experiments.ours.private_learners import MOST_ROWS, TEST_SHARE, split_rows
-from dpfair_lib.experiments.ours.private_learners_fits import (
-    Candidate,
-    Rows,
-    accuracy,
-    fit,
-    objective_regularization,
-    unprotected,
+from dpfair_lib.experiments.ours.private_learners_fits import Candidate, accuracy, unprotected
+from dpfair_lib.experiments.ours.private_learners_peer import peer, peer_provenance
+from dpfair_lib.experiments.ours.private_learners_settings import EPSILONS, STANDS_FOR
+from dpfair_lib.experiments.ours.private_learners_settings_blocks import (
+    METHODS,
+    chosen_blocks,
+    fit_one,
 )
-from dpfair_lib.experiments.ours.private_learners_peer import Weights, peer, peer_provenance
-from dpfair_lib.experiments.ours.private_learners_settings import EPSILONS, STANDS_FOR, chosen
 from dpfair_lib.experiments.recorded_results import read_record
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
     from dpfair_lib.privacy.sampling import Noise
 
-BLOCKS = "objective, blocks"
-SETTINGS_OF = {BLOCKS: "objective, Laplace"}
-METHODS = BLOCKS, "objective, Laplace", "diffprivlib"
 TRIALS = 20
+DRAWS = 2
+"""Of noise, for each learner and ε on each split."""
 
 
 def blocks_of(dataset: Dataset) -> list[str]:
@@ -48,42 +48,6 @@ def blocks_of(dataset: Dataset) -> list[str]:
     return [*numeric, *(coded or ["constant"])]
 
 
-def fit_blocks(
-    train: Rows, blocks: list[str], epsilon: float, chosen: Candidate, *, noise: Noise, seed: Any = None
-) -> Weights:
-    """Return the weights of objective perturbation at δ = 0 with noise for blocks.
-
-    Parameters
-    ----------
-    train : Rows
-        Training rows.
-    blocks : list of str
-        From `blocks_of`.
-    epsilon : float
-        ε under replace-one.
-    chosen : dict
-        ``least`` and ``length``, as in `objective_regularization`.
-    noise : {"secure", "study"}
-        Of the learner.
-    seed : int, optional
-        Of study noise.
-    """
-    from dpfair_lib.learners import ObjectivePerturbation
-    from dpfair_lib.learners.block_noise import Block, bundled, deviation, places_of
-
-    (n, p), each = train.features.shape, 1 / math.sqrt(train.columns)
-    bundles = bundled([Block(places, each) for places in places_of(blocks)])
-    modulus = objective_regularization(deviation(bundles, 2 / epsilon), epsilon, p, **chosen) / n
-    model = ObjectivePerturbation(
-        regularization=modulus, feature_bound=1.0, epsilon=epsilon, delta=0.0, fit_intercept=False,
-        noise_kind="blocks", absolute_bound=each, blocks=blocks, classes=(0, 1), noise=noise, random_state=seed,
-    )  # fmt: skip
-    model.fit(train.features, train.labels)
-    statement = model.privacy_statement_
-    assert (statement.relation, statement.epsilon, statement.delta) == ("replace-one", epsilon, 0), statement
-    return Weights(model.coef_[0], 0.0)
-
-
 def run_trial(
     dataset: Dataset,
     *,
@@ -92,6 +56,7 @@ def run_trial(
     settings: dict[str, list[Candidate]],
     noise: Noise = "secure",
     epsilons: tuple[float, ...] = EPSILONS,
+    draws: int = DRAWS,
 ) -> Iterator[dict[str, Any]]:
     """Fit the three learners, and what has no ε, on one split.
 
@@ -102,40 +67,51 @@ def run_trial(
     split, seed : int
         As for `split_rows`; the splits are those of the comparison of all learners.
     settings : dict
-        From `chosen`.
+        For each of `METHODS` a candidate for each ε, from `chosen_blocks`.
     noise : {"secure", "study"}
-        Of our learners; study noise is seeded by the split.
+        Of our learners; study noise is seeded by split and draw.
     epsilons : tuple of float
         ε, those of ``settings`` in their order.
+    draws : int
+        Of noise.
 
     Yields
     ------
     dict
-        ``split, method, level`` (ε, or None), ``accuracy`` on the test rows.
+        ``split, draw, method, level`` (ε, or None), ``accuracy`` on the test rows. What has no ε has one draw.
     """
     train, test = split_rows(dataset, split, seed)
     blocks = blocks_of(dataset)
     for method, found in unprotected(train):
-        yield {"split": split, "method": method, "level": None, "accuracy": accuracy(found, test)}
+        yield {"split": split, "draw": 0, "method": method, "level": None, "accuracy": accuracy(found, test)}
     peer().rows(train.features, train.labels)
-    drawn = None if noise == "secure" else split
-    for method in METHODS:
-        for epsilon, candidate in zip(epsilons, settings[SETTINGS_OF.get(method, method)], strict=True):
-            if method == BLOCKS:
-                found = fit_blocks(train, blocks, epsilon, candidate, noise=noise, seed=drawn)
-            else:
-                found = fit(method, train, epsilon, candidate, delta=0.0, noise=noise, seed=drawn)
-            yield {"split": split, "method": method, "level": epsilon, "accuracy": accuracy(found, test)}
+    for draw, method in itertools.product(range(draws), METHODS):
+        seeded = None if noise == "secure" else draws * split + draw
+        for epsilon, candidate in zip(epsilons, settings[method], strict=True):
+            found = fit_one(method, train, blocks, epsilon, candidate, noise=noise, seed=seeded)
+            yield {
+                "split": split, "draw": draw, "method": method, "level": epsilon, "accuracy": accuracy(found, test),
+            }  # fmt: skip
+
+
+def over_draws(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean accuracy over draws of noise: a row for each split, method and ε.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `run_trial`.
+    """
+    means = rows.groupby(["split", "method", "level"], dropna=False, sort=False)["accuracy"].mean()
+    return means.reset_index()
 
 
 def experiment(name: str, *, data: str) -> Experiment:
     """Return the three learners on redrawn splits of one data set, a task per split."""
-    held, _ = read_record("private-learners-settings")
-    found = chosen(held, data)
-    settings = {method: found[method] for method in METHODS if method not in SETTINGS_OF}
+    settings = chosen_blocks(read_record("private-learners-settings-blocks")[0], data)
     parameters = {
         "seed": 0, "test_share": TEST_SHARE, "most_rows": MOST_ROWS, "epsilons": EPSILONS, "settings": settings,
-        "settings_of": SETTINGS_OF, "peer": peer_provenance(),
+        "draws": DRAWS, "peer": peer_provenance(),
     }  # fmt: skip
     tasks = [
         {"source": Source(data), "split": split, "seed": 0, "settings": settings} for split in range(TRIALS)

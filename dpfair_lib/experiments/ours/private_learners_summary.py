@@ -15,11 +15,6 @@ LEAST_SPLITS = 5
 """A peer that ran on fewer is not compared: its interval would be of no use."""
 Cell = tuple[str, float | None]
 """A method and its ε, or None."""
-OURS = {
-    "δ = 0": ("objective, Laplace", "output, Laplace"),
-    "δ = 1/n²": ("objective, Gaussian", "output, Gaussian", "DP-SGD", "objective, Laplace"),
-}
-"""Our learners by the δ that is allowed. What holds at δ = 0 holds at any."""
 PEERS = {"δ = 0": ("diffprivlib",), "δ = 1/n²": ("diffprivlib", "DP-SGD of Opacus")}
 
 
