@@ -1,9 +1,16 @@
 """``make book`` cut off, without room, or started twice: the same command works, and nothing half passes for whole."""
 
+import contextlib
 import hashlib
 import json
 import os
+import re
+import shlex
+import shutil
 import signal
+import subprocess
+import sys
+import time
 
 import execute
 import inputs
@@ -314,3 +321,63 @@ def test_a_build_that_fails_anywhere_is_not_gone_on_with(executed, monkeypatch, 
         build(executed)
     assert not read.exists()
     assert not (executed / "_build/.rendering").exists()
+
+
+# ---------------------------------------------------------------- the whole build
+
+
+def recipe(book):
+    """Return what ``make book`` runs from the chapters on, as one line of a shell, for this book in place of ours."""
+    lines = re.search(r"^book:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    plain = re.sub(r"\$\(if [^()]*(?:\$\(\w+\)[^()]*)*\)", "", lines)
+    found = re.findall(r"\$\(BIN\)/python tools/(\w+\.py)(.*)", plain)
+    assert [name for name, _ in found] == ["execute.py", "render.py", "publish.py"]
+    program, root = shlex.quote(sys.executable), shlex.quote(str(book))
+    return " && ".join(f"{program} {ROOT}/tools/{name} --root {root} {rest.strip()}" for name, rest in found)
+
+
+def kill_all(book):
+    while left := processes(f"BOOK={book}"):
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def built(book):
+    """Return the digest of every page and of the zip file."""
+    into = book / "_build"
+    return {
+        str(path.relative_to(into)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in [*(into / "html").rglob("*"), into / "book.zip"]
+        if path.is_file()
+    }
+
+
+def test_a_build_whose_processes_are_all_killed_is_made_whole_by_the_next(book):
+    """As if the machine were switched off: in a chapter, between two, at the pages, and when they are packed."""
+    make, into = ["sh", "-c", recipe(book)], book / "_build"
+    subprocess.run(make, cwd=book, check=True, capture_output=True, timeout=300)
+    whole = built(book)
+    assert {"book.zip", "html/notebooks/one.html", "html/notebooks/two.html"} <= set(whole)
+    moments = {
+        "in a chapter": into / "executed/notebooks",
+        "between two chapters": receipt_of(into / "executed/notebooks/one.ipynb"),
+        "before the pages": into / ".rendering",
+        "at the pages": into / "html/notebooks/one.html",
+        "at the zip file": into / ".book.zip.partial",
+    }
+    for moment, sign in moments.items():
+        shutil.rmtree(into / "executed")
+        if "chapter" not in moment:
+            shutil.rmtree(into / "html")
+            (into / "book.zip").unlink()
+        process = subprocess.Popen(make, cwd=book, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        while not sign.exists() and process.poll() is None:
+            time.sleep(0.001)
+        kill_all(book)
+        process.communicate()
+        cut_off = process.returncode == -signal.SIGKILL
+        assert cut_off or "zip" in moment, f"{moment}: it was through before it was killed"
+        subprocess.run(make, cwd=book, check=True, capture_output=True, timeout=300)
+        assert built(book) == whole, moment
+        assert not [name for name in names_in(into) if name.endswith((".partial", ".rendering"))], moment

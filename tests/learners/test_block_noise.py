@@ -160,6 +160,39 @@ def test_rounding_stays_below_what_the_solver_is_said_to_lose():
     assert 0 < np.linalg.norm(errors) <= room.INEXACT / 4 * length
 
 
+def scales_asked(bundles, scale):
+    """Return the scales that a draw asks for, and those that the bundles' shares are due."""
+    asked, due = [], []
+
+    class Kept:
+        def add_laplace(self, values, of):
+            asked.append(of)
+            return np.ones(len(values))
+
+    draw(bundles, scale, Kept())
+    for one in bundles:
+        alone = len(one.blocks) == 1
+        due.append(scale / one.share * (one.blocks[0].bound if alone else 1.0))
+        due += [] if alone else [1.0] * len(one.blocks)
+    return asked, due
+
+
+@pytest.mark.parametrize("fault", [None, "no share", "whole share"])
+@pytest.mark.parametrize("sizes", [ADULT, (1, 1, 30, 60)])
+def test_every_bundle_has_the_noise_that_its_share_of_the_norm_is_due(sizes, fault, monkeypatch):
+    bundles = bundled(blocks_of(sizes, 0.3))
+    assert {len(one.blocks) > 1 for one in bundles} == {True, False}, "joined blocks, and one alone"
+    if fault == "no share":
+        monkeypatch.setattr(room, "bundle_scale", lambda _, scale: scale)
+    elif fault == "whole share":  # of those that are joined
+        monkeypatch.setattr(
+            room, "bundle_scale", lambda one, scale: scale / (one.share if len(one.blocks) == 1 else 1.0)
+        )
+    asked, due = scales_asked(bundles, 2.5)
+    assert (asked == pytest.approx(due, rel=1e-12)) == (fault is None)
+    assert fault or min(one / other for one, other in zip(asked, due, strict=True)) >= 1
+
+
 def losses(first, second, weights, modulus, scale, bundles):
     """Return ln of the ratio of the densities at which the minimiser is some weights."""
     found = []

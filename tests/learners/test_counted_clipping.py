@@ -36,7 +36,8 @@ def test_it_learns(name, noise):
     X, y, _ = rows()
     model = fitted(name, noise=noise, random_state=0 if noise == "study" else None)
     assert (model.predict(X) == y).mean() > 0.9
-    assert (fitted(name, max_grad_norm=1e-9).predict(X) == y).mean() <= 1  # tiny norms are no error
+    # tiny norms are no error: 60 steps of noise on that scale
+    assert 0 < abs(fitted(name, max_grad_norm=1e-9).coef_).max() < 1e-6
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -96,6 +96,34 @@ def test_a_total_without_one_step_is_caught(dropped, monkeypatch):
         check_total(fitted)
 
 
+def check_equal_steps(count, delta):
+    """Raise unless steps whose statements are equal are counted as often as they are there, nested ones too."""
+    step = dpf.PrivateScaler({"age": (0, 100), "hours": (0, 80)}, epsilon=0.25)
+    flat = dpf.PrivatePipeline([(f"step {at}", step) for at in range(count)], delta=delta)
+    nested = dpf.PrivatePipeline(
+        [("inner", dpf.PrivatePipeline([("step", step)])), ("step", step)], delta=delta
+    )
+    for made, times in ((flat, count), (nested, 2)):
+        statement = made.fit(PEOPLE).privacy_statement_
+        leaves = [leaf for part in statement.parts for leaf in part.parts or (part,)]
+        assert len({(leaf.epsilon, leaf.relation, leaf.mechanism) for leaf in leaves}) == 1
+        assert len(leaves) == times
+        assert statement.epsilon == compose(*leaves, delta=delta).epsilon
+        assert delta or statement.epsilon == 0.25 * times
+
+
+@pytest.mark.parametrize("delta", [None, 1e-6])
+def test_steps_of_one_statement_are_each_counted(delta, monkeypatch):
+    for count in (2, 3):
+        check_equal_steps(count, delta)
+    # planted: statements that are equal are taken for one
+    monkeypatch.setattr(
+        module, "compose", lambda *parts, **options: compose(*dict.fromkeys(parts), **options)
+    )
+    with pytest.raises(AssertionError):
+        check_equal_steps(2, delta)
+
+
 def test_the_tight_total_is_below_the_sum():
     last = dpf.OutputPerturbation(regularization=0.1, feature_bound=3.0, epsilon=0.75, delta=1e-6)
     made = [*steps(noise={})[:-1], ("learn", last)]

@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -8,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfair_lib.privacy import RELATIONS, PrivacyStatement, compose, convert
+from dpfair_lib.privacy import (
+    RELATIONS,
+    PrivacyStatement,
+    compose,
+    convert,
+    dp_sgd_statement,
+    gaussian_epsilon,
+    total_epsilon,
+)
+from dpfair_lib.privacy.budgets.filters import adaptive_epsilon
 from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.statements import without_guarantee
 
@@ -143,6 +153,36 @@ def test_a_conversion_alters_nothing_but_the_numbers_the_relation_and_the_note(t
 def test_replacing_costs_two_steps_and_no_less(epsilon, delta):
     converted = convert(stated(epsilon, delta, "add-remove"), "replace-one")
     assert converted.delta == pytest.approx(worst_replacement(epsilon, delta), rel=1e-9, abs=1e-15)
+
+
+# what a release of add-remove is dominated by where a record is replaced: noise for a move twice as long, and for
+# DP-SGD the account of that relation
+COSTLIER = {
+    "laplace": (stated(0.1, 0.0, "add-remove", mechanism=(Mechanism("laplace", 0.1),)), Mechanism("laplace", 0.2)),
+    "gaussian": (
+        stated(gaussian_epsilon(1e-7, 1.0, 0.1), 1e-7, "add-remove", mechanism=(Mechanism("gaussian", 0.1),)),
+        Mechanism("gaussian", 0.2),
+    ),
+    "DP-SGD": (
+        dp_sgd_statement(1.0, 0.05, 20, 1e-7, "pld"),
+        Mechanism("poisson-gaussian", 1.0, rate=0.05, steps=20, relation="replace-one"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["replace-one", "replace-within-group", "sensitive-attribute"])
+@pytest.mark.parametrize("name", COSTLIER)
+def test_what_converted_statements_cost_together_is_no_less_than_their_releases_do(name, target):
+    statement, due = COSTLIER[name]
+    least = total_epsilon([due] * 8, 1e-4) * (1 - 1e-6)
+    assert compose(*[statement] * 8, to=target, delta=1e-4).epsilon >= least
+    converted = convert(statement, target)
+    assert compose(*[converted] * 8, delta=1e-4).epsilon >= least
+    for kind in ("gaussian", "concentrated"):
+        assert adaptive_epsilon([converted] * 8, 1e-4, kind, open_delta=5e-5) >= least
+    # planted: the mechanism of the relation before, which is cheaper
+    kept = replace(converted, mechanism=statement.mechanism)
+    assert compose(*[kept] * 8, delta=1e-4).epsilon < least
 
 
 def test_conversions_that_say_nothing_are_refused():

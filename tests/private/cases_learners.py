@@ -182,38 +182,63 @@ def _in_objective(
     )  # fmt: skip
 
 
-def _blocks_in_objective(blocks: tuple[int, ...], absolute: float, intercept: bool) -> Case:
-    """Return objective perturbation with one bundle: the Gamma length, a point of each block's ball, then weights."""
+def _blocks_in_objective(
+    blocks: tuple[int, ...], absolute: float, intercept: bool, bundles: tuple[tuple[Any, ...], ...] = ()
+) -> Case:
+    """Return objective perturbation with noise for blocks: of each bundle a length and a point, then of the weights.
+
+    ``bundles`` are the blocks whose largest quotient counts, in the order in which they are drawn; by default one of
+    all. A block that is a bundle by itself has plain Laplace noise. The shares w of the norm are proportional to the
+    cube roots of the bundles' variances, and noise of a bundle has the scale s/w.
+    """
     whole, labels = 0.8, [*blocks, "one"] if intercept else list(blocks)
-    places = [[at for at, own in enumerate(labels) if own == label] for label in dict.fromkeys(labels)]
-    bounds = [1.0 if label == "one" else absolute for label in dict.fromkeys(labels)]
-    p = len(labels)
+    places = {label: [at for at, own in enumerate(labels) if own == label] for label in dict.fromkeys(labels)}
+    bounds = {label: 1.0 if label == "one" else absolute for label in places}
+    p, together = len(labels), bundles or (tuple(places),)
+
+    def variances(bundle: tuple[Any, ...]) -> float:
+        sizes = [(len(places[label]), bounds[label]) for label in bundle]
+        width = sum(k for k, _ in sizes)
+        return sum(k * b**2 * 2 * (width + 1) * (width + 2) / ((k + 1) * (k + 2)) for k, b in sizes)
+
+    roots = [variances(bundle) ** (1 / 3) for bundle in together]
+    shares = [root / sum(roots) for root in roots]
 
     def asked(_: Any, data: Data, answers: list[np.ndarray]) -> list[Asked]:
         n, longest = len(data["y"]), math.hypot(BOUND, 1) if intercept else BOUND
         epsilon = 0.998 * whole
         modulus = longest**2 / (n * epsilon)
         scale = 2 / (epsilon - _curvature_cost(epsilon, longest**2 / (modulus * n), "logistic"))
-        noise = np.zeros(p)
-        for at, bound, draws in zip(places, bounds, answers[1:-1], strict=False):  # none, if NumPy draws
-            noise[at] = bound * abs(answers[0]).sum() * draws[:-1] / abs(draws).sum()
+        noise, drawn, found = np.zeros(p), iter(answers), []
+
+        def ask(scale: float, width: int) -> np.ndarray:
+            found.append(Asked("laplace", scale, np.zeros(width)))
+            return next(drawn, np.ones(width))  # none, if NumPy draws
+
+        for bundle, share in zip(together, shares, strict=True):
+            if len(bundle) == 1:
+                (label,) = bundle
+                noise[places[label]] = ask(scale / share * bounds[label], len(places[label]))
+                continue
+            length = abs(ask(scale / share, sum(len(places[label]) for label in bundle) + 1)).sum()
+            for label in bundle:
+                draws = ask(1.0, len(places[label]) + 1)
+                noise[places[label]] = bounds[label] * length * draws[:-1] / abs(draws).sum()
         rows = np.array(data["X"], dtype=float)
         rows = np.array([x * min(1, BOUND / max(math.hypot(*x), 5e-324)) for x in rows])
-        for at in places[: len(places) - intercept]:
+        for at in list(places.values())[: len(places) - intercept]:
             rows[:, at] = [x * min(1, absolute / max(math.fsum(abs(x)), 5e-324)) for x in rows[:, at]]
         optimum = _minimiser(data | {"X": rows}, "logistic", intercept, (0, 1), modulus, noise / n)
         hidden = math.sqrt(p) * 2 * 1e-6 * longest / (n * modulus) / (0.002 * whole)
-        return [
-            Asked("laplace", scale, np.zeros(p + 1)),
-            *(Asked("laplace", 1.0, np.zeros(len(at) + 1)) for at in places),
-            Asked("laplace", hidden, optimum, near=1e-5),
-        ]
+        return [*found, Asked("laplace", hidden, optimum, near=1e-5)]
 
     def numbers(fitted: Any) -> np.ndarray:
         return np.hstack([fitted.coef_.ravel(), fitted.intercept_] if intercept else [fitted.coef_.ravel()])
 
     return Case(
-        name=f"objective perturbation blocks {blocks}" + ("" if intercept else " without intercept"),
+        name=f"objective perturbation blocks {blocks}"
+        + ("" if intercept else " without intercept")
+        + (f" {len(bundles)} bundles" if bundles else ""),
         covers=(dpf.ObjectivePerturbation,),
         relation="replace-one",
         make=estimator(
@@ -369,5 +394,7 @@ CASES = [
     _in_objective("logistic", "laplace", intercept=False, absolute=0.75 * BOUND),
     _blocks_in_objective((0, 1, 1, 2), 0.75 * BOUND, intercept=True),
     _blocks_in_objective((0, 1, 0, 1), 0.5 * BOUND, intercept=False),
+    # blocks of unlike bounds: the intercept's is a bundle of its own
+    _blocks_in_objective((0, 0, 1, 1), 0.1 * BOUND, intercept=True, bundles=(("one",), (0, 1))),
     *(_chosen(repair) for repair in (True, False, "pure")),
 ]
