@@ -13,7 +13,7 @@ OTHERWISE = {
     # the ledger runs each claim's check with its faults, and what the rooms share with them
     *(("claims", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours", "shared")),
     # the tests of an experiment stand beside one another, in a file named after its run
-    *(("experiments", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours")),
+    *(("experiments", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours", "fair_learners")),
 }
 """Rooms whose modules need no test file each, and why."""
 

@@ -19,7 +19,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from proof_pairs import Answers, Pair, pairs
+from proof_draws import Answers, Pair
+from proof_pairs import pairs
 
 import proofs
 from dpfair_lib._files import write_whole

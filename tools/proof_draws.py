@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -69,3 +70,36 @@ def one(expression: str) -> str:
 def shares(count: int) -> Callable[[Draw], tuple[Fraction, ...]]:
     """Return what draws so many numbers in [0, 1]."""
     return lambda rng: tuple(share(rng) for _ in range(count))
+
+
+Answers = Sequence[Fraction]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A Coq definition and the function of the library that it stands for.
+
+    `draw` makes the arguments of one case, `coq` an expression of them whose value is a list of fractions, and
+    `library` the same numbers by the library.
+    """
+
+    file: str
+    name: str
+    function: str
+    draw: Callable[[Draw], tuple[Any, ...]]
+    coq: Callable[..., str]
+    library: Callable[..., Answers]
+
+
+def simple(
+    file: str,
+    name: str,
+    found: str,
+    draw: Callable[[Draw], tuple[Any, ...]],
+    library: Callable[..., Any],
+    *,
+    coq: Callable[..., str] | None = None,
+) -> Pair:
+    """Return a pair of functions with the same arguments and one number each."""
+    plain = coq or (lambda *arguments: f"({name} {' '.join(map(q, arguments))})")
+    return Pair(file, name, found, draw, lambda *a: one(plain(*a)), lambda *a: [Fraction(library(*a))])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from proof_draws import Draw, inside, law, odds, q, share, table
 
 from dpfair_lib.local.optimal.linear_bound import Constraint
+from dpfair_lib.svm.line import hard_margin
 
 
 def group_rates(rng: Draw) -> tuple[list[Fraction], list[Fraction]]:
@@ -167,3 +168,22 @@ def linear_program_of(objective: dict[int, int], rows: list[Constraint], multipl
     )
     ys = "".join(f"({y})%Z :: " for y in multipliers)
     return f"whole (linear_bound {{| objective := {form(objective)}; constraints := ({written}nil) |}} ({ys}nil))"
+
+
+def line_coq(x: Sequence[int], y: Sequence[int]) -> str:
+    """Write the machine of the library, and the support vectors that Coq finds with it: positions and labels."""
+    machine = hard_margin(x, y)
+    records = "".join(f"({q(a)}, {'true' if b else 'false'}) :: " for a, b in zip(x, y, strict=True))
+    found = f"support ({records}nil) {q(machine.weight)} {q(machine.intercept)}"
+    return f"(flat_map (fun r : Q * bool => fst r :: (if snd r then 1 else 0) :: nil) ({found}))"
+
+
+def line_library(x: Sequence[int], y: Sequence[int]) -> list[Fraction]:
+    """Return positions and labels of the library's support vectors."""
+    return [Fraction(value) for i in hard_margin(x, y).support for value in (x[i], y[i])]
+
+
+def size_below(rng: Draw) -> tuple[int, int, Fraction]:
+    """Draw a number of values, a smaller size of the reports, and e^ε above 1."""
+    values = rng.randint(2, 20)
+    return values, rng.randint(1, values - 1), odds(rng) + Fraction(1, 7)

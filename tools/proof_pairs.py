@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from proof_draws import Draw, function, inside, objects, odds, one, q, share, shares, table
+from proof_draws import Pair, function, inside, objects, odds, q, share, shares, simple, table
 from proof_instances import (
     accuracy_cells,
     any_channel,
@@ -23,6 +22,8 @@ from proof_instances import (
     groups_and_error,
     joint_law,
     law_and_map,
+    line_coq,
+    line_library,
     linear_program,
     linear_program_of,
     noisy_count,
@@ -30,6 +31,7 @@ from proof_instances import (
     parity_constants,
     selection_of,
     sets,
+    size_below,
     sorted_groups,
     two_laws,
 )
@@ -46,47 +48,16 @@ from dpfair_lib.compatibility.private_learner.sensitivity import (
 from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, unfairness_ratio
 from dpfair_lib.local.optimal.linear_bound import linear_bound
+from dpfair_lib.local.optimal.program import most_truthful
 from dpfair_lib.local.response import response_matrix
-from dpfair_lib.local.subsets import subset_matrix
+from dpfair_lib.local.robust.closed_forms import unfairness_of_level
+from dpfair_lib.local.subsets import least_variance_size, subset_matrix, subset_size, subset_variance
 from dpfair_lib.local.trade_off import unfairness_constants
 from dpfair_lib.postprocessing.bands import least_total_change
 from dpfair_lib.postprocessing.group_unknown import least_blind_change
 from dpfair_lib.privacy.amplification import amplified_odds
 from dpfair_lib.privacy.finite_laws import hockey_stick, processed
 from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation, slack
-from dpfair_lib.svm.line import hard_margin
-
-Answers = Sequence[Fraction]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A Coq definition and the function of the library that it stands for.
-
-    `draw` makes the arguments of one case, `coq` an expression of them whose value is a list of fractions, and
-    `library` the same numbers by the library.
-    """
-
-    file: str
-    name: str
-    function: str
-    draw: Callable[[Draw], tuple[Any, ...]]
-    coq: Callable[..., str]
-    library: Callable[..., Answers]
-
-
-def simple(
-    file: str,
-    name: str,
-    found: str,
-    draw: Callable[[Draw], tuple[Any, ...]],
-    library: Callable[..., Any],
-    *,
-    coq: Callable[..., str] | None = None,
-) -> Pair:
-    """Return a pair of functions with the same arguments and one number each."""
-    plain = coq or (lambda *arguments: f"({name} {' '.join(map(q, arguments))})")
-    return Pair(file, name, found, draw, lambda *a: one(plain(*a)), lambda *a: [Fraction(library(*a))])
 
 
 def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
@@ -95,18 +66,6 @@ def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
         return [Fraction(value) for value in matrix.ravel()]
 
     return library
-
-
-def _line_coq(x: Sequence[int], y: Sequence[int]) -> str:
-    """Write the machine of the library, and the support vectors that Coq finds with it: positions and labels."""
-    machine = hard_margin(x, y)
-    records = "".join(f"({q(a)}, {'true' if b else 'false'}) :: " for a, b in zip(x, y, strict=True))
-    found = f"support ({records}nil) {q(machine.weight)} {q(machine.intercept)}"
-    return f"(flat_map (fun r : Q * bool => fst r :: (if snd r then 1 else 0) :: nil) ({found}))"
-
-
-def _line_library(x: Sequence[int], y: Sequence[int]) -> list[Fraction]:
-    return [Fraction(value) for i in hard_margin(x, y).support for value in (x[i], y[i])]
 
 
 def pairs() -> list[Pair]:
@@ -191,8 +150,8 @@ def pairs() -> list[Pair]:
             "support",
             "dpfair_lib.svm.line.hard_margin",
             on_a_line,
-            _line_coq,
-            _line_library,
+            line_coq,
+            line_library,
         ),
         simple(
             "SK/Feasibility.v",
@@ -341,6 +300,37 @@ def pairs() -> list[Pair]:
             lambda k, w, t: list(subset_matrix(k, w, 1 / t).T.ravel()),
         ),
         simple(
+            "Privacy/Subsets.v",
+            "printed_size",
+            "dpfair_lib.local.subsets.subset_size",
+            lambda rng: (rng.randint(1, 60), odds(rng)),
+            subset_size,
+            coq=lambda k, t: f"(inject_Z (printed_size {k} {q(t)}))",
+        ),
+        simple(
+            "Privacy/Subsets.v",
+            "least_variance_size",
+            "dpfair_lib.local.subsets.least_variance_size",
+            lambda rng: (rng.randint(1, 30), odds(rng)),
+            least_variance_size,
+            coq=lambda k, t: f"(inject_Z (Z.of_nat (least_variance_size {k} {q(t)})))",
+        ),
+        simple(
+            "Privacy/Subsets.v",
+            "variance",
+            "dpfair_lib.local.subsets.subset_variance",
+            size_below,
+            subset_variance,
+            coq=lambda k, w, t: f"(variance {k} {w} {q(t)})",
+        ),
+        simple(
+            "Thesis/ZetaMin.v",
+            "binary_truth",
+            "dpfair_lib.local.optimal.program.most_truthful",
+            lambda rng: (share(rng), inside(rng)),
+            lambda w, x: most_truthful(objects([w, 1 - w]), x)[0],
+        ),
+        simple(
             "Privacy/Amplification.v",
             "amplified_odds",
             "dpfair_lib.privacy.amplification.amplified_odds",
@@ -377,6 +367,13 @@ def pairs() -> list[Pair]:
             f"{svm}.rate_deviation",
             lambda rng: (share(rng), inside(rng)),
             lambda eta, n: rate_deviation(eta, np.asarray(n, dtype=object)),
+        ),
+        simple(
+            "Ours/UnknownLaw.v",
+            "unfairness_of_level",
+            "dpfair_lib.local.robust.closed_forms.unfairness_of_level",
+            lambda rng: (odds(rng), inside(rng)),
+            unfairness_of_level,
         ),
         simple(
             "Ours/GroupUnknown.v",

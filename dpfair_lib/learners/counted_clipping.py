@@ -108,8 +108,10 @@ class DPGroupClippingClassifier(CountedClipping):
     """Logistic regression by DP-SGD that clips each group's gradients to a norm of its own (DP-SGD-F).
 
     DP-SGD shortens long gradients, so groups whose gradients are long learn less. Here each step counts, for every
-    group, the long and the short gradients of its batch, with noise. Where a group's share of long ones is above the
-    average, its clipping norm grows. The goal is a similar loss of accuracy in all groups; selection rates are not
+    group, the long and the short gradients of its batch, with noise. A group's clipping norm is C₀(1 + s/s̄), where s is
+    its share of long ones by these counts, and s̄ the mean share of all groups. It is C₀ for all if no share is above 0.
+    A group without counted records has the share 1. Noise follows the largest norm, so such a group makes noise grow
+    even if nobody's gradient is long. The goal is a similar loss of accuracy in all groups; selection rates are not
     looked at. The group is needed in `fit`, not in `predict`.
 
     The privacy statement covers the rows given to `fit` under add-remove: features, labels, groups, and whether a

@@ -249,7 +249,9 @@ class GroupRule:
     """Each group's clipping norm grows with the share of its gradients that are long (Xu, Du and Wu, 2021).
 
     With r_k = the share of group k's records in the batch whose gradients are longer than C₀, by noisy counts cut off
-    at 0 and rounded down, C_k = C₀ (1 + r_k / mean of all r).
+    at 0 and rounded down, C_k = C₀ (1 + r_k / mean of all r). All are C₀ if all r are 0. A group without counted
+    records has r_k = 1: its records, if noise hid any, are shortened less. The price is noise, which follows the
+    largest norm.
     """
 
     def __init__(self, norm: float, groups: int) -> None:
@@ -269,7 +271,7 @@ class GroupRule:
 
 
 class GlobalRule:
-    """Gradients are scaled by C/Z, not clipped; only those longer than Z are (Esipova et al., 2023).
+    """Gradients are scaled by min(1, C/Z); those that are longer than C even then are clipped (Esipova et al., 2023).
 
     Z grows with the noisy share of gradients longer than τZ: Z ← Z exp(share − η).
     """

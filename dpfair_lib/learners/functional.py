@@ -196,7 +196,7 @@ class FairFunctionalClassifier(LinearClassifier):
     grid of Λ/2²² whole numbers are added up, and rounding of each is counted.
 
     *Where privacy is lost.* Centred by the exact share ā, Σ (a − ā) x changes in the terms of all rows if one a does,
-    by up to twice as much as one row's own term. Here ā comes from the noisy sums.
+    by less than twice as much as one row's own term can. Here ā comes from the noisy sums.
 
     *Differences from the publications*, of which only the abstract of Ding et al. and the description by others were at
     hand. Gaussian noise by the exact calibration (theirs is Laplace noise, or Gaussian noise by the classical formula);

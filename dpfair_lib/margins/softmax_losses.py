@@ -33,7 +33,7 @@ def softmax_perturbation_sensitivity(
     -------
     float
         For two classes the sharp constant, that of logistic regression with rows √2 as long. For more 2Λφ/(μn) with φ =
-        `softmax_gradient_length`, which is below √2, the length that is usually assumed.
+        `softmax_gradient_length`, which is at most √2, the length that is usually assumed.
 
     Raises
     ------
@@ -110,7 +110,8 @@ def softmax_gradient_length(reach: float, classes: int) -> float:
     Returns
     -------
     float
-        √(p(p + q)) with p = (K − 1)/(K − 1 + t), q = 1/(1 + (K − 1)t) and t = e^(−√2 R). It is √(1 − 1/K) at R = 0.
+        √(p(p + q)) with p = (K − 1)/(K − 1 + t), q = 1/(1 + (K − 1)t) and t = e^(−√2 R). It is √(1 − 1/K) at R = 0,
+        and never above √2 as a float.
 
     Raises
     ------
@@ -123,7 +124,9 @@ def softmax_gradient_length(reach: float, classes: int) -> float:
     """
     rest, t = _classes(classes) - 1, math.exp(-math.sqrt(2) * nonnegative(reach, "reach"))
     p, q = rest / (rest + t), 1 / (1 + rest * t)
-    return raised(math.sqrt(p * (p + q)))
+    return min(
+        raised(math.sqrt(p * (p + q))), math.sqrt(2)
+    )  # no length is above √2, and √2 as a float is above it
 
 
 def _classes(classes: int) -> int:

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import one_of
-from dpfair_lib._fitting import same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import expected_accuracy
-from dpfair_lib._validation import as_binary, as_single_rate, check_lengths, check_row_labels
+from dpfair_lib._validation import as_binary, as_single_rate, check_lengths, check_row_labels, same_rows
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.sampling import KINDS, Noise
@@ -155,10 +155,10 @@ class ReportedOddsPostprocessor(BaseEstimator):
     """Give groups similar true and false positive rates where each person's group is known by a randomised report only.
 
     Each person reports the group through a public channel (local privacy), and nobody else learns it. From the reports
-    the counts of the true groups are estimated, without bias. A linear program then chooses the probability of the new
-    label 1 for each predicted label and each *report*, such that the rates of the *true* groups differ by at most γ on
-    the estimated counts, with the fewest expected errors. A report is needed for each new person too, from the same
-    channel.
+    the counts of the true groups are estimated, without bias before negative estimates are set to 0. A linear program
+    then chooses the probability of the new label 1 for each predicted label and each *report*, such that the rates of
+    the *true* groups differ by at most γ on the estimated counts, with the fewest expected errors. A report is needed
+    for each new person too, from the same channel.
 
     The estimator draws nothing that protects: all that it keeps is computed from reports that are private already.
 

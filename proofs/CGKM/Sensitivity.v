@@ -303,6 +303,31 @@ Proof.
     rewrite (Qabs_neg (- _)) by lra. change (Qabs 0) with 0. rewrite Qabs_pos by lra. ring.
 Qed.
 
+(** ** The printed bound, max_a 2/(|Z₁ₐ| − L − 1) with L = ln(1/δ)/ε, fails for small groups *)
+Definition printed_bound (L m m' : Q) : Q := Qmax (2 / (m - L - 1)) (2 / (m' - L - 1)).
+
+(** As soon as L exceeds [limit], some pair of samples with these counts moves Γ by more. *)
+Definition exceeded_above (limit : Q -> Q -> Q) : Prop :=
+  forall m m' L, (1 <= m)%nat -> (m <= m')%nat -> limit (number m) (number m') < L -> exists a b r,
+  Forall fits (a :: r) /\ Forall fits (b :: r) /\ positives false (a :: r) = m /\ positives true (a :: r) = m' /\
+  printed_bound L (number m) (number m') < Qabs (discrimination (b :: r) - discrimination (a :: r)).
+
+Lemma quotient_of_negative d : 0 < d -> 2 / (- d) < 0.
+Proof. intros D. setoid_replace (2 / - d) with (- (2 / d)) by (field; lra). pose proof (div_pos 2 d D). lra. Qed.
+
+Theorem printed_sensitivity_fails : exceeded_above (fun _ m' => m' - 1).
+Proof.
+  intros m m' L M M' H. destruct (lemma_2_attained m m' M M') as (a & b & r & A & B & P & P' & E).
+  exists a, b, r. splits; try assumption. rewrite E.
+  assert (N : 1 <= number m) by (pose proof (number_le 1 m M); change (number 1) with 1 in *; lra).
+  assert (N' : number m <= number m') by now apply number_le.
+  pose proof (quotient_of_negative (L + 1 - number m) ltac:(lra)) as X. pose proof (quotient_of_negative (L + 1 - number m') ltac:(lra)) as Y.
+  apply Qlt_trans with 0.
+  - unfold printed_bound. setoid_replace (number m - L - 1) with (- (L + 1 - number m)) by ring.
+    setoid_replace (number m' - L - 1) with (- (L + 1 - number m')) by ring. apply Q.max_lub_lt; assumption.
+  - unfold sensitivity. rewrite Q.min_l, Q.max_r by assumption. apply div_pos; [apply mul_pos; lra | lra].
+Qed.
+
 (** ** Planted faults *)
 
 Definition half_answers (k : nat) : list record := repeat (positive true (1#2)) k.
@@ -326,3 +351,20 @@ Proof.
   intros H. specialize (H [] (positive false 1 :: half_answers 4) (positive false 0) (positive true 0)
     (moved_fits false 4) (moved_fits true 4) ltac:(cbn; lia) ltac:(cbn; lia)). now vm_compute in H.
 Qed.
+
+(** What no pair of samples with these counts exceeds. *)
+Lemma not_exceeded limit m m' L : exceeded_above limit -> (1 <= m)%nat -> (m <= m')%nat -> limit (number m) (number m') < L ->
+  printed_bound L (number m) (number m') < sensitivity (number m) (number m').
+Proof.
+  intros H M M' X. destruct (H m m' L M M' X) as (a & b & r & A & B & P & P' & Y).
+  pose proof (lemma_2_exact [] r a b A B) as K. cbn [app] in K. rewrite P, P' in K.
+  exact (Qlt_le_trans _ _ _ Y (K ltac:(lia) ltac:(lia))).
+Qed.
+
+(** For every L. *)
+Theorem printed_sensitivity_fails_fault_1 : ~ exceeded_above (fun _ _ => 0).
+Proof. intros H. pose proof (not_exceeded _ 3 3 (1#2) H ltac:(lia) ltac:(lia) ltac:(now compute)) as K. now vm_compute in K. Qed.
+
+(** From half of the larger count on. *)
+Theorem printed_sensitivity_fails_fault_2 : ~ exceeded_above (fun _ m' => m' / 2 - 1).
+Proof. intros H. pose proof (not_exceeded _ 10 10 (9#2) H ltac:(lia) ltac:(lia) ltac:(now compute)) as K. now vm_compute in K. Qed.

@@ -135,12 +135,22 @@ Proof.
   - rewrite flipped_changed by assumption. now apply flips_change.
 Qed.
 
-(** Whatever the old classifiers, the least change is [least], and some randomised classifiers attain it. *)
+(** The old answer of each point is that of the given classifier: 1 with chance [h i]. *)
+Definition answers_of (n : nat) (h : nat -> Q) (c : answers) : Prop := forall i, (i < n)%nat -> both c i + lost c i == h i.
+
+Lemma moved_to_answers n w h target : answers_of n h (moved_to n w h target).
+Proof. intros i _. cbn. ring. Qed.
+
+Lemma rate_of_answers n w h c : answers_of n h c -> old_rate n w c == rate n w h.
+Proof. intros H. apply sum_ext. intros i Hi. rewrite (H i Hi). reflexivity. Qed.
+
+(** For all given old classifiers, with their answers point by point: some new answers are within γ and change no more
+    than [least] of both rates. *)
 Definition attained (least : Q -> Q -> Q -> Q) : Prop :=
   forall n w0 w1 h0 h1 gamma,
   distribution n w0 -> distribution n w1 -> classifier n h0 -> classifier n h1 -> 0 <= gamma ->
   exists c0 c1, valid n c0 /\ valid n c1 /\
-  old_rate n w0 c0 == rate n w0 h0 /\ old_rate n w1 c1 == rate n w1 h1 /\
+  answers_of n h0 c0 /\ answers_of n h1 c1 /\
   Qabs (new_rate n w0 c0 - new_rate n w1 c1) <= gamma /\
   changed n w0 c0 + changed n w1 c1 == least (rate n w0 h0) (rate n w1 h1) gamma.
 
@@ -151,9 +161,9 @@ Proof.
   set (a := rate n w0 h0) in *. set (b := rate n w1 h1) in *.
   set (r := Qmax (Qmin a (b + gamma)) (b - gamma)).
   assert (R : 0 <= r <= 1) by (unfold r; cases_abs; lra).
-  destruct (moved_to_reaches n w0 h0 r D0 H0 R) as (V0 & O0 & N0 & C0).
-  destruct (moved_to_reaches n w1 h1 b D1 H1 B) as (V1 & O1 & N1 & C1).
-  exists (moved_to n w0 h0 r), (moved_to n w1 h1 b). splits; try assumption.
+  destruct (moved_to_reaches n w0 h0 r D0 H0 R) as (V0 & _ & N0 & C0).
+  destruct (moved_to_reaches n w1 h1 b D1 H1 B) as (V1 & _ & N1 & C1).
+  exists (moved_to n w0 h0 r), (moved_to n w1 h1 b). splits; try assumption; try apply moved_to_answers.
   - rewrite N0, N1. apply abs_le. unfold r. cases_abs; lra.
   - rewrite C0, C1. fold a b. clear - A B Hg. setoid_replace (b - b) with 0 by ring. change (Qabs 0) with 0. unfold optimal_change, change_lower_bound, r. cases_abs; lra.
 Qed.
@@ -197,6 +207,7 @@ Proof.
   intros H. destruct (H 1%nat one_point one_point (fun _ => 0) (fun _ => 1) 0) as
     (c0 & c1 & V0 & V1 & O0 & O1 & G & C); try one_point_facts.
   assert (D : distribution 1%nat one_point) by one_point_facts.
+  apply (rate_of_answers _ one_point) in O0, O1.
   pose proof (proposition_1 1%nat one_point one_point c0 c1 0 D D V0 V1 G) as P.
   unfold change_lower_bound in P. rewrite C, O0, O1 in P. apply Qle_not_lt in P. apply P. now compute.
 Qed.
@@ -207,6 +218,7 @@ Proof.
   intros H. destruct (H 1%nat one_point one_point (fun _ => 1) (fun _ => 1) 1) as
     (c0 & c1 & V0 & V1 & O0 & O1 & G & C); try one_point_facts.
   assert (D : distribution 1%nat one_point) by one_point_facts.
+  apply (rate_of_answers _ one_point) in O0, O1.
   pose proof (rate_moves 1%nat one_point c0 D V0) as A. pose proof (rate_moves 1 one_point c1 D V1) as B.
   pose proof (abs_ge (old_rate 1%nat one_point c0 - new_rate 1%nat one_point c0)).
   pose proof (abs_ge_minus (old_rate 1%nat one_point c0 - new_rate 1%nat one_point c0)).

@@ -3,7 +3,7 @@
     Row [i] below [n] of an event has the weight [w i] (given the event), the margins [u i] and [v i] under the two
     models and the Lipschitz constant [l i]; [d] is the distance of the models. *)
 
-From Checked Require Import Base.Numbers.
+From Checked Require Import Base.Numbers MPBT.AnyField.
 
 (** A row with a positive margin is right, one with a negative margin wrong; a tie is broken at random. *)
 Definition right_chance (margin chance : Q) : Prop :=
@@ -115,6 +115,46 @@ Proof.
   cbv beta in A, B. apply abs_le in A, B. apply abs_le. destruct A, B. split; lra.
 Qed.
 
+(** ** Over every ordered field, with the fractions and the real numbers among them *)
+
+(** Theorem 3.1 for an event of finitely many rows, in every ordered field. *)
+Definition accuracy_within (bound : forall K : ordered_field, nat -> (nat -> K) -> (nat -> K) -> (nat -> K) -> K -> K) : Prop :=
+  forall (K : ordered_field) n w u v l c c' (d : K), rows_of n w u v l c c' d ->
+  (size K (answered n everywhere w c - answered n everywhere w c') <= bound K n w u l d)%F.
+
+Theorem theorem_3_1_any_field : accuracy_within (fun K n w u l d => mean_of_ratios n w u l * d)%F.
+Proof. intros K n w u v l c c' d H. now apply answered_within with (v := v). Qed.
+
+(** Theorem 3.2, with rows of their own in each group. *)
+Definition level_within (bound : forall K : ordered_field, nat -> nat -> (nat -> K) -> (nat -> nat -> K) -> (nat -> nat -> K) ->
+  (nat -> nat -> K) -> K -> K) : Prop :=
+  forall (K : ordered_field) g n c0 C w u v l c c' (d : K),
+  (forall k, (k < g)%nat -> rows_of n (w k) (u k) (v k) (l k) (c k) (c' k) d) ->
+  (size K (level_of g n c0 C w c - level_of g n c0 C w c') <= bound K g n C w u l d)%F.
+
+Theorem theorem_3_2_any_field : level_within (fun K g n C w u l d => chi_of g n C w u l * d)%F.
+Proof. intros K g n c0 C w u v l c c' d H. now apply level_of_within with (v := v). Qed.
+
+(** And the mean of the sizes of several levels, with any weights. *)
+Definition means_within (bound : forall K : ordered_field, nat -> nat -> nat -> (nat -> K) -> (nat -> nat -> K) -> (nat -> nat -> K) ->
+  (nat -> nat -> K) -> (nat -> nat -> K) -> K -> K) : Prop :=
+  forall (K : ordered_field) f g n m c0 C w u v l c c' (d : K), (forall z, (z < f)%nat -> (0 <= m z)%F) ->
+  (forall k, (k < g)%nat -> rows_of n (w k) (u k) (v k) (l k) (c k) (c' k) d) ->
+  (size K (mean_level f g n m c0 C w c - mean_level f g n m c0 C w c') <= bound K f g n m C w u l d)%F.
+
+Theorem theorem_3_2_of_means : means_within (fun K f g n m C w u l d => mean_chi f g n m C w u l * d)%F.
+Proof. intros K f g n m c0 C w u v l c c' d M H. now apply mean_level_within with (v := v). Qed.
+
+(** Corollary 3.3: two events of their own rows, each with the answers that count in it. *)
+Definition notion_within (bound : forall K : ordered_field, K -> K -> K -> K) : Prop :=
+  forall (K : ordered_field) n s w u v l c c' n' s' w' u' v' l' a a' (d : K),
+  rows_of n w u v l c c' d -> rows_of n' w' u' v' l' a a' d ->
+  (size K ((answered n s w c - answered n' s' w' a) - (answered n s w c' - answered n' s' w' a')) <=
+   bound K (mean_of_ratios n w u l) (mean_of_ratios n' w' u' l') d)%F.
+
+Theorem corollary_3_3_any_field : notion_within (fun K e e' d => (e + e') * d)%F.
+Proof. intros K n s w u v l c c' n' s' w' u' v' l' a a' d H H'. now apply two_events_within with (v := v) (v' := v'). Qed.
+
 (** ** Planted faults: one row whose margin changes its sign, and stays as large *)
 
 Definition one (_ : nat) : Q := 1.
@@ -204,3 +244,80 @@ Proof. intros H. apply odds_sharp in H. lra. Qed.
 
 Theorem corollary_3_3_fault_2 : ~ odds_move_at_most (9#10).
 Proof. intros H. apply odds_sharp in H. lra. Qed.
+
+(** *** In every ordered field: disproved by the fractions *)
+
+Lemma turned_rows : @rows_of fractions 1 one one minus_one one one none 2.
+Proof.
+  split.
+  - split; [intros; unfold one; cbn; lra | now compute].
+  - intros i _. unfold one, minus_one. split; cbn; [lra | now compute].
+  - intros i _. unfold chance_by, one. cbn. splits; lra.
+  - intros i _. unfold chance_by, none, minus_one. cbn. splits; lra.
+  - cbn. lra.
+  - exact one_margin.
+Qed.
+
+Lemma touched_rows : @rows_of fractions 1 one (fun _ => 1#2) none one one none (1#2).
+Proof.
+  split.
+  - split; [intros; unfold one; cbn; lra | now compute].
+  - intros i _. unfold one, none. split; cbn; [lra | now compute].
+  - intros i _. unfold chance_by, one. cbn. splits; lra.
+  - intros i _. unfold chance_by, none. cbn. splits; lra.
+  - cbn. lra.
+  - exact half_margin.
+Qed.
+
+(** The distance squared. *)
+Theorem theorem_3_1_any_field_fault_1 : ~ accuracy_within (fun K n w u l d => mean_of_ratios n w u l * d * d)%F.
+Proof. intros H. specialize (H fractions 1%nat one (fun _ => 1#2) none one one none (1#2) touched_rows). now vm_compute in H. Qed.
+
+(** The Lipschitz constants without the margins. *)
+Theorem theorem_3_1_any_field_fault_2 : ~ accuracy_within (fun K n w u l d => total n (fun i => w i * l i) * d)%F.
+Proof. intros H. specialize (H fractions 1%nat one (fun _ => 1#2) none one one none (1#2) touched_rows). now vm_compute in H. Qed.
+
+(** Coefficients with their signs. *)
+Theorem theorem_3_2_any_field_fault_1 :
+  ~ level_within (fun K g n C w u l d => total g (fun k => C k * mean_of_ratios n (w k) (u k) (l k)) * d)%F.
+Proof.
+  intros H. specialize (H fractions 1%nat 1%nat 0 (fun _ => -(1)) (fun _ => one) (fun _ => one) (fun _ => minus_one)
+    (fun _ => one) (fun _ => one) (fun _ => none) 2 (fun _ _ => turned_rows)). now vm_compute in H.
+Qed.
+
+(** The first group alone. *)
+Theorem theorem_3_2_any_field_fault_2 : ~ level_within (fun K g n C w u l d => chi_of 1 n C w u l * d)%F.
+Proof.
+  intros H. specialize (H fractions 2%nat 1%nat 0 (fun _ => 1) (fun _ => one) (fun _ _ => 1#2) (fun _ => none)
+    (fun _ => one) (fun _ => one) (fun _ => none) (1#2) (fun _ _ => touched_rows)). now vm_compute in H.
+Qed.
+
+Lemma one_of_each bound : means_within bound ->
+  1 <= bound fractions 2%nat 1%nat 1%nat (fun _ => 1#2) (fun _ _ => 1) (fun _ => one) (fun _ _ => 1#2) (fun _ => one) (1#2).
+Proof.
+  intros H. specialize (H fractions 2%nat 1%nat 1%nat (fun _ => 1#2) (fun _ => 0) (fun _ _ => 1) (fun _ => one) (fun _ _ => 1#2) (fun _ => none)
+    (fun _ => one) (fun _ => one) (fun _ => none) (1#2) ltac:(intros; now compute) (fun _ _ => touched_rows)).
+  eapply Qle_trans; [|exact H]. now vm_compute.
+Qed.
+
+(** The first level alone. *)
+Theorem theorem_3_2_of_means_fault_1 : ~ means_within (fun K f g n m C w u l d => mean_chi 1 g n m C w u l * d)%F.
+Proof. intros H. apply one_of_each in H. now vm_compute in H. Qed.
+
+(** The distance squared. *)
+Theorem theorem_3_2_of_means_fault_2 : ~ means_within (fun K f g n m C w u l d => mean_chi f g n m C w u l * d * d)%F.
+Proof. intros H. apply one_of_each in H. now vm_compute in H. Qed.
+
+(** One event's mean for those of both. *)
+Theorem corollary_3_3_any_field_fault_1 : ~ notion_within (fun K e _ d => e * d)%F.
+Proof.
+  intros H. specialize (H fractions 1%nat everywhere one (fun _ => 1#2) none one one none 1%nat (fun _ => false) one (fun _ => 1#2)
+    none one one none (1#2) touched_rows touched_rows). now vm_compute in H.
+Qed.
+
+(** The difference of both. *)
+Theorem corollary_3_3_any_field_fault_2 : ~ notion_within (fun K e e' d => (e - e') * d)%F.
+Proof.
+  intros H. specialize (H fractions 1%nat everywhere one (fun _ => 1#2) none one one none 1%nat (fun _ => false) one (fun _ => 1#2) none one
+    one none (1#2) touched_rows touched_rows). now vm_compute in H.
+Qed.

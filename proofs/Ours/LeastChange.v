@@ -125,7 +125,7 @@ Definition total_change_attained (formula : nat -> (nat -> Q) -> Q -> Q) : Prop 
   (forall i, (i < k)%nat -> distribution n (w i) /\ classifier n (h i)) ->
   sorted k (fun i => rate n (w i) (h i)) ->
   exists c : nat -> answers,
-  (forall i, (i < k)%nat -> valid n (c i) /\ old_rate n (w i) (c i) == rate n (w i) (h i)) /\
+  (forall i, (i < k)%nat -> valid n (c i) /\ answers_of n (h i) (c i)) /\
   within k gamma (fun i => new_rate n (w i) (c i)) /\
   sum k (fun i => changed n (w i) (c i)) == formula k (fun i => rate n (w i) (h i)) gamma.
 
@@ -154,7 +154,7 @@ Proof.
     changed n (w i) (moved_to n (w i) (h i) (clamp c gamma (alpha i))) == Qabs (alpha i - clamp c gamma (alpha i))).
   { intros i Hi. destruct (V i Hi) as [D H]. apply moved_to_reaches; auto. }
   splits.
-  - intros i Hi. destruct (M i Hi) as (? & ? & _). split; assumption.
+  - intros i Hi. destruct (M i Hi) as (? & _). split; [assumption | apply moved_to_answers].
   - intros i j Hi Hj. destruct (M i Hi) as (_ & _ & E & _). destruct (M j Hj) as (_ & _ & F & _).
     rewrite E, F. unfold clamp.
     pose proof (Q.le_min_r (Qmax (alpha i) c) (c + gamma)).

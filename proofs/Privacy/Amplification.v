@@ -3,7 +3,7 @@
     A chance event [event] has the probability [r] if the changed record is not drawn, and [a] (or [a'], on the
     neighbouring data) if it is; it is drawn with chance [q]. Without the record both data sets are the same. *)
 
-From Checked Require Import Base.Numbers.
+From Checked Require Import Base.Numbers Privacy.Channels Privacy.Geometric.
 
 Definition outcome (q r a : Q) : Q := (1 - q) * r + q * a.
 
@@ -36,6 +36,43 @@ Theorem amplification_attained : forall t q, 1 <= t -> 0 <= q <= 1 ->
   outcome q 1 t == amplified_odds t q * outcome q 1 1.
 Proof. intros t q _ _. unfold outcome, amplified_odds. ring. Qed.
 
+(** ** No multiple of qε serves for every ε: the printed O(qε) is a statement about small ε
+
+    The share is 1/m, and [m] times the real level is compared with [C] times ε, both as odds. *)
+Definition exceeds_multiples (records : nat -> nat) : Prop :=
+  forall C, (1 <= C)%nat -> exists t, 1 <= t /\
+  forall odds, (forall r a a', 0 <= r -> 0 <= a' -> a <= t * a' -> a <= t * r ->
+                outcome (1 / number (records C)) r a <= odds * outcome (1 / number (records C)) r a') ->
+  pow t C < pow odds (records C).
+
+Lemma pow_product x y n : pow (x * y) n == pow x n * pow y n.
+Proof. induction n as [|n IH]; cbn [pow]; [ring|]. rewrite IH. ring. Qed.
+
+Lemma pow_up x y n : 0 < x -> x < y -> (1 <= n)%nat -> pow x n < pow y n.
+Proof.
+  intros X L N. destruct n as [|n]; [lia|]. clear N. induction n as [|n IH]; [cbn; lra|].
+  change (pow x (S (S n))) with (x * pow x (S n)). change (pow y (S (S n))) with (y * pow y (S n)).
+  pose proof (pow_pos x (S n) X). apply Qlt_trans with (y * pow x (S n)); [now apply Qmult_lt_compat_r | apply Qmult_lt_l; lra].
+Qed.
+
+Theorem amplification_not_linear : exceeds_multiples S.
+Proof.
+  intros C HC. set (m := number (S C)).
+  assert (M : 2 <= m) by (unfold m; pose proof (number_le 2 (S C) ltac:(lia)) as N; change (number 2) with 2 in N; exact N).
+  exists (pow m (S C)). set (t := pow m (S C)). assert (T : 1 <= t) by (apply pow_one_le; lra). split; [assumption|].
+  intros odds H. specialize (H 1 t 1 ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)). fold m in H.
+  (* the odds that serve are more than t/m, whose m-th power is t^C *)
+  assert (L : t * / m < odds).
+  { unfold outcome in H. assert (I : 0 < / m) by (apply Qinv_lt_0_compat; lra).
+    assert (J : / m < 1) by (apply Qlt_shift_inv_r; lra). setoid_replace (1 / m) with (/ m) in H by (field; lra). lra. }
+  assert (P : pow (t * / m) (S C) == pow t C).
+  { rewrite pow_product. change (pow t (S C)) with (t * pow t C). unfold t at 1.
+    pose proof (pow_inverse m (S C) ltac:(lra)) as I.
+    setoid_replace (pow m (S C) * pow t C * pow (/ m) (S C)) with (pow t C * (pow m (S C) * pow (/ m) (S C))) by ring.
+    rewrite I. ring. }
+  rewrite <- P. apply pow_up; [|assumption|lia]. apply mul_pos; [lra|]. apply Qinv_lt_0_compat. lra.
+Qed.
+
 (** [qε] for small ε is a limit; as a bound on odds it is 1 + q(t - 1), not the [q]-th part of the odds. *)
 Theorem amplification_fault_1 : ~ amplifies (fun t q => 1 + q * (t - 1) / 2) (fun delta q => q * delta).
 Proof.
@@ -55,4 +92,20 @@ Theorem amplification_needs_both : ~ (forall t q r a a', 1 <= t -> 0 <= q <= 1 -
   a <= t * a' -> outcome q r a <= amplified_odds t q * outcome q r a').
 Proof.
   intros H. specialize (H 2 (1#2) 0 1 (1#2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)). now vm_compute in H.
+Qed.
+
+(** A share of 1/C: then C times qε is ε itself, which serves. *)
+Theorem amplification_not_linear_fault_1 : ~ exceeds_multiples (fun C => C).
+Proof.
+  intros H. destruct (H 1%nat ltac:(lia)) as (t & T & K). specialize (K t).
+  assert (L : pow t 1 < pow t 1); [|lra]. apply K. intros r a a' R A U V.
+  unfold outcome. cbv beta. assert (E : 1 / number 1 == 1) by reflexivity. rewrite E. lra.
+Qed.
+
+(** All records: the level is not amplified. *)
+Theorem amplification_not_linear_fault_2 : ~ exceeds_multiples (fun _ => 1%nat).
+Proof.
+  intros H. destruct (H 1%nat ltac:(lia)) as (t & T & K). specialize (K t).
+  assert (L : pow t 1 < pow t 1); [|lra]. apply K. intros r a a' R A U V.
+  unfold outcome. cbv beta. assert (E : 1 / number 1 == 1) by reflexivity. rewrite E. lra.
 Qed.

@@ -1,4 +1,4 @@
-(** Finite mechanisms: channels, their level, composition and post-processing.
+(** Finite channels, their level, and randomised response of k values.
 
     A channel sends input [i] below [k] to report [j] below [m] with chance [q i j]; [t] is e^ε. *)
 

@@ -2,7 +2,7 @@
 
     The noise [z] has a chance in proportion to t^(-|z|), where [t = e^(ε/Δ)]. *)
 
-From Checked Require Import Base.Numbers.
+From Checked Require Import Base.Numbers Privacy.Channels ISIT.Proposition1 ISIT.Theorem3.
 
 Fixpoint pow (x : Q) (n : nat) : Q := match n with O => 1 | S n => x * pow x n end.
 
@@ -79,6 +79,115 @@ Proof.
     replace (Z.abs_nat (Z.of_nat (S n))) with (S n) by lia. cbn [pow]. field. lra.
 Qed.
 
+(** ** Algorithm 2 without any δ is fair and useful: the printed sentence fails
+
+    Two groups of [n] people each, of whom [a] and [b] have the answer 1. Both counts are released with geometric noise,
+    and Algorithm 2 believes the noisy rates, cut off at 0 and 1. *)
+Definition noisy_rate (n count : nat) (z : Z) : Q :=
+  Qmax 0 (Qmin 1 (inject_Z (Z.of_nat count + z) / number n)).
+
+(** The gap that is left is at most [gap], and the changes exceed |α − β| by at most [excess]. *)
+Definition kept (gap excess : Q) (n a b : nat) (z0 z1 : Z) : bool :=
+  let alpha := number a / number n in let beta := number b / number n in
+  Qle_bool (Qabs (signed_gap alpha beta (noisy_rate n a z0) (noisy_rate n b z1))) gap &&
+  Qle_bool (summed_changes alpha beta (noisy_rate n a z0) (noisy_rate n b z1)) (Qabs (alpha - beta) + excess).
+
+(** Sums over the noise from −m to m; the chance of an event while both noises lie there. *)
+Definition central_sum (m : nat) (f : Z -> Q) : Q :=
+  f 0%Z + sum m (fun i => f (Z.of_nat (S i)) + f (- Z.of_nat (S i))%Z).
+
+Definition chance_of (x : Q) (m : nat) (event : Z -> Z -> bool) : Q :=
+  central_sum m (fun z0 => central_sum m (fun z1 => geometric x z0 * geometric x z1 * indicator (event z0 z1))).
+
+Lemma central_sum_ext m f g : (forall z, (Z.abs z <= Z.of_nat m)%Z -> f z == g z) -> central_sum m f == central_sum m g.
+Proof.
+  intros H. unfold central_sum. rewrite (H 0%Z) by lia. rewrite (sum_ext m _ (fun i => g (Z.of_nat (S i)) + g (- Z.of_nat (S i))%Z)).
+  - reflexivity.
+  - intros i Hi. rewrite (H (Z.of_nat (S i))), (H (- Z.of_nat (S i))%Z) by lia. reflexivity.
+Qed.
+
+Lemma central_sum_scale m f c : central_sum m (fun z => c * f z) == c * central_sum m f.
+Proof.
+  unfold central_sum. rewrite (sum_ext m _ (fun i => c * (f (Z.of_nat (S i)) + f (- Z.of_nat (S i))%Z))) by (intros; ring).
+  rewrite sum_scale. ring.
+Qed.
+
+Lemma chance_of_all x m event : (forall z0 z1, (Z.abs z0 <= Z.of_nat m)%Z -> (Z.abs z1 <= Z.of_nat m)%Z -> event z0 z1 = true) ->
+  chance_of x m event == central_chance x m * central_chance x m.
+Proof.
+  intros H. unfold chance_of. change (central_chance x m) with (central_sum m (geometric x)).
+  rewrite <- central_sum_scale. apply central_sum_ext. intros z0 Z0.
+  rewrite (central_sum_ext m _ (fun z1 => geometric x z0 * geometric x z1)).
+  - rewrite central_sum_scale. ring.
+  - intros z1 Z1. rewrite (H z0 z1 Z0 Z1). cbn [indicator]. ring.
+Qed.
+
+Lemma noisy_rate_near n count z m : (1 <= n)%nat -> (count <= n)%nat -> (Z.abs z <= Z.of_nat m)%Z ->
+  Qabs (number count / number n - noisy_rate n count z) <= number m / number n /\ 0 <= noisy_rate n count z <= 1.
+Proof.
+  intros N C Z. assert (Np : 0 < number n) by (pose proof (number_le 1 n N); change (number 1) with 1 in *; lra).
+  assert (R : 0 <= number count / number n <= 1).
+  { split; [apply div_nonneg; [assumption | apply number_nonneg] | apply div_le; [assumption|]].
+    pose proof (number_le count n C). lra. }
+  assert (E : inject_Z (Z.of_nat count + z) / number n == number count / number n + inject_Z z / number n)
+    by (unfold number; rewrite inject_Z_plus; field; unfold number in Np; lra).
+  assert (B : - (number m / number n) <= inject_Z z / number n /\ inject_Z z / number n <= number m / number n).
+  { assert (L : - number m <= inject_Z z /\ inject_Z z <= number m).
+    { unfold number. rewrite <- inject_Z_opp. split; rewrite <- Zle_Qle; lia. }
+    split.
+    - apply le_div; [assumption|]. setoid_replace (- (number m / number n) * number n) with (- number m) by (field; lra). tauto.
+    - apply div_le; [assumption|]. rewrite div_mul by lra. tauto. }
+  unfold noisy_rate. rewrite E. set (u := number count / number n) in *. set (v := inject_Z z / number n) in *.
+  set (w := number m / number n) in *. clearbody u v w. split; [apply abs_le; cases_abs; lra | cases_abs; lra].
+Qed.
+
+Lemma always_kept n m a b z0 z1 : (1 <= n)%nat -> (a <= n)%nat -> (b <= n)%nat ->
+  (Z.abs z0 <= Z.of_nat m)%Z -> (Z.abs z1 <= Z.of_nat m)%Z ->
+  kept (2 * (number m / number n)) (2 * (2 * (number m / number n))) n a b z0 z1 = true.
+Proof.
+  intros N A B Z0 Z1. destruct (noisy_rate_near n a z0 m N A Z0) as [E0 R0], (noisy_rate_near n b z1 m N B Z1) as [E1 R1].
+  assert (Np : 0 < number n) by (pose proof (number_le 1 n N); change (number 1) with 1 in *; lra).
+  assert (Ra : 0 <= number a / number n <= 1).
+  { split; [apply div_nonneg; [assumption | apply number_nonneg] | apply div_le; [assumption|]]. pose proof (number_le a n A). lra. }
+  assert (Rb : 0 <= number b / number n <= 1).
+  { split; [apply div_nonneg; [assumption | apply number_nonneg] | apply div_le; [assumption|]]. pose proof (number_le b n B). lra. }
+  assert (V : Theorem3.rates (number a / number n) (number b / number n) (noisy_rate n a z0) (noisy_rate n b z1)).
+  { unfold Theorem3.rates. tauto. }
+  pose proof (theorem_3_fairness _ _ _ _ V) as F. pose proof (theorem_3_utility _ _ _ _ V) as U. cbv beta in F, U.
+  unfold kept. apply Bool.andb_true_iff. rewrite !Qle_bool_iff.
+  set (d := signed_gap _ _ _ _) in *. set (c := summed_changes _ _ _ _) in *. split; [lra|].
+  assert (O : optimal_change (number a / number n) (number b / number n) (Qabs d) <= Qabs (number a / number n - number b / number n)).
+  { unfold optimal_change, change_lower_bound. pose proof (Qabs_nonneg d). pose proof (Qabs_nonneg (number a / number n - number b / number n)).
+    apply Q.max_lub; lra. }
+  lra.
+Qed.
+
+(** Gap and excess are at most [gap] and twice it, with a chance of at least [chance], whatever the counts. *)
+Definition fair_and_useful (gap : nat -> nat -> Q) (chance : Q -> nat -> Q) : Prop :=
+  forall n m a b x, (1 <= n)%nat -> (a <= n)%nat -> (b <= n)%nat -> 0 < x < 1 ->
+  chance x m <= chance_of x m (kept (gap n m) (2 * gap n m) n a b).
+
+Definition both_central (x : Q) (m : nat) : Q := (1 - 2 * pow x (S m) / (1 + x)) * (1 - 2 * pow x (S m) / (1 + x)).
+
+Theorem pure_release_is_useful : fair_and_useful (fun n m => 2 * (number m / number n)) both_central.
+Proof.
+  intros n m a b x N A B X. rewrite chance_of_all.
+  - unfold both_central. rewrite (geometric_adds_up x m X). apply Qle_refl.
+  - intros z0 z1 Z0 Z1. now apply always_kept.
+Qed.
+
+Lemma kept_same g e g' e' n a b z0 z1 : g == g' -> e == e' -> kept g e n a b z0 z1 = true -> kept g' e' n a b z0 z1 = true.
+Proof. intros G E. unfold kept. rewrite !Bool.andb_true_iff, !Qle_bool_iff, G, E. tauto. Qed.
+
+(** 100 people in each group, e^ε = 2: with chance 0.99 the gap is at most 0.2, and where both groups' rates are equal at most 0.4 change. *)
+Theorem pure_release_example : forall a b, (a <= 100)%nat -> (b <= 100)%nat ->
+  99#100 <= chance_of (1#2) 10 (kept (1#5) (2#5) 100 a b).
+Proof.
+  intros a b A B. rewrite chance_of_all.
+  - rewrite (geometric_adds_up (1#2) 10%nat ltac:(lra)). now vm_compute.
+  - intros z0 z1 Z0 Z1. eapply kept_same; [| |exact (always_kept 100%nat 10%nat a b z0 z1 ltac:(lia) A B Z0 Z1)]; now vm_compute.
+Qed.
+
 (** ** Planted faults *)
 
 Lemma loss_sharp odds : loss_within odds -> 2 <= odds 2 1%nat.
@@ -103,3 +212,16 @@ Proof. intros H. specialize (H (1#2) 1%nat ltac:(lra)). now vm_compute in H. Qed
 (** Both tails without their normalisation. *)
 Theorem geometric_adds_up_fault_2 : ~ misses (fun x n => 2 * pow x (S n)).
 Proof. intros H. specialize (H (1#2) 1%nat ltac:(lra)). now vm_compute in H. Qed.
+
+(** Half of the gap: both noises may push apart. *)
+Theorem pure_release_is_useful_fault_1 : ~ fair_and_useful (fun n m => number m / number n) both_central.
+Proof.
+  intros H. specialize (H 4%nat 1%nat 2%nat 2%nat (1#2) ltac:(lia) ltac:(lia) ltac:(lia) ltac:(lra)). now vm_compute in H.
+Qed.
+
+(** One tail only. *)
+Theorem pure_release_is_useful_fault_2 :
+  ~ fair_and_useful (fun n m => 2 * (number m / number n)) (fun x m => (1 - pow x (S m) / (1 + x)) * (1 - pow x (S m) / (1 + x))).
+Proof.
+  intros H. specialize (H 4%nat 1%nat 2%nat 2%nat (1#2) ltac:(lia) ltac:(lia) ltac:(lia) ltac:(lra)). now vm_compute in H.
+Qed.

@@ -114,6 +114,156 @@ Proof.
   assert (0 <= t) by lra. pose proof (scaled t _ _ H V). lra.
 Qed.
 
+Lemma higher_odds a b s t : a <= s * b -> 0 <= b -> s <= t -> a <= t * b.
+Proof. intros. nra. Qed.
+
+(** Any record replaced, where each release is private under add-remove only: twice the larger level. *)
+Theorem parallel_of_add_remove : parallel (@added_or_removed) (@replace_one) (fun t0 t1 => Qmax t0 t1 * Qmax t0 t1).
+Proof.
+  intros A m0 m1 M0 M1 t0 t1 T0 T1 L0 L1 P0 P1 x x' y z H Hy Hz.
+  pose proof (Q.le_max_l t0 t1) as A0. pose proof (Q.le_max_r t0 t1) as A1. set (t := Qmax t0 t1) in *.
+  assert (T : 0 <= t0 /\ 0 <= t1 /\ t0 * t0 <= t * t /\ t1 * t1 <= t * t /\ t0 <= t * t /\ t1 <= t * t) by (splits; nra).
+  destruct T as (Z0 & Z1 & S0 & S1 & U0 & U1).
+  assert (Q0 : level (@any_change A) (t * t) m0 M0).
+  { intros u u' v [E|E] V; pose proof (proj1 (L0 u') v V).
+    - apply (higher_odds _ _ t0); [now apply P0 | assumption | assumption].
+    - apply (higher_odds _ _ (t0 * t0)); [now apply (replacing_costs_twice A m0 M0 t0 T0 L0 P0) | assumption | assumption]. }
+  assert (Q1 : level (@any_change A) (t * t) m1 M1).
+  { intros u u' v [E|E] V; pose proof (proj1 (L1 u') v V).
+    - apply (higher_odds _ _ t1); [now apply P1 | assumption | assumption].
+    - apply (higher_odds _ _ (t1 * t1)); [now apply (replacing_costs_twice A m1 M1 t1 T1 L1 P1) | assumption | assumption]. }
+  destruct x as [x u], x' as [x' u']. cbn [fst snd].
+  pose proof (proj1 (L0 x) y Hy). pose proof (proj1 (L1 u) z Hz).
+  pose proof (proj1 (L0 x') y Hy). pose proof (proj1 (L1 u') z Hz).
+  assert (0 <= t * t) by nra.
+  unfold replace_one, replace_within_group in H. cbn in H. destruct H as [[[E F]|[E F]]|[E F]]; subst.
+  - rewrite <- (Qmult_1_r (t * t)). apply product_le; try lra; apply Q0; [now right | assumption].
+  - setoid_replace (t * t) with (1 * (t * t)) by ring. apply product_le; try lra; apply Q1; [now right | assumption].
+  - apply product_le; try lra.
+    + apply (higher_odds _ _ t0); [now apply P0 | assumption | assumption].
+    + apply (higher_odds _ _ t1); [now apply P1 | assumption | assumption].
+Qed.
+
+(** ** No cost can be less, for any two levels *)
+
+(** Randomised response, at the odds [t], to whether the group is empty, or to whether its first record is [true]. *)
+Definition answer (t : Q) (yes : bool) (y : nat) : Q :=
+  match y, yes with
+  | 0%nat, true => t / (1 + t) | 0%nat, false => 1 / (1 + t)
+  | 1%nat, true => 1 / (1 + t) | 1%nat, false => t / (1 + t) | _, _ => 0
+  end.
+Definition first_true (x : list bool) : bool := match x with true :: _ => true | _ => false end.
+Definition no_record (x : list bool) : bool := match x with [] => true | _ => false end.
+
+Lemma answer_law t b : 1 <= t -> distribution 2 (answer t b).
+Proof.
+  intros T. split.
+  - intros i _. destruct b, i as [|[|i]]; cbn; try apply div_nonneg; lra.
+  - destruct b; cbn; field; lra.
+Qed.
+
+Lemma answer_level t b b' y : 1 <= t -> answer t b y <= t * answer t b' y.
+Proof.
+  intros T. assert (P : 0 < / (1 + t)) by (apply Qinv_lt_0_compat; lra). unfold answer, Qdiv.
+  set (p := / (1 + t)) in *. clearbody p.
+  assert (A : 0 <= (t - 1) * p) by nra. assert (B : 0 <= t * ((t - 1) * p)) by nra. destruct b, b', y as [|[|y]]; lra.
+Qed.
+
+(** A law that distinguishes a single [true], a single [false] and all else: each step costs [t]. *)
+Definition weight (t : Q) (x : list bool) : Q := match x with [true] => t * t | [false] => 1 | _ => t end.
+Definition graded (t : Q) (x : list bool) (y : nat) : Q :=
+  match y with 0%nat => weight t x / (t * t * (1 + t)) | 1%nat => 1 - weight t x / (t * t * (1 + t)) | _ => 0 end.
+
+Lemma graded_law t : 1 <= t -> law 2 (graded t).
+Proof.
+  intros T x. assert (A : 1 <= t * t) by nra. assert (A1 : t <= t * t) by nra. assert (A2 : 1 <= t * t * t) by nra.
+  assert (D : 0 < t * t * (1 + t)) by (apply mul_pos; lra).
+  assert (W : 0 <= weight t x <= t * t * (1 + t)) by (unfold weight; destruct x as [|[|] [|b x]]; split; lra).
+  split; [|cbn; ring]. intros i _. destruct i as [|[|i]]; cbn [graded].
+  - apply div_nonneg; lra.
+  - assert (weight t x / (t * t * (1 + t)) <= 1) by (apply div_le; lra). lra.
+  - lra.
+Qed.
+
+Lemma graded_level t : 1 <= t -> level (@added_or_removed bool) t 2 (graded t).
+Proof.
+  intros T x x' y H _. assert (A : 1 <= t * t) by nra. set (d := t * t * (1 + t)).
+  assert (D : 0 < d) by (apply mul_pos; lra).
+  assert (W : weight t x <= t * weight t x' /\ d - weight t x <= t * (d - weight t x')).
+  { assert (Mid : forall l r a, (weight t (l ++ r) = t /\ (weight t (l ++ a :: r) = t \/ l = [] /\ r = [])) \/
+                                (weight t (l ++ a :: r) = t)).
+    { intros l r a. destruct l as [|b l]; [destruct r as [|c r]; [left; cbn; tauto | right; now destruct a]|].
+      right. destruct l, r, b; reflexivity. }
+    assert (S : 0 <= t * ((t - 1) * (t - 1)) * (t + 1)) by (repeat apply mul_nonneg; try lra; apply square_nonneg).
+    assert (S2 : 0 <= (t * t - 1) * (t * t - 1)) by apply square_nonneg.
+    assert (S3 : 0 <= t * t * (t * t - 1)) by (apply mul_nonneg; lra).
+    assert (S4 : 0 <= t * (t - 1)) by (apply mul_nonneg; lra).
+    assert (S5 : 0 <= t * (t * t - 1)) by (apply mul_nonneg; lra).
+    assert (Vals : forall z, weight t z = t * t \/ weight t z = t \/ weight t z = 1)
+      by (intros z; unfold weight; destruct z as [|[|] [|b z]]; tauto).
+    assert (One : weight t x = t \/ weight t x' = t).
+    { destruct H as (l & r & a & [[-> ->]|[-> ->]]); destruct (Mid l r a) as [[U _]|U]; tauto. }
+    unfold d. destruct One as [E|E]; rewrite E; [destruct (Vals x') as [F|[F|F]] | destruct (Vals x) as [F|[F|F]]];
+      rewrite F; split; try nra; lra. }
+  destruct W as [W0 W1].
+  assert (P : 0 < / d) by now apply Qinv_lt_0_compat. unfold graded. fold d. destruct y as [|[|y]]; [| |lra].
+  - unfold Qdiv. setoid_replace (t * (weight t x' * / d)) with (t * weight t x' * / d) by ring.
+    apply Qmult_le_compat_r; lra.
+  - setoid_replace (1 - weight t x / d) with ((d - weight t x) * / d) by (field; lra).
+    setoid_replace (t * (1 - weight t x' / d)) with (t * (d - weight t x') * / d) by (field; lra).
+    apply Qmult_le_compat_r; lra.
+Qed.
+
+(** Under the relations of a group and of both, every cost that serves is at least [cost]. *)
+Definition least_cost (R0 : forall A, list A -> list A -> Prop) (R : forall A, @data A -> @data A -> Prop)
+  (cost : Q -> Q -> Q) : Prop :=
+  forall serves, parallel R0 R serves -> forall t0 t1, 1 <= t0 -> 1 <= t1 -> cost t0 t1 <= serves t0 t1.
+
+(** The four costs: add-remove, within groups, replace-one by releases that bear any change, and by add-remove. *)
+Definition least_costs (added within any twice : Q -> Q -> Q) : Prop :=
+  least_cost (@added_or_removed) (@add_remove) added /\ least_cost (@replaced) (@replace_within_group) within /\
+  least_cost (@any_change) (@replace_one) any /\ least_cost (@added_or_removed) (@replace_one) twice.
+
+Lemma by_ratio a b c : 0 < b -> a * b <= c * b -> a <= c.
+Proof. intros B H. apply (Qmult_le_r _ _ b); assumption. Qed.
+
+Lemma answer_ratio t : 1 <= t -> answer t true 0 == t * answer t false 0 /\ 0 < answer t false 0.
+Proof. intros T. cbn. split; [field; lra | apply div_pos; lra]. Qed.
+
+Lemma graded_ratio t : 1 <= t -> graded t [true] 0 == t * t * graded t [false] 0 /\ 0 < graded t [false] 0.
+Proof. intros T. assert (0 < t * t) by nra. cbn. split; [field; lra | apply div_pos; [apply mul_pos|]; lra]. Qed.
+
+Theorem parallel_costs_are_least : least_costs Qmax Qmax (fun t0 t1 => t0 * t1) (fun t0 t1 => Qmax t0 t1 * Qmax t0 t1).
+Proof.
+  assert (Ans : forall R f t, 1 <= t -> level R t 2 (fun x : list bool => answer t (f x))) by (intros R f t T x x' y _ _; now apply answer_level).
+  assert (Alw : forall (f : list bool -> bool) t, 1 <= t -> law 2 (fun x => answer t (f x))) by (intros f t T x; now apply answer_law).
+  unfold least_costs. splits; intros c H t0 t1 T0 T1;
+    destruct (answer_ratio t0 T0) as [E0 P0], (answer_ratio t1 T1) as [E1 P1].
+  - pose proof (H bool 2%nat 2%nat _ _ t0 t1 T0 T1 (Alw no_record t0 T0) (Alw no_record t1 T1) (Ans _ no_record t0 T0) (Ans _ no_record t1 T1)) as K.
+    pose proof (K ([], []) ([true], []) 0%nat 0%nat ltac:(left; split; [exists [], [], true; now left | reflexivity]) ltac:(lia) ltac:(lia)) as K0.
+    pose proof (K ([], []) ([], [true]) 0%nat 0%nat ltac:(right; split; [reflexivity | exists [], [], true; now left]) ltac:(lia) ltac:(lia)) as K1.
+    cbn [fst snd no_record] in K0, K1. rewrite E0, E1 in K0, K1.
+    pose proof (mul_pos _ _ P0 P1) as PP. apply Q.max_lub.
+    + apply by_ratio with (answer t0 false 0 * (t1 * answer t1 false 0)); [nra | lra].
+    + apply by_ratio with (t0 * answer t0 false 0 * answer t1 false 0); [nra | lra].
+  - pose proof (H bool 2%nat 2%nat _ _ t0 t1 T0 T1 (Alw first_true t0 T0) (Alw first_true t1 T1) (Ans _ first_true t0 T0) (Ans _ first_true t1 T1)) as K.
+    pose proof (K ([true], [false]) ([false], [false]) 0%nat 0%nat ltac:(left; split; [exists [], [], true, false; now split | reflexivity]) ltac:(lia) ltac:(lia)) as K0.
+    pose proof (K ([false], [true]) ([false], [false]) 0%nat 0%nat ltac:(right; split; [reflexivity | exists [], [], true, false; now split]) ltac:(lia) ltac:(lia)) as K1.
+    cbn [fst snd first_true] in K0, K1. rewrite E0 in K0. rewrite E1 in K1.
+    pose proof (mul_pos _ _ P0 P1) as PP. apply Q.max_lub; apply by_ratio with (answer t0 false 0 * answer t1 false 0); lra.
+  - pose proof (H bool 2%nat 2%nat _ _ t0 t1 T0 T1 (Alw no_record t0 T0) (Alw (fun x => negb (no_record x)) t1 T1)
+      (Ans _ no_record t0 T0) (Ans _ (fun x => negb (no_record x)) t1 T1)) as K.
+    pose proof (K ([], [true]) ([true], []) 0%nat 0%nat ltac:(right; split; cbn; [exists [], [], true; now left | exists [], [], true; now right]) ltac:(lia) ltac:(lia)) as K0.
+    cbn [fst snd no_record negb] in K0. rewrite E0, E1 in K0. pose proof (mul_pos _ _ P0 P1) as PP.
+    apply by_ratio with (answer t0 false 0 * answer t1 false 0); lra.
+  - destruct (graded_ratio t0 T0) as [G0 Q0], (graded_ratio t1 T1) as [G1 Q1].
+    pose proof (H bool 2%nat 2%nat _ _ t0 t1 T0 T1 (graded_law t0 T0) (graded_law t1 T1) (graded_level t0 T0) (graded_level t1 T1)) as K.
+    pose proof (K ([true], [false]) ([false], [false]) 0%nat 0%nat ltac:(left; left; split; [exists [], [], true, false; now split | reflexivity]) ltac:(lia) ltac:(lia)) as K0.
+    pose proof (K ([false], [true]) ([false], [false]) 0%nat 0%nat ltac:(left; right; split; [reflexivity | exists [], [], true, false; now split]) ltac:(lia) ltac:(lia)) as K1.
+    cbn [fst snd] in K0, K1. rewrite G0 in K0. rewrite G1 in K1. pose proof (mul_pos _ _ Q0 Q1) as PP.
+    destruct (max_cases t0 t1) as [[L F]|[L F]]; rewrite F; apply by_ratio with (graded t0 [false] 0 * graded t1 [false] 0); lra.
+Qed.
+
 (** ** Planted faults *)
 
 (** Randomised response to whether the group is empty. *)
@@ -250,3 +400,32 @@ Proof. intros H. apply replacing_sharp in H. now compute in H. Qed.
 
 Theorem replacing_costs_twice_fault_2 : ~ replacing_costs (fun t => 2 * t - 1 - (1#8)).
 Proof. intros H. apply replacing_sharp in H. now compute in H. Qed.
+
+Lemma added_sharp cost : parallel (@added_or_removed) (@replace_one) cost -> 4 <= cost 2 1 /\ 4 <= cost 2 2.
+Proof.
+  intros H. destruct parallel_costs_are_least as (_ & _ & _ & L). split.
+  - exact (L cost H 2 1 ltac:(lra) ltac:(lra)).
+  - exact (L cost H 2 2 ltac:(lra) ltac:(lra)).
+Qed.
+
+(** The sum of both levels, as for releases that bear any change. *)
+Theorem parallel_of_add_remove_fault_1 : ~ parallel (@added_or_removed) (@replace_one) (fun t0 t1 => t0 * t1).
+Proof. intros H. destruct (added_sharp _ H) as [K _]. now compute in K. Qed.
+
+(** The larger level alone. *)
+Theorem parallel_of_add_remove_fault_2 : ~ parallel (@added_or_removed) (@replace_one) Qmax.
+Proof. intros H. destruct (added_sharp _ H) as [K _]. now compute in K. Qed.
+
+(** The sum of both levels already under add-remove. *)
+Theorem parallel_costs_are_least_fault_1 :
+  ~ least_costs (fun t0 t1 => t0 * t1) Qmax (fun t0 t1 => t0 * t1) (fun t0 t1 => Qmax t0 t1 * Qmax t0 t1).
+Proof.
+  intros (H & _). specialize (H Qmax parallel_add_remove 2 2 ltac:(lra) ltac:(lra)). now vm_compute in H.
+Qed.
+
+(** Four times the level where a record is replaced. *)
+Theorem parallel_costs_are_least_fault_2 :
+  ~ least_costs Qmax Qmax (fun t0 t1 => t0 * t1) (fun t0 t1 => t0 * t0 * (t1 * t1)).
+Proof.
+  intros (_ & _ & _ & H). specialize (H _ parallel_of_add_remove 2 2 ltac:(lra) ltac:(lra)). now vm_compute in H.
+Qed.

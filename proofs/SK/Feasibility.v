@@ -109,28 +109,50 @@ Qed.
 Lemma abs_of x : 0 <= x -> Qabs x <= x.
 Proof. intros H. rewrite Qabs_pos; lra. Qed.
 
-Theorem error_deviation_attained : forall g eta, 0 <= eta -> exists q r p,
-  near g eta q r /\ rule g p /\ errors g r p - errors g q p == error_deviation g eta.
+(** A table of all records: no cell is negative, and the mass is 1. *)
+Definition whole (g : nat) (q : table) : Prop :=
+  (forall a h y, (a < g)%nat -> (h < 2)%nat -> (y < 2)%nat -> 0 <= q a h y) /\
+  sum g (fun a => sum 2 (fun h => sum 2 (fun y => q a h y))) == 1.
+
+(** Some rule's errors differ by as much as [f] between a whole table and one that errs by η. *)
+Definition error_reaches (f : nat -> Q -> Q) : Prop :=
+  forall g eta, (1 <= g)%nat -> 0 <= eta -> exists q r p,
+  whole g q /\ near g eta q r /\ rule g p /\ f g eta <= errors g r p - errors g q p.
+
+Lemma some_groups g : (1 <= g)%nat -> 1 <= number g.
+Proof. intros H. pose proof (number_le 1 g H). change (number 1) with 1 in *. lra. Qed.
+
+Theorem error_deviation_attained : error_reaches error_deviation.
 Proof.
-  intros g eta E. exists none, (fun _ _ _ => eta), always_yes. splits.
-  - intros a h y _ _ _. unfold none. setoid_replace (eta - 0) with eta by ring. now apply abs_of.
+  intros g eta G E. pose proof (some_groups g G) as N. set (u := 1 / (4 * number g)).
+  assert (U : 0 < u) by (apply div_pos; lra).
+  exists (fun _ _ _ => u), (fun _ _ _ => u + eta), always_yes. splits.
+  - split; [intros a h y _ _ _; lra|]. cbn [sum]. rewrite sum_const. fold (number g). unfold u. field. lra.
+  - intros a h y _ _ _. setoid_replace (u + eta - u) with eta by ring. now apply abs_of.
   - intros a h _ _. unfold always_yes. lra.
-  - unfold errors, error_deviation, none, always_yes. cbn [sum]. rewrite !sum_const. fold (number g). ring.
+  - unfold errors, error_deviation, always_yes. cbn [sum]. rewrite !sum_const. fold (number g). lra.
 Qed.
 
-Theorem excess_errors_attained : forall g eta, 0 <= eta -> exists q r best p,
-  near g eta q r /\ rule g best /\ rule g p /\ errors g r best <= errors g r p /\
-  errors g q best - errors g q p == excess_errors g eta.
+(** And the best rule of the noisy table errs by as much as [f] more than another one on a whole table, if 4|A|η <= 1. *)
+Definition excess_reaches (f : nat -> Q -> Q) : Prop :=
+  forall g eta, (1 <= g)%nat -> 0 <= eta -> 4 * number g * eta <= 1 -> exists q r best p,
+  whole g q /\ near g eta q r /\ rule g best /\ rule g p /\ errors g r best <= errors g r p /\
+  f g eta <= errors g q best - errors g q p.
+
+Theorem excess_errors_attained : excess_reaches excess_errors.
 Proof.
-  intros g eta E. exists (fun _ _ y => match y with 0%nat => 2 * eta | _ => 0 end), (fun _ _ _ => eta), always_yes, always_no.
+  intros g eta G E Small. pose proof (some_groups g G) as N. set (u := 1 / (4 * number g)).
+  assert (U : eta <= u) by (apply le_div; lra).
+  exists (fun _ _ y => match y with 0%nat => u + eta | _ => u - eta end), (fun _ _ _ => u), always_yes, always_no.
   splits.
+  - split; [intros a h y _ _ _; destruct y; lra|]. cbn [sum]. rewrite sum_const. fold (number g). unfold u. field. lra.
   - intros a h y _ _ _. destruct y as [|y].
-    + rewrite <- Qabs_opp. setoid_replace (- (eta - 2 * eta)) with eta by ring. now apply abs_of.
-    + setoid_replace (eta - 0) with eta by ring. now apply abs_of.
+    + rewrite <- Qabs_opp. setoid_replace (- (u - (u + eta))) with eta by ring. now apply abs_of.
+    + setoid_replace (u - (u - eta)) with eta by ring. now apply abs_of.
   - intros a h _ _. unfold always_yes. lra.
   - intros a h _ _. unfold always_no. lra.
   - unfold errors, always_yes, always_no. cbn [sum]. rewrite !sum_const. apply Qle_lteq. right. ring.
-  - unfold errors, excess_errors, always_yes, always_no. cbn [sum]. rewrite !sum_const. fold (number g). ring.
+  - unfold errors, excess_errors, always_yes, always_no. cbn [sum]. rewrite !sum_const. fold (number g). lra.
 Qed.
 
 Theorem rate_deviation_attained : forall eta n, 0 < eta -> 0 < n -> exists v' u' p p', noised eta n 0 u' v' p p' /\
@@ -150,6 +172,36 @@ Proof.
 Qed.
 
 (** ** Planted faults *)
+
+(** One group more. *)
+Theorem error_deviation_attained_fault_1 : ~ error_reaches (fun g eta => 2 * number (S g) * eta).
+Proof.
+  intros H. destruct (H 1%nat 1 ltac:(lia) ltac:(lra)) as (q & r & p & _ & N & P & F).
+  pose proof (lemma_a2_1 1%nat 1 q r p N P) as B. apply abs_le in B. destruct B as [_ B].
+  pose proof (Qle_trans _ _ _ F B) as K. now vm_compute in K.
+Qed.
+
+(** The printed constant. *)
+Theorem error_deviation_attained_fault_2 : ~ error_reaches (fun g eta => 6 * number g * eta).
+Proof.
+  intros H. destruct (H 1%nat 1 ltac:(lia) ltac:(lra)) as (q & r & p & _ & N & P & F).
+  pose proof (lemma_a2_1 1%nat 1 q r p N P) as B. apply abs_le in B. destruct B as [_ B].
+  pose proof (Qle_trans _ _ _ F B) as K. now vm_compute in K.
+Qed.
+
+(** The printed constant of the excess. *)
+Theorem excess_errors_attained_fault_1 : ~ excess_reaches (fun g eta => 12 * number g * eta).
+Proof.
+  intros H. destruct (H 1%nat (1#4) ltac:(lia) ltac:(lra) ltac:(now compute)) as (q & r & best & p & _ & N & B & P & O & F).
+  pose proof (guarantees_error 1%nat (1#4) q r best p N B P O) as K. pose proof (Qle_trans _ _ _ F K) as L. now vm_compute in L.
+Qed.
+
+(** Half of one group's share more. *)
+Theorem excess_errors_attained_fault_2 : ~ excess_reaches (fun g eta => 4 * number g * eta + 2 * eta).
+Proof.
+  intros H. destruct (H 1%nat (1#4) ltac:(lia) ltac:(lra) ltac:(now compute)) as (q & r & best & p & _ & N & B & P & O & F).
+  pose proof (guarantees_error 1%nat (1#4) q r best p N B P O) as K. pose proof (Qle_trans _ _ _ F K) as L. now vm_compute in L.
+Qed.
 
 (** Half of the bound. *)
 Theorem lemma_a2_2_fault_1 : ~ cells_fail_at_most (fun g beta => beta * beta / (8 * number g)).

@@ -101,6 +101,33 @@ Proof.
   apply Qle_trans with (Qabs (a' - a) + Qabs (b' - b)); [|lra]. clear. cases_abs; lra.
 Qed.
 
+(** Attained for all rows [n], [m] and every η, as long as the sum is at most 1: no difference of rates is larger. *)
+Definition difference_reaches (f : Q -> Q -> Q -> Q) : Prop :=
+  forall eta n m, 0 < eta -> 0 < n -> 0 < m -> eta / n + eta / m <= 1 -> exists u v u' v' p p' s t s' t' o o',
+  (u + v == n /\ s + t == m) /\ (0 <= u /\ 0 <= v /\ 0 <= u' /\ 0 <= v' /\ 0 < u' + v') /\
+  (0 <= s /\ 0 <= t /\ 0 <= s' /\ 0 <= t' /\ 0 < s' + t') /\
+  (Qabs (u' - u) <= eta /\ Qabs (v' - v) <= eta /\ Qabs (s' - s) <= eta /\ Qabs (t' - t) <= eta) /\
+  (0 <= p <= 1 /\ 0 <= p' <= 1 /\ 0 <= o <= 1 /\ 0 <= o' <= 1) /\
+  f eta n m <= Qabs (Qabs (rate_of u' v' p p' - rate_of s' t' o o') - Qabs (rate_of u v p p' - rate_of s t o o')).
+
+Theorem lemma_a2_4_attained : difference_reaches (fun eta n m => rate_deviation eta n + rate_deviation eta m).
+Proof.
+  intros eta n m E N M S.
+  pose proof (div_pos eta n N E) as A. pose proof (div_pos eta m M E) as B.
+  assert (En : eta <= n) by (assert (H : eta / n * n == eta) by (apply div_mul; lra); nra).
+  assert (Em : eta <= m) by (assert (H : eta / m * m == eta) by (apply div_mul; lra); nra).
+  exists n, 0, (n - eta), eta, 0, 1, m, 0, (m - eta), eta, 1, 0.
+  assert (Z : Qabs (n - eta - n) <= eta /\ Qabs (eta - 0) <= eta /\ Qabs (m - eta - m) <= eta)
+    by (splits; apply abs_le; lra).
+  splits; try lra; try tauto.
+  assert (R0 : rate_of (n - eta) eta 0 1 == eta / n) by (unfold rate_of; field; lra).
+  assert (R1 : rate_of (m - eta) eta 1 0 == 1 - eta / m) by (unfold rate_of; field; lra).
+  assert (R2 : rate_of n 0 0 1 == 0) by (unfold rate_of; field; lra).
+  assert (R3 : rate_of m 0 1 0 == 1) by (unfold rate_of; field; lra).
+  rewrite R0, R1, R2, R3. unfold rate_deviation. rewrite !Q.min_l by lra.
+  rewrite (Qabs_neg (eta / n - (1 - eta / m))) by lra. rewrite (Qabs_neg (0 - 1)) by lra. rewrite Qabs_neg by lra. lra.
+Qed.
+
 (** ** Claim A.1: one changed entry of A moves the joint distribution by at most 2/m *)
 
 (** Record [i] of [m] lies in cell [c i] below [k]. *)
@@ -137,7 +164,60 @@ Proof.
   - intros j _. rewrite (One j), Qabs_Qmult, (Qabs_pos (/ number m)) by (apply Qlt_le_weak, Qinv_lt_0_compat, N). reflexivity.
 Qed.
 
+(** Attained by each number of records, whatever the number of cells, if there are at least two. *)
+Definition move_attained (cells : nat) (bound : nat -> Q) : Prop :=
+  forall k m, (cells <= k)%nat -> (1 <= m)%nat -> exists c c' i, (i < m)%nat /\
+  (forall i', (c i' < k)%nat /\ (c' i' < k)%nat) /\ (forall i', i' <> i -> c i' = c' i') /\
+  sum k (fun j => Qabs (frequency m c j - frequency m c' j)) == bound m.
+
+Definition in_first (_ : nat) : nat := 0%nat.
+Definition last_moved (i : nat) : nat := match i with 0%nat => 1%nat | _ => 0%nat end.
+
+Lemma one_entry i : i <> 0%nat -> in_first i = last_moved i.
+Proof. destruct i; [contradiction | reflexivity]. Qed.
+
+Theorem claim_a1_attained : move_attained 2 (fun m => 2 / number m).
+Proof.
+  intros k m K M. exists in_first, last_moved, 0%nat.
+  assert (N : 0 < number m) by (pose proof (number_le 1 m M); change (number 1) with 1 in *; lra). splits.
+  - lia.
+  - intros [|i]; cbn; split; unfold in_first; lia.
+  - apply one_entry.
+  - set (f := fun j => if Nat.eqb j 0 then / number m else if Nat.eqb j 1 then / number m else 0).
+    rewrite (sum_ext k _ f).
+    + unfold f. rewrite (sum_split k (fun _ => / number m) (fun j => if Nat.eqb j 1 then / number m else 0) 0) by lia.
+      rewrite (sum_pick k 1 (fun _ => / number m)) by lia. cbn [Nat.eqb]. field. lra.
+    + intros j _. unfold frequency, in_first.
+      assert (A : sum m (fun i => indicator (Nat.eqb 0 j)) - sum m (fun i => indicator (Nat.eqb (last_moved i) j)) ==
+                  indicator (Nat.eqb 0 j) - indicator (Nat.eqb 1 j)).
+      { rewrite <- sum_minus. rewrite <- (sum_pick m 0 (fun _ => indicator (Nat.eqb 0 j) - indicator (Nat.eqb 1 j))) by lia.
+        apply sum_ext. intros [|i] _; cbn; [reflexivity | ring]. }
+      setoid_replace (sum m (fun i => indicator (Nat.eqb 0 j)) / number m - sum m (fun i => indicator (Nat.eqb (last_moved i) j)) / number m)
+        with ((indicator (Nat.eqb 0 j) - indicator (Nat.eqb 1 j)) * / number m) by (rewrite <- A; field; lra).
+      assert (P : 0 <= / number m) by (apply Qlt_le_weak, Qinv_lt_0_compat, N).
+      rewrite Qabs_Qmult, (Qabs_pos (/ number m)) by assumption. unfold f.
+      destruct j as [|[|j]]; cbn [Nat.eqb indicator].
+      * change (Qabs (1 - 0)) with 1. ring.
+      * change (Qabs (0 - 1)) with 1. ring.
+      * change (Qabs (0 - 0)) with 0. ring.
+Qed.
+
 (** ** Planted faults *)
+
+(** A single cell. *)
+Theorem claim_a1_attained_fault_1 : ~ move_attained 1 (fun m => 2 / number m).
+Proof.
+  intros H. destruct (H 1%nat 1%nat ltac:(lia) ltac:(lia)) as (c & c' & i & Hi & C & _ & E).
+  destruct (C 0%nat) as [A B]. assert (c 0%nat = 0%nat /\ c' 0%nat = 0%nat) as [U V] by lia.
+  unfold frequency in E. cbn [sum] in E. rewrite U, V in E. now vm_compute in E.
+Qed.
+
+(** Half as much again. *)
+Theorem claim_a1_attained_fault_2 : ~ move_attained 2 (fun m => 3 / number m).
+Proof.
+  intros H. destruct (H 2%nat 1%nat ltac:(lia) ltac:(lia)) as (c & c' & i & Hi & _ & D & E).
+  pose proof (claim_a1 2%nat 1%nat c c' i ltac:(lia) Hi D) as K. cbv beta in K. rewrite E in K. now vm_compute in K.
+Qed.
 
 Definition none : table := fun _ _ _ => 0.
 Definition raised : table := fun _ _ _ => 1.
@@ -205,13 +285,28 @@ Proof.
   now vm_compute in K.
 Qed.
 
+Lemma no_more_than_both f eta n m : difference_reaches f -> 0 < eta -> 0 < n -> 0 < m -> eta / n + eta / m <= 1 ->
+  f eta n m <= rate_deviation eta n + rate_deviation eta m.
+Proof.
+  intros H E N M S. destruct (H eta n m E N M S) as (u & v & u' & v' & p & p' & s & t & s' & t' & o & o' & (En & Em) & C & D & Near & P & F).
+  assert (K : Qabs (Qabs (rate_of u' v' p p' - rate_of s' t' o o') - Qabs (rate_of u v p p' - rate_of s t o o'))
+              <= rate_deviation eta (u + v) + rate_deviation eta (s + t)) by (apply lemma_a2_4; try tauto; lra).
+  unfold rate_deviation in *. rewrite En, Em in K. lra.
+Qed.
+
+(** Twice the larger deviation. *)
+Theorem lemma_a2_4_attained_fault_1 : ~ difference_reaches (fun eta n m => 2 * Qmax (rate_deviation eta n) (rate_deviation eta m)).
+Proof.
+  intros H. pose proof (no_more_than_both _ (1#2) 1 4 H ltac:(lra) ltac:(lra) ltac:(lra) ltac:(now compute)) as K. now vm_compute in K.
+Qed.
+
+(** Four times the error over the smaller cell. *)
+Theorem lemma_a2_4_attained_fault_2 : ~ difference_reaches (fun eta n m => 4 * eta / Qmin n m).
+Proof.
+  intros H. pose proof (no_more_than_both _ (1#2) 1 4 H ltac:(lra) ltac:(lra) ltac:(lra) ltac:(now compute)) as K. now vm_compute in K.
+Qed.
+
 (** A single cell's change. *)
-Definition in_first (_ : nat) : nat := 0%nat.
-Definition last_moved (i : nat) : nat := match i with 0%nat => 1%nat | _ => 0%nat end.
-
-Lemma one_entry i : i <> 0%nat -> in_first i = last_moved i.
-Proof. destruct i; [contradiction | reflexivity]. Qed.
-
 Theorem claim_a1_fault_1 : ~ distribution_moves (fun m => 1 / number m).
 Proof. intros H. specialize (H 2%nat 2%nat in_first last_moved 0%nat ltac:(lia) ltac:(lia) one_entry). now vm_compute in H. Qed.
 

@@ -3,7 +3,7 @@
     A record on a line is a position and a label. The machine has a hard margin; noise on the vectors is left open,
     since no noise on them hides how many they are. *)
 
-From Checked Require Import Base.Numbers Privacy.Parallel.
+From Checked Require Import Base.Numbers Privacy.Channels Privacy.Parallel.
 From Coq Require Import List.
 Import ListNotations.
 
@@ -121,6 +121,150 @@ Proof.
     ltac:(lra) (told_shows 2) (told_shows 2)).
   assert (K : 1 <= 0) by (apply H; intros e; lra). now compute in K.
 Qed.
+
+(** ** A alone: predictions and support vectors do not depend on A, and still the program shows whose A was changed
+
+    A person has a group, a prediction and a label. The program's rates are those of the people, its cells have any
+    noise, and the limit is γ = 0. *)
+Definition person : Type := (bool * bool * bool)%type.
+Definition tally (f : person -> bool) (x : list person) : Q := number (length (filter f x)).
+
+(** P(prediction = 1 | group, label), and the rate of answers 1 under a rule. *)
+Definition hits (x : list person) (a y : bool) : Q :=
+  tally (fun r => Bool.eqb (fst (fst r)) a && Bool.eqb (snd r) y && snd (fst r)) x /
+  tally (fun r => Bool.eqb (fst (fst r)) a && Bool.eqb (snd r) y) x.
+Definition answer_rate (x : list person) (p : bool -> bool -> Q) (a y : bool) : Q :=
+  hits x a y * p a true + (1 - hits x a y) * p a false.
+
+Definition allowed (x : list person) (p : bool -> bool -> Q) : Prop :=
+  (forall a h, 0 <= p a h <= 1) /\ forall y, answer_rate x p false y == answer_rate x p true y.
+Definition errors_of (x : list person) (c p : bool -> bool -> Q) : Q :=
+  c false false * answer_rate x p false false + c false true * (1 - answer_rate x p false true) +
+  (c true false * answer_rate x p true false + c true true * (1 - answer_rate x p true true)).
+Definition optimum_of (x : list person) (c p : bool -> bool -> Q) : Prop :=
+  allowed x p /\ forall o, allowed x o -> errors_of x c p <= errors_of x c o.
+
+(** Each outcome [i] of the noise has noisy cells [c i], and one of their optima goes out. *)
+Definition releases (x : list person) (n : nat) (w : nat -> Q) (c p : nat -> bool -> bool -> Q) : Prop :=
+  distribution n w /\ forall i, (i < n)%nat -> optimum_of x (c i) (p i).
+Definition near_quarters (c : bool -> bool -> Q) : bool :=
+  Qle_bool (Qabs (c false false - (1#4))) (1#8) && Qle_bool (Qabs (c false true - (1#4))) (1#8) &&
+  Qle_bool (Qabs (c true false - (1#4))) (1#8) && Qle_bool (Qabs (c true true - (1#4))) (1#8).
+
+(** One person's group is another one. *)
+Definition regrouped (x x' : list person) : Prop :=
+  exists l r a h y, x = l ++ (a, h, y) :: r /\ x' = l ++ (negb a, h, y) :: r.
+
+(** δ is at least [bound] of the chance that all noisy cells are within 1/8 of a quarter, for every ε and any noise. *)
+Definition group_costs (bound : Q -> Q) : Prop :=
+  exists x x', regrouped x x' /\ forall n w c p n' w' c' p' t delta, 0 <= t ->
+  releases x n w c p -> releases x' n' w' c' p' ->
+  (forall event : (bool -> bool -> Q) -> bool,
+     sum n (fun i => w i * indicator (event (p i))) <= t * sum n' (fun i => w' i * indicator (event (p' i))) + delta) ->
+  bound (sum n (fun i => w i * indicator (near_quarters (c i)))) <= delta.
+
+(** Forty people: all predictions are right but one, and that person changes the group. *)
+Definition thirty_nine : list person :=
+  repeat (false, false, false) 10 ++ repeat (false, true, true) 10 ++ repeat (true, false, false) 9 ++ repeat (true, true, true) 10.
+Definition forty : list person := thirty_nine ++ [(true, true, false)].
+Definition forty_regrouped : list person := thirty_nine ++ [(false, true, false)].
+
+Definition reveals (p : bool -> bool -> Q) : bool :=
+  Qeq_bool (answer_rate forty p false false) (answer_rate forty p true false) &&
+  Qeq_bool (answer_rate forty p false true) (answer_rate forty p true true) &&
+  negb (Qeq_bool (p false false) (p false true) && Qeq_bool (p true false) (p true true) && Qeq_bool (p false false) (p true true)).
+
+Lemma rates_of_forty p : answer_rate forty p false false == p false false /\ answer_rate forty p false true == p false true /\
+  answer_rate forty p true false == (1#10) * p true true + (9#10) * p true false /\ answer_rate forty p true true == p true true.
+Proof.
+  assert (A : hits forty false false == 0) by now vm_compute. assert (B : hits forty false true == 1) by now vm_compute.
+  assert (C : hits forty true false == 1#10) by now vm_compute. assert (D : hits forty true true == 1) by now vm_compute.
+  unfold answer_rate. rewrite A, B, C, D. splits; ring.
+Qed.
+
+Lemma rates_of_forty_regrouped p :
+  answer_rate forty_regrouped p false false == (1#11) * p false true + (10#11) * p false false /\
+  answer_rate forty_regrouped p false true == p false true /\
+  answer_rate forty_regrouped p true false == p true false /\ answer_rate forty_regrouped p true true == p true true.
+Proof.
+  assert (A : hits forty_regrouped false false == 1#11) by now vm_compute.
+  assert (B : hits forty_regrouped false true == 1) by now vm_compute.
+  assert (C : hits forty_regrouped true false == 0) by now vm_compute.
+  assert (D : hits forty_regrouped true true == 1) by now vm_compute.
+  unfold answer_rate. rewrite A, B, C, D. splits; ring.
+Qed.
+
+Lemma never_on_the_neighbour p : allowed forty_regrouped p -> reveals p = false.
+Proof.
+  intros [_ E]. destruct (reveals p) eqn:R; [exfalso|reflexivity]. unfold reveals in R.
+  apply Bool.andb_true_iff in R. destruct R as [R N]. apply Bool.andb_true_iff in R. destruct R as [R0 R1].
+  apply Qeq_bool_iff in R0, R1. pose proof (E false) as E0. pose proof (E true) as E1.
+  destruct (rates_of_forty p) as (F0 & F1 & F2 & F3), (rates_of_forty_regrouped p) as (G0 & G1 & G2 & G3).
+  rewrite F0, F2 in R0. rewrite F1, F3 in R1. rewrite G0, G2 in E0. rewrite G1, G3 in E1. clear F0 F1 F2 F3 G0 G1 G2 G3.
+  apply Bool.negb_true_iff in N. apply Bool.not_true_iff_false in N. apply N.
+  rewrite !Bool.andb_true_iff, !Qeq_bool_iff. splits; lra.
+Qed.
+
+Definition corrected (a h : bool) : Q := match a, h with false, false => 1#10 | true, false => 0 | _, true => 1 end.
+
+Lemma corrected_allowed : allowed forty corrected.
+Proof.
+  split; [intros [|] [|]; cbn; lra|]. destruct (rates_of_forty corrected) as (F0 & F1 & F2 & F3).
+  intros [|]; [rewrite F1, F3 | rewrite F0, F2]; cbn; lra.
+Qed.
+
+Lemma always_on_the_data c p : optimum_of forty c p -> near_quarters c = true -> reveals p = true.
+Proof.
+  intros [[R E] O] N. specialize (O corrected corrected_allowed).
+  unfold near_quarters in N. rewrite !Bool.andb_true_iff, !Qle_bool_iff in N. destruct N as (((A & B) & C) & D).
+  apply abs_le in A, B, C, D. unfold reveals. pose proof (E false) as E0. pose proof (E true) as E1.
+  rewrite !Bool.andb_true_iff, !Qeq_bool_iff. splits; try assumption.
+  apply Bool.negb_true_iff, Bool.not_true_iff_false. rewrite !Bool.andb_true_iff, !Qeq_bool_iff. intros ((K0 & K1) & K2).
+  destruct (rates_of_forty p) as (F0 & F1 & F2 & F3), (rates_of_forty corrected) as (G0 & G1 & G2 & G3).
+  unfold errors_of in O. rewrite F0, F1, F2, F3, G0, G1, G2, G3 in O. cbn in O.
+  destruct (R false false) as [V0 V1]. set (v := p false false) in *. rewrite <- K0, <- K2 in O.
+  assert (K3 : p true false == v) by lra. rewrite K3 in O.
+  assert (S : (1#4) <= (c false false + c true false) * v + (c false true + c true true) * (1 - v)).
+  { assert (0 <= (c false false + c true false - (1#4)) * v) by (apply mul_nonneg; lra).
+    assert (0 <= (c false true + c true true - (1#4)) * (1 - v)) by (apply mul_nonneg; lra). lra. }
+  lra.
+Qed.
+
+Theorem group_alone_is_shown : group_costs (fun chance => chance).
+Proof.
+  exists forty, forty_regrouped. split; [exists thirty_nine, [], true, true, false; now split|].
+  intros n w c p n' w' c' p' t delta T [[W _] O] [_ O'] H. specialize (H reveals).
+  assert (Z : sum n' (fun i => w' i * indicator (reveals (p' i))) == 0).
+  { rewrite (sum_ext n' _ (fun _ => 0)); [apply sum_zero|]. intros i Hi. destruct (O' i Hi) as [A _].
+    rewrite (never_on_the_neighbour _ A). cbn. ring. }
+  rewrite Z in H. apply Qle_trans with (sum n (fun i => w i * indicator (reveals (p i)))); [|lra].
+  apply sum_le. intros i Hi. specialize (W i Hi). destruct (near_quarters (c i)) eqn:N.
+  - rewrite (always_on_the_data _ _ (O i Hi) N). lra.
+  - destruct (reveals (p i)); cbn; lra.
+Qed.
+
+(** Without cells there are no errors, and an optimum says nothing. *)
+Lemma nothing_shown x : releases x 1 (fun _ => 1) (fun _ _ _ => 0) (fun _ _ _ => 0).
+Proof.
+  split; [split; [intros; lra | reflexivity]|]. intros i _. split.
+  - split; [intros; lra|]. intros y. unfold answer_rate. ring.
+  - intros o _. unfold errors_of. apply Qle_lteq. right. ring.
+Qed.
+
+Lemma costs_no_more bound : group_costs bound -> bound 0 <= 0.
+Proof.
+  intros (x & x' & _ & H). specialize (H _ _ _ _ _ _ _ _ 1 0 ltac:(lra) (nothing_shown x) (nothing_shown x')).
+  assert (E : sum 1 (fun _ => 1 * indicator (near_quarters (fun _ _ => 0))) = 0) by reflexivity.
+  cbv beta in H. rewrite E in H. apply H. intros event. lra.
+Qed.
+
+(** δ = 1 whatever the noise. *)
+Theorem group_alone_is_shown_fault_1 : ~ group_costs (fun _ => 1).
+Proof. intros H. apply costs_no_more in H. now compute in H. Qed.
+
+(** A tenth more than the chance. *)
+Theorem group_alone_is_shown_fault_2 : ~ group_costs (fun chance => chance + (1#10)).
+Proof. intros H. apply costs_no_more in H. now compute in H. Qed.
 
 (** ** Where the number is the same: the real level, over the real numbers
 

@@ -134,6 +134,33 @@ Qed.
 (** Δ: how far the rates are from the overall rate, relative to it. *)
 Definition deviation (n : nat) (r : nat -> Q) (mean : Q) : Q := largest n (fun a => Qabs (r a / mean - 1)).
 
+(** Both measures for two values: [two a b] are their rates. *)
+Definition two (a b : Q) (i : nat) : Q := match i with 0%nat => a | _ => b end.
+
+Lemma difference_of_two f : difference 1 f == Qabs (f 0%nat - f 1%nat).
+Proof. unfold difference. cbn [largest least]. cases_abs; lra. Qed.
+
+(** Both groups' distances to their mean are the other group's share of the gap. *)
+Lemma deviation_of_two f u m : 0 < u < 1 -> 0 < m -> m == u * f 0%nat + (1 - u) * f 1%nat ->
+  deviation 1 f m == Qmax u (1 - u) * Qabs (f 0%nat - f 1%nat) / m.
+Proof.
+  intros U M E. unfold deviation. cbn [largest].
+  assert (A : f 0%nat / m - 1 == (1 - u) * (f 0%nat - f 1%nat) * / m)
+    by (setoid_replace ((1 - u) * (f 0%nat - f 1%nat)) with (f 0%nat - m) by (rewrite E; ring); field; lra).
+  assert (B : f 1%nat / m - 1 == u * (f 1%nat - f 0%nat) * / m)
+    by (setoid_replace (u * (f 1%nat - f 0%nat)) with (f 1%nat - m) by (rewrite E; ring); field; lra).
+  rewrite A, B. rewrite !Qabs_Qmult.
+  rewrite (Qabs_pos (/ m)) by (apply Qlt_le_weak, Qinv_lt_0_compat, M). rewrite (Qabs_pos (1 - u)), (Qabs_pos u) by lra.
+  setoid_replace (Qabs (f 1%nat - f 0%nat)) with (Qabs (f 0%nat - f 1%nat))
+    by (rewrite <- Qabs_opp; setoid_replace (- (f 1%nat - f 0%nat)) with (f 0%nat - f 1%nat) by ring; reflexivity).
+  set (g := Qabs (f 0%nat - f 1%nat) * / m).
+  assert (G : 0 <= g) by (apply mul_nonneg; [apply Qabs_nonneg | apply Qlt_le_weak, Qinv_lt_0_compat, M]).
+  setoid_replace ((1 - u) * Qabs (f 0%nat - f 1%nat) * / m) with ((1 - u) * g) by (unfold g; ring).
+  setoid_replace (u * Qabs (f 0%nat - f 1%nat) * / m) with (u * g) by (unfold g; ring).
+  setoid_replace (Qmax u (1 - u) * Qabs (f 0%nat - f 1%nat) / m) with (Qmax u (1 - u) * g) by (unfold g; field; lra).
+  destruct (max_cases u (1 - u)) as [[L F]|[L F]]; rewrite F; [apply Q.max_l | apply Q.max_r]; nra.
+Qed.
+
 Definition shrinks_deviation (factor : Q -> Q) : Prop :=
   forall n l p r q t, 1 <= t -> distribution (S n) p -> rates (S n) r -> 0 < overall (S n) p r ->
   channel (S n) (S l) q -> private t (S n) (S l) q ->

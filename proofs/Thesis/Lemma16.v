@@ -64,7 +64,7 @@ Proof.
   assert (K : y * (u - v) <= y * (2 * deviation n r y)) by (apply scaled; lra). lra.
 Qed.
 
-(** Equal groups with rates [y - e] and [y + e]: the second constant is attained, and so is the first. *)
+(** Equal groups with rates [y - e] and [y + e]: the second constant is attained. *)
 Definition around (y e : Q) (a : nat) : Q := match a with 0%nat => y - e | _ => y + e end.
 
 Lemma around_overall y e : overall 2 half (around y e) == y.
@@ -92,10 +92,16 @@ Proof.
   intros y e Y H. rewrite around_difference, around_deviation by assumption. unfold second_constant. field. lra.
 Qed.
 
-Theorem lemma_16_first_attained : forall y e, 0 < y -> 0 <= e ->
-  deviation 1 (around y e) y == first_constant y (1#2) * difference 1 (around y e).
+(** The first is an equality for any two groups, of whatever shares and rates. *)
+Definition equal_for_two (share constant : Q -> Q -> Q) : Prop :=
+  forall w r0 r1, 0 < w < 1 -> let y := w * r0 + (1 - w) * r1 in 0 < y ->
+  deviation 1 (two r0 r1) y == constant y (share w (1 - w)) * difference 1 (two r0 r1).
+
+Theorem lemma_16_equality : equal_for_two Qmin first_constant.
 Proof.
-  intros y e Y H. rewrite around_difference, around_deviation by assumption. unfold first_constant. field. lra.
+  intros w r0 r1 W y Y. rewrite (deviation_of_two (two r0 r1) w y) by (assumption || reflexivity).
+  rewrite difference_of_two. cbn [two]. unfold first_constant.
+  destruct (min_cases w (1 - w)) as [[L E]|[L E]]; rewrite E; [rewrite Q.max_r | rewrite Q.max_l]; try lra; field; lra.
 Qed.
 
 (** ** Planted faults *)
@@ -127,3 +133,11 @@ Proof.
   intros H. specialize (H 1%nat half (around (1#4) (1#4)) half_law (around_rates (1#4) (1#4) ltac:(lra) ltac:(lra) ltac:(lra))
     ltac:(now compute)). now vm_compute in H.
 Qed.
+
+(** The larger share for the smaller one. *)
+Theorem lemma_16_equality_fault_1 : ~ equal_for_two Qmax first_constant.
+Proof. intros H. specialize (H (1#3) 0 1 ltac:(lra) ltac:(now compute)). now vm_compute in H. Qed.
+
+(** The printed constant. *)
+Theorem lemma_16_equality_fault_2 : ~ equal_for_two Qmin (fun y _ => 1 / y).
+Proof. intros H. specialize (H (1#3) 0 1 ltac:(lra) ltac:(now compute)). now vm_compute in H. Qed.

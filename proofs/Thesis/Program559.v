@@ -91,108 +91,66 @@ Qed.
 (** The channels that the program admits are convex, and so is the error budget. *)
 Definition truth_of (k : nat) (p : nat -> Q) (q : nat -> nat -> Q) : Q := sum k (fun i => p i * q i i).
 
+(** And every value is likeliest to be reported as it is. *)
+Definition truthful_rows (k : nat) (q : nat -> nat -> Q) : Prop :=
+  forall i j, (i < k)%nat -> (j < k)%nat -> q i j <= q i i.
+
 Definition admitted (k : nat) (p : nat -> Q) (x zeta : Q) (q : nat -> nat -> Q) : Prop :=
-  channel k k q /\ truthful_columns k q /\ private_by_truth k x q /\ 1 - truth_of k p q <= zeta.
+  channel k k q /\ truthful_columns k q /\ truthful_rows k q /\ private_by_truth k x q /\ 1 - truth_of k p q <= zeta.
 
 Theorem program_set_convex : forall k p x zeta q q' c, 0 <= c <= 1 -> 0 <= x ->
   admitted k p x zeta q -> admitted k p x zeta q' -> admitted k p x zeta (mixed c q q').
 Proof.
-  intros k p x zeta q q' c [C0 C1] X (C & T & V & Z) (C' & T' & V' & Z').
+  intros k p x zeta q q' c [C0 C1] X (C & T & R & V & Z) (C' & T' & R' & V' & Z').
   assert (C2 : 0 <= 1 - c) by lra. unfold admitted. splits.
   - intros i Hi. destruct (C i Hi) as [P S], (C' i Hi) as [P' S']. split.
     + intros j Hj. unfold mixed. specialize (P j Hj). specialize (P' j Hj).
       pose proof (mul_nonneg _ _ C0 P). pose proof (mul_nonneg _ _ C2 P'). lra.
     + unfold mixed. rewrite sum_plus, !sum_scale, S, S'. ring.
   - intros i j Hi Hj. unfold mixed. pose proof (scaled c _ _ C0 (T i j Hi Hj)). pose proof (scaled (1 - c) _ _ C2 (T' i j Hi Hj)). lra.
+  - intros i j Hi Hj. unfold mixed. pose proof (scaled c _ _ C0 (R i j Hi Hj)). pose proof (scaled (1 - c) _ _ C2 (R' i j Hi Hj)). lra.
   - intros i j Hi Hj. unfold mixed. pose proof (scaled c _ _ C0 (V i j Hi Hj)). pose proof (scaled (1 - c) _ _ C2 (V' i j Hi Hj)). lra.
   - assert (E : truth_of k p (mixed c q q') == c * truth_of k p q + (1 - c) * truth_of k p q').
     { unfold truth_of, mixed. rewrite <- !sum_scale, <- sum_plus. apply sum_ext. intros; ring. }
     rewrite E. pose proof (scaled c _ _ C0 Z). pose proof (scaled (1 - c) _ _ C2 Z'). lra.
 Qed.
 
-(** ** The least error ζ_min
+(** Inside the program every report occurs, so Δ of a mixture is at most the larger Δ, without further conditions. *)
+Definition mixture_in_program (bound : Q -> Q -> Q -> Q) : Prop :=
+  forall l p r x zeta q q' c, 0 <= c <= 1 -> 0 < x <= 1 -> distribution (S l) p -> 0 < overall (S l) p r ->
+  admitted (S l) p x zeta q -> admitted (S l) p x zeta q' ->
+  unfairness l (S l) p r (mixed c q q') <= bound c (unfairness l (S l) p r q) (unfairness l (S l) p r q').
 
-    If every share is at least 1/(e^ε + k - 1) = x/(1 + (k - 1)x), no channel is more truthful than randomised response;
-    if every share is larger, no other one is as truthful. *)
-Definition response_truth (k : nat) (x : Q) : Q := 1 / (1 + (number k - 1) * x).
-
-Definition truth_bounded (least : nat -> Q -> Q) (bound : nat -> Q -> Q) : Prop :=
-  forall k p x q, (2 <= k)%nat -> 0 < x < 1 -> distribution k p -> channel k k q -> private_by_truth k x q ->
-  (forall i, (i < k)%nat -> least k x <= p i) ->
-  truth_of k p q <= bound k x.
-
-Definition least_share (k : nat) (x : Q) : Q := x / (1 + (number k - 1) * x).
-
-Lemma row_slack k x q i : (i < k)%nat -> 0 <= x -> channel k k q -> private_by_truth k x q ->
-  (1 - x) * q i i + x * sum k (fun j => q j j) <= 1.
+Lemma every_report_occurs k p x zeta q j : 0 < x -> distribution k p -> admitted k p x zeta q -> (j < k)%nat -> 0 < share k p q j.
 Proof.
-  intros Hi X C V. pose proof (proj2 (C i Hi)) as One.
-  assert (L : sum k (fun j => if Nat.eqb j i then q i i else x * q j j) <= sum k (q i)).
-  { apply sum_le. intros j Hj. cbv beta. destruct (Nat.eqb_spec j i) as [->|N]; [lra|]. now apply V. }
-  rewrite (sum_split k (fun _ => q i i) (fun j => x * q j j) i Hi), sum_scale in L. lra.
+  intros X P (C & _ & R & V & _) J. destruct (C j J) as [_ One].
+  assert (T : 0 < q j j).
+  { destruct (Qlt_le_dec 0 (q j j)) as [T|T]; [assumption|].
+    assert (L : sum k (q j) <= sum k (fun _ => 0)) by (apply sum_le; intros i Hi; pose proof (R j i J Hi); lra).
+    rewrite sum_zero in L. lra. }
+  assert (L : sum k (fun a => p a * (x * q j j)) <= share k p q j).
+  { apply sum_le. intros a Ha. apply scaled; [now apply P | now apply V]. }
+  rewrite sum_scale_r, (proj2 P) in L. pose proof (mul_pos _ _ X T). lra.
 Qed.
 
-Lemma number_two k : (2 <= k)%nat -> 2 <= number k.
-Proof. intros H. pose proof (number_le 2 k H) as N. change (number 2) with 2 in N. exact N. Qed.
-
-Lemma lost_truth k p x q : (2 <= k)%nat -> 0 < x < 1 -> distribution k p ->
-  (1 - x) * (response_truth k x - truth_of k p q) ==
-  sum k (fun i => (p i - least_share k x) * (1 - ((1 - x) * q i i + x * sum k (fun j => q j j)))).
+Theorem program_quasi_convex_inside : mixture_in_program (fun _ u v => Qmax u v).
 Proof.
-  intros Hk X [_ P]. pose proof (number_two k Hk) as N. set (u := sum k (fun j => q j j)).
-  assert (D : 0 < 1 + (number k - 1) * x) by nra.
-  rewrite (sum_ext k _ (fun i => (1 - x * u) * p i - (1 - x) * (p i * q i i)
-                                 - (least_share k x * (1 - x * u) - least_share k x * (1 - x) * q i i))) by (intros; ring).
-  rewrite !sum_minus, !sum_scale, sum_const, P. fold (truth_of k p q) (number k) u.
-  unfold response_truth, least_share. field. lra.
+  intros l p r x zeta q q' c C X P Y A A'. apply program_quasi_convex; [assumption..|]. intros j Hj.
+  split; apply (every_report_occurs (S l) p x zeta); try assumption; try lia; apply X.
 Qed.
 
-Theorem zeta_min_of_response : truth_bounded least_share response_truth.
-Proof.
-  intros k p x q Hk X P C V L. pose proof (lost_truth k p x q Hk X P) as E.
-  assert (N : 0 <= sum k (fun i => (p i - least_share k x) * (1 - ((1 - x) * q i i + x * sum k (fun j => q j j))))).
-  { apply sum_nonneg. intros i Hi. apply mul_nonneg; [specialize (L i Hi); lra|].
-    pose proof (row_slack k x q i Hi ltac:(lra) C V). lra. }
-  rewrite <- E in N. destruct X. nra.
-Qed.
+(** A channel of two values by its truths. *)
+Definition by_truths (a b : Q) (i : nat) : nat -> Q := match i with 0%nat => two a (1 - a) | _ => two (1 - b) b end.
 
-Theorem zeta_min_only_response : forall k p x q, (2 <= k)%nat -> 0 < x < 1 -> distribution k p ->
-  channel k k q -> private_by_truth k x q -> (forall i, (i < k)%nat -> least_share k x < p i) ->
-  truth_of k p q == response_truth k x ->
-  forall i j, (i < k)%nat -> (j < k)%nat ->
-  q i j == (if Nat.eqb i j then response_truth k x else x * response_truth k x).
+Lemma by_truths_admitted w x a b : 0 <= x -> (1#2) <= a <= 1 -> (1#2) <= b <= 1 -> x * b <= 1 - a -> x * a <= 1 - b ->
+  admitted 2 (two w (1 - w)) x (1 - (w * a + (1 - w) * b)) (by_truths a b).
 Proof.
-  intros k p x q Hk X P C V L T. pose proof (lost_truth k p x q Hk X P) as E. rewrite T in E.
-  set (u := sum k (fun j => q j j)) in *.
-  assert (S : forall i, (i < k)%nat -> 0 <= 1 - ((1 - x) * q i i + x * u)).
-  { intros i Hi. pose proof (row_slack k x q i Hi ltac:(lra) C V) as R. fold u in R. lra. }
-  assert (Z : forall i, (i < k)%nat -> 1 - ((1 - x) * q i i + x * u) == 0).
-  { intros i Hi.
-    assert (W : forall a, (a < k)%nat -> 0 <= (p a - least_share k x) * (1 - ((1 - x) * q a a + x * u))).
-    { intros a Ha. apply mul_nonneg; [specialize (L a Ha); lra | now apply S]. }
-    pose proof (sum_term k _ i W Hi) as B. cbv beta in B. specialize (L i Hi). specialize (S i Hi).
-    assert (Zr : sum k (fun i => (p i - least_share k x) * (1 - ((1 - x) * q i i + x * u))) == 0) by lra.
-    nra. }
-  pose proof (number_two k Hk) as N. assert (D : 0 < 1 + (number k - 1) * x) by nra.
-  assert (G : forall i, (i < k)%nat -> q i i == (1 - x * u) / (1 - x)).
-  { intros i Hi. specialize (Z i Hi). apply Qeq_sym, (Qmult_inj_r _ _ (1 - x)); [lra|]. rewrite div_mul by lra. lra. }
-  assert (U : u == number k * ((1 - x * u) / (1 - x))).
-  { unfold u at 1. rewrite (sum_ext k _ (fun _ => (1 - x * u) / (1 - x))) by exact G. now rewrite sum_const. }
-  assert (Qd : forall i, (i < k)%nat -> q i i == response_truth k x).
-  { intros i Hi. rewrite (G i Hi). set (v := (1 - x * u) / (1 - x)) in *.
-    assert (Ev : v * (1 - x) == 1 - x * u) by (unfold v; apply div_mul; lra).
-    rewrite U in Ev at 1. unfold response_truth.
-    apply (Qmult_inj_r _ _ (1 + (number k - 1) * x)); [lra|]. rewrite div_mul by lra. lra. }
-  intros i j Hi Hj. destruct (Nat.eqb_spec i j) as [->|Nij]; [now apply Qd|].
-  (* row i adds up to 1, and every entry off the diagonal is at least x times the truth *)
-  assert (Row : sum k (fun j' => q i j' - (if Nat.eqb j' i then q i i else x * response_truth k x)) == 0).
-  { rewrite sum_minus, (proj2 (C i Hi)), (sum_split k (fun _ => q i i) (fun _ => x * response_truth k x) i Hi), sum_const.
-    fold (number k). rewrite (Qd i Hi). unfold response_truth. field. lra. }
-  assert (Pos : forall j', (j' < k)%nat -> 0 <= q i j' - (if Nat.eqb j' i then q i i else x * response_truth k x)).
-  { intros j' Hj'. destruct (Nat.eqb_spec j' i) as [->|Nj]; [lra|]. rewrite <- (Qd j' Hj').
-    pose proof (V i j' Hi Hj'). lra. }
-  pose proof (sum_term k _ j Pos Hj) as B. specialize (Pos j Hj). cbv beta in B.
-  destruct (Nat.eqb_spec j i) as [->|_]; [contradiction|]. lra.
+  intros X A B H K. unfold admitted, by_truths. assert (x * a <= a /\ x * b <= b) by (split; nra). splits.
+  - intros i _. destruct i; (split; [intros [|j] _; cbn; lra | cbn; ring]).
+  - intros [|i] [|j] _ _; cbn; lra.
+  - intros [|i] [|j] _ _; cbn; lra.
+  - intros [|i] [|j] _ _; cbn; lra.
+  - unfold truth_of. cbn. lra.
 Qed.
 
 (** ** Planted faults *)
@@ -250,37 +208,32 @@ Proof.
   now vm_compute in H.
 Qed.
 
-(** All shares are allowed. *)
-Definition first_only (i : nat) : Q := match i with 0%nat => 1 | _ => 0 end.
-Definition served_first (i j : nat) : Q :=
-  match i, j with 0%nat, 0%nat => 3#4 | 0%nat, _ => 1#4 | _, _ => 1#2 end.
+(** Two channels of the program, and their middle: the objective is not convex inside it either. *)
+Definition one_way : nat -> nat -> Q := by_truths (1#2) (2#3).
+Definition other_way : nat -> nat -> Q := by_truths (3#4) (3#4).
 
-Lemma first_only_law : distribution 2 first_only.
+Lemma both_ways : admitted 2 (two (1#2) (1 - (1#2))) (1#4) (5#12) one_way /\ admitted 2 (two (1#2) (1 - (1#2))) (1#4) (5#12) other_way.
+Proof.
+  split.
+  - destruct (by_truths_admitted (1#2) (1#4) (1#2) (2#3)) as (A & B & R & V & Z); try lra. unfold admitted. splits; try assumption;
+      (eapply Qle_trans; [exact Z | now compute]).
+  - destruct (by_truths_admitted (1#2) (1#4) (3#4) (3#4)) as (A & B & R & V & Z); try lra. unfold admitted. splits; try assumption;
+      (eapply Qle_trans; [exact Z | now compute]).
+Qed.
+
+Lemma two_halves : distribution 2 (two (1#2) (1 - (1#2))).
 Proof. split; [intros [|i] _; cbn; lra | now compute]. Qed.
 
-Lemma served_first_channel : channel 2 2 served_first.
+(** The mean of both for the larger. *)
+Theorem program_quasi_convex_inside_fault_1 : ~ mixture_in_program (fun c u v => c * u + (1 - c) * v).
 Proof.
-  intros i Hi. destruct i as [|[|i]]; [| |lia]; (split; [|now compute]); intros [|j] _; cbn; lra.
+  intros H. destruct both_ways as [A B]. specialize (H 1%nat _ zero_one (1#4) (5#12) _ _ (1#2) ltac:(lra) ltac:(lra) two_halves ltac:(now compute) A B).
+  now vm_compute in H.
 Qed.
 
-Lemma served_first_private : private_by_truth 2 (1#2) served_first.
-Proof. intros i j Hi Hj. destruct i as [|[|i]], j as [|[|j]]; try lia; cbn; lra. Qed.
-
-Theorem zeta_min_of_response_fault_1 : ~ truth_bounded (fun _ _ => 0) response_truth.
+(** The fairer of both. *)
+Theorem program_quasi_convex_inside_fault_2 : ~ mixture_in_program (fun _ u v => Qmin u v).
 Proof.
-  intros H. specialize (H 2%nat first_only (1#2) served_first ltac:(lia) ltac:(lra) first_only_law
-    served_first_channel served_first_private).
-  assert (G : forall i, (i < 2)%nat -> 0 <= first_only i) by (intros [|i] _; cbn; lra).
-  specialize (H G). now vm_compute in H.
-Qed.
-
-(** One value more in the denominator. *)
-Theorem zeta_min_of_response_fault_2 : ~ truth_bounded least_share (fun k x => 1 / (1 + number k * x)).
-Proof.
-  intros H. specialize (H 2%nat half (1#2) (response 2 2) ltac:(lia) ltac:(lra) half_law
-    (response_channel 2 2 ltac:(lia) ltac:(lra))).
-  assert (V : private_by_truth 2 (1#2) (response 2 2)).
-  { intros i j Hi Hj. destruct i as [|[|i]], j as [|[|j]]; try lia; now compute. }
-  assert (L : forall i, (i < 2)%nat -> least_share 2 (1#2) <= half i) by (intros; now compute).
-  specialize (H V L). now vm_compute in H.
+  intros H. destruct both_ways as [A B]. specialize (H 1%nat _ zero_one (1#4) (5#12) _ _ (1#2) ltac:(lra) ltac:(lra) two_halves ltac:(now compute) A B).
+  now vm_compute in H.
 Qed.

@@ -2,7 +2,7 @@
 
     [w] is the share of group 0, [x] is e^(-ε); group 0 tells the truth with chance [p], group 1 with [q]. *)
 
-From Checked Require Import Base.Numbers.
+From Checked Require Import Base.Numbers Privacy.Channels Thesis.Lemma13.
 
 (** P(Z = 0). *)
 Definition reported_0 (w p q : Q) : Q := w * p + (1 - w) * (1 - q).
@@ -118,6 +118,142 @@ Proof.
     { destruct (Qlt_le_dec (1#2) w) as [?|K]; [assumption|]. apply Qle_bool_iff in K. congruence. }
     rewrite (ratio_swapped w (1#2)), (ratio_swapped w p q).
     apply least_for_the_smaller; try lra. destruct L; [right|left]; assumption.
+Qed.
+
+(** ** The printed channel is admitted, and no other one is as good *)
+
+(** Its truths lie in [½, 1], its level is at least ε, and it is ε-private: its level is ε itself. *)
+Definition admitted_at_level (truths : Q -> Q -> Q * Q) : Prop :=
+  forall w x, 0 < w < 1 -> 0 < x <= 1 -> let p := fst (truths w x) in let q := snd (truths w x) in
+  (1#2) <= p <= 1 /\ (1#2) <= q <= 1 /\ level_at_least x p q /\ private x p q.
+
+Theorem theorem_14_admitted : admitted_at_level optimal_truths.
+Proof.
+  intros w x W X. assert (H : x / 2 == (1#2) * x) by field. pose proof (square_nonneg (1 - x)) as S. assert (x * x <= 1) by nra.
+  unfold optimal_truths. destruct (Qle_bool w (1#2)); cbn [fst snd]; cbv zeta; unfold level_at_least, private;
+    rewrite H; splits; try lra; solve [right; lra | left; lra].
+Qed.
+
+(** Two fractions that are not negative, and whose sum is at most 0. *)
+Lemma both_vanish u v d e : 0 <= u -> 0 <= v -> 0 < d -> 0 < e -> u / d + v / e <= 0 -> u == 0 /\ v == 0.
+Proof.
+  intros U V D E H. pose proof (div_nonneg u d D U) as A. pose proof (div_nonneg v e E V) as B. split.
+  - destruct (Qlt_le_dec 0 u) as [P|P]; [|lra]. pose proof (div_pos u d D P). lra.
+  - destruct (Qlt_le_dec 0 v) as [P|P]; [|lra]. pose proof (div_pos v e E P). lra.
+Qed.
+
+Lemma only_corner w x p q : 0 < w < 1 -> 0 < x <= 1 -> (1#2) <= p <= 1 -> (1#2) <= q <= 1 -> 1 - q <= x * p ->
+  split w p q <= corner w x -> p == 1#2 /\ q == 1 - x / 2.
+Proof.
+  intros W X P Q H L. destruct (reports_inside w p q W P Q) as [R0 R1]. unfold reported_0 in R0, R1.
+  assert (C0 : 0 < w + (1 - w) * x) by nra. assert (C1 : 0 < w + (1 - w) * (2 - x)) by nra.
+  assert (K : 0 < w * (1 - w)) by (apply mul_pos; lra). assert (G : (1 - p) * (2 - x) <= q) by nra.
+  assert (E : split w p q - corner w x ==
+    w * (1 - w) * (x * p - (1 - q)) / ((w * p + (1 - w) * (1 - q)) * (w + (1 - w) * x)) +
+    w * (1 - w) * (q - (1 - p) * (2 - x)) / ((1 - (w * p + (1 - w) * (1 - q))) * (w + (1 - w) * (2 - x)))).
+  { unfold split, corner, reported_0. field. repeat split; lra. }
+  destruct (both_vanish (w * (1 - w) * (x * p - (1 - q))) (w * (1 - w) * (q - (1 - p) * (2 - x)))
+    ((w * p + (1 - w) * (1 - q)) * (w + (1 - w) * x)) ((1 - (w * p + (1 - w) * (1 - q))) * (w + (1 - w) * (2 - x))))
+    as [U V]; [apply mul_nonneg; lra | apply mul_nonneg; lra | apply mul_pos; lra | apply mul_pos; lra | lra |].
+  clear E L. assert (A : x * p == 1 - q) by nra. assert (B : q == (1 - p) * (2 - x)) by nra.
+  assert (Z : (1 - x) * (2 * p - 1) == 0) by nra.
+  assert (Hx : x / 2 == (1#2) * x) by field. rewrite Hx.
+  destruct (Qlt_le_dec x 1) as [Lx|Lx]; [split; nra | assert (x == 1) by lra; split; nra].
+Qed.
+
+(** Which channels with p, q at least ½ and a level of at least ε have no more Δ′ than the printed one. *)
+Definition least_only (which : Q -> Q -> Q -> Q -> Prop) : Prop :=
+  forall w x p q, 0 < w < 1 -> 0 < x <= 1 -> (1#2) <= p <= 1 -> (1#2) <= q <= 1 -> level_at_least x p q ->
+  (difference_ratio w p q <= difference_ratio w (fst (optimal_truths w x)) (snd (optimal_truths w x)) <-> which w x p q).
+
+(** The printed one alone; for groups of one size also the same with the groups exchanged. *)
+Definition printed_only (w x p q : Q) : Prop :=
+  (w <= (1#2) /\ p == 1 - x / 2 /\ q == 1#2) \/ ((1#2) <= w /\ p == 1#2 /\ q == 1 - x / 2).
+
+Lemma ratio_ext w p q p' q' : p == p' -> q == q' -> difference_ratio w p q == difference_ratio w p' q'.
+Proof. intros P Q. unfold difference_ratio, reported_0. rewrite P, Q. reflexivity. Qed.
+
+Lemma corners_apart w x : 0 < w <= (1#2) -> 0 < x <= 1 -> corner w x <= corner (1 - w) x -> w == 1#2 \/ x == 1.
+Proof.
+  intros W X L.
+  assert (A : 0 < w + (1 - w) * x) by nra. assert (B : 0 < w + (1 - w) * (2 - x)) by nra.
+  assert (C : 0 < (1 - w) + w * x) by nra. assert (D : 0 < (1 - w) + w * (2 - x)) by nra.
+  set (n := 2 * w * (1 - w) * (1 - x)).
+  assert (E : corner w x - corner (1 - w) x ==
+    n * ((1 - 2 * w) * ((1 - x) * (1 - x))) / ((w + (1 - w) * x) * (w + (1 - w) * (2 - x)) * (((1 - w) + w * x) * ((1 - w) + w * (2 - x))))).
+  { unfold corner, n. field. repeat split; lra. }
+  destruct (Qlt_le_dec w (1#2)) as [Lw|Lw]; [|left; lra]. destruct (Qlt_le_dec x 1) as [Lx|Lx]; [|right; lra].
+  exfalso.
+  assert (N : 0 < n) by (unfold n; repeat apply mul_pos; lra).
+  pose proof (div_pos (n * ((1 - 2 * w) * ((1 - x) * (1 - x))))
+    ((w + (1 - w) * x) * (w + (1 - w) * (2 - x)) * (((1 - w) + w * x) * ((1 - w) + w * (2 - x))))
+    ltac:(repeat apply mul_pos; assumption) ltac:(repeat apply mul_pos; lra)). lra.
+Qed.
+
+Lemma only_for_the_smaller w x p q : 0 < w <= (1#2) -> 0 < x <= 1 -> (1#2) <= p <= 1 -> (1#2) <= q <= 1 ->
+  level_at_least x p q -> difference_ratio w p q <= difference_ratio w (1 - x / 2) (1#2) -> printed_only w x p q.
+Proof.
+  intros W X P Q L H. pose proof (reports_inside w p q ltac:(lra) P Q) as R. unfold printed_only.
+  rewrite optimum_is_corner, (ratio_is_split w p q) in H by lra. destruct L as [L|L].
+  - pose proof (corners_in_order w x W X). pose proof (below_corner w x p q ltac:(lra) X P Q L).
+    destruct (only_corner w x p q ltac:(lra) X P Q L ltac:(lra)) as [U V].
+    destruct (corners_apart w x W X ltac:(lra)) as [Z|Z]; [right; splits; lra | left; rewrite Z in *].
+    assert (Hx : 1 / 2 == 1#2) by field. rewrite Hx in *. splits; lra.
+  - left. rewrite <- (split_swapped w p q R) in H.
+    destruct (only_corner (1 - w) x q p ltac:(lra) X Q P L H) as [U V]. splits; lra.
+Qed.
+
+Theorem theorem_14_only : least_only printed_only.
+Proof.
+  intros w x p q W X P Q L. unfold optimal_truths. destruct (Qle_bool w (1#2)) eqn:E; cbn [fst snd].
+  - apply Qle_bool_iff in E. split; [apply only_for_the_smaller; lra || assumption|].
+    intros [(_ & U & V)|(F & U & V)].
+    + rewrite (ratio_ext w p q _ _ U V). apply Qle_refl.
+    + rewrite (ratio_swapped w p q), (ratio_ext (1 - w) q p _ _ V U). assert (Z : w == 1#2) by lra.
+      unfold difference_ratio, reported_0. rewrite Z. apply Qle_refl.
+  - assert (H : (1#2) < w).
+    { destruct (Qlt_le_dec (1#2) w) as [?|K]; [assumption|]. apply Qle_bool_iff in K. congruence. }
+    rewrite (ratio_swapped w (1#2)), (ratio_swapped w p q). split; intros K.
+    + destruct (only_for_the_smaller (1 - w) x q p ltac:(lra) X Q P ltac:(destruct L; [right|left]; assumption) K)
+        as [(_ & U & V)|(F & U & V)]; [right; splits; lra | lra].
+    + destruct K as [(F & _)|(_ & U & V)]; [lra|]. rewrite (ratio_ext (1 - w) q p _ _ V U). apply Qle_refl.
+Qed.
+
+(** ** The two ratios are those of Lemma 13's Δ′ and Δ: reports over values, for all rates of both groups *)
+
+Definition binary (p q : Q) (i : nat) : nat -> Q := match i with 0%nat => two p (1 - p) | _ => two (1 - q) q end.
+
+Definition ratios_of_reports (of_difference of_deviation : Q -> Q -> Q -> Q) : Prop :=
+  forall w p q r0 r1, 0 < w < 1 -> 0 < reported_0 w p q < 1 ->
+  let s := two w (1 - w) in let r := two r0 r1 in let after := reported 2 s r (binary p q) in let mean := overall 2 s r in
+  difference 1 after == of_difference w p q * difference 1 r /\
+  (0 < mean -> deviation 1 after mean == of_deviation w p q * deviation 1 r mean).
+
+Theorem ratios_are_lemma_13 : ratios_of_reports difference_ratio deviation_ratio.
+Proof.
+  intros w p q r0 r1 W R s r after mean.
+  assert (S0 : share 2 s (binary p q) 0 == reported_0 w p q) by (unfold share, s, reported_0; cbn; ring).
+  assert (S1 : share 2 s (binary p q) 1 == 1 - reported_0 w p q) by (unfold share, s, reported_0; cbn; ring).
+  set (z := reported_0 w p q) in *.
+  assert (A0 : after 0%nat == (w * p * r0 + (1 - w) * (1 - q) * r1) / z) by (unfold after, reported; rewrite S0; unfold s, r; cbn; field; lra).
+  assert (A1 : after 1%nat == (w * (1 - p) * r0 + (1 - w) * q * r1) / (1 - z)) by (unfold after, reported; rewrite S1; unfold s, r; cbn; field; lra).
+  assert (Ez : z == w * p + (1 - w) * (1 - q)) by reflexivity.
+  assert (Gap : after 0%nat - after 1%nat == (p + q - 1) * (w * (1 - w) / (z * (1 - z))) * (r0 - r1)).
+  { rewrite A0, A1. unfold z, reported_0 in *. field. lra. }
+  assert (Z : 0 < z * (1 - z)) by (apply mul_pos; lra).
+  assert (K : 0 <= w * (1 - w) / (z * (1 - z))) by (apply div_nonneg; [assumption | apply mul_nonneg; lra]).
+  assert (Gabs : Qabs (after 0%nat - after 1%nat) == Qabs (p + q - 1) * (w * (1 - w) / (z * (1 - z))) * Qabs (r0 - r1))
+    by (rewrite Gap, !Qabs_Qmult, (Qabs_pos (w * (1 - w) / (z * (1 - z)))) by assumption; reflexivity).
+  assert (M : mean == w * r0 + (1 - w) * r1) by (unfold mean, overall, s, r; cbn; ring). split.
+  - rewrite !difference_of_two, Gabs. change (r 0%nat) with r0. change (r 1%nat) with r1.
+    unfold difference_ratio. fold z. field. lra.
+  - intros Mp. rewrite (deviation_of_two after z mean) by (try assumption; rewrite M, A0, A1; field; lra).
+    rewrite (deviation_of_two r w mean) by (try assumption; rewrite M; reflexivity).
+    rewrite Gabs. change (r 0%nat) with r0. change (r 1%nat) with r1. unfold deviation_ratio. fold z.
+    set (g := Qabs (r0 - r1)). set (h := Qabs (p + q - 1)).
+    destruct (max_cases z (1 - z)) as [[Lz Fz]|[Lz Fz]], (max_cases w (1 - w)) as [[Lw Fw]|[Lw Fw]]; rewrite Fz, Fw;
+      [rewrite (Q.min_l z), (Q.min_l w) by lra | rewrite (Q.min_l z), (Q.min_r w) by lra
+      | rewrite (Q.min_r z), (Q.min_l w) by lra | rewrite (Q.min_r z), (Q.min_r w) by lra]; field; repeat split; lra.
 Qed.
 
 (** As printed, without p, q ≥ ½, and with the levels at least ε of a channel for its least one: fair coins win. *)
@@ -267,3 +403,33 @@ Proof.
   intros H. specialize (H (1#2) (2#3) (2#3) (1#2) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)).
   cbv zeta in H. specialize (H ltac:(lra) ltac:(lra) ltac:(unfold private; lra)). now vm_compute in H.
 Qed.
+
+(** Less noise for the smaller group: the level is below ε. *)
+Theorem theorem_14_admitted_fault_1 : ~ admitted_at_level (fun w x => if Qle_bool w (1#2) then (1 - x, 1#2) else (1#2, 1 - x)).
+Proof. intros H. destruct (H (1#3) (1#2) ltac:(lra) ltac:(lra)) as (_ & _ & [L|L] & _); now vm_compute in L. Qed.
+
+(** The truth for the smaller group: no level at all. *)
+Theorem theorem_14_admitted_fault_2 : ~ admitted_at_level (fun w x => if Qle_bool w (1#2) then (1, 1#2) else (1#2, 1)).
+Proof. intros H. destruct (H (1#3) (1#2) ltac:(lra) ltac:(lra)) as (_ & _ & _ & _ & V & _). now vm_compute in V. Qed.
+
+(** One channel alone, also for groups of one size. *)
+Theorem theorem_14_only_fault_1 : ~ least_only (fun w x p q => p == fst (optimal_truths w x) /\ q == snd (optimal_truths w x)).
+Proof.
+  intros H. destruct (H (1#2) (1#2) (1#2) (3#4) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(left; lra)) as [K _].
+  destruct (K ltac:(now vm_compute)) as [E _]. now vm_compute in E.
+Qed.
+
+(** Both channels, whatever the sizes. *)
+Theorem theorem_14_only_fault_2 : ~ least_only (fun _ x p q => (p == 1 - x / 2 /\ q == 1#2) \/ (p == 1#2 /\ q == 1 - x / 2)).
+Proof.
+  intros H. destruct (H (1#3) (1#2) (1#2) (3#4) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(left; lra)) as [_ K].
+  specialize (K ltac:(right; split; now vm_compute)). now vm_compute in K.
+Qed.
+
+(** The ratio of one measure for that of the other. *)
+Theorem ratios_are_lemma_13_fault_1 : ~ ratios_of_reports deviation_ratio difference_ratio.
+Proof. intros H. destruct (H (1#3) (3#4) (1#2) 0 1 ltac:(lra) ltac:(split; now compute)) as [K _]. now vm_compute in K. Qed.
+
+(** The truths' own distance from a coin, without the shares of the groups. *)
+Theorem ratios_are_lemma_13_fault_2 : ~ ratios_of_reports (fun _ p q => Qabs (p + q - 1)) deviation_ratio.
+Proof. intros H. destruct (H (1#3) (3#4) (1#2) 0 1 ltac:(lra) ltac:(split; now compute)) as [K _]. now vm_compute in K. Qed.

@@ -100,26 +100,181 @@ Proof.
   - apply optimal_iff; now vm_compute.
 Qed.
 
-Theorem theorem_15_fails : ~ theorem_15_for_five Qle.
+(** Five people by whom the order of the gaps is turned, by at least [by_how_much], at the accuracy [at_accuracy]. *)
+Definition turned_for_five (at_accuracy by_how_much : Q) : Prop :=
+  exists p q h_p h_q, length p = 5%nat /\ length q = 5%nat /\ gap p < gap q /\
+  da_optimal p h_p /\ da_optimal q h_q /\ accuracy p h_p == at_accuracy /\ accuracy q h_q == at_accuracy /\
+  gap h_q + by_how_much <= gap h_p.
+
+Theorem theorem_15_fails : turned_for_five (3#5) (1#4).
+Proof.
+  destruct theorem_15_counterexample as (G & P & Q & _). exists labels_p, labels_q, answers_p, answers_q.
+  splits; try assumption; now vm_compute.
+Qed.
+
+(** So the theorem is false for these five people. *)
+Theorem theorem_15_is_false : ~ theorem_15_for_five Qle.
 Proof.
   intros H. destruct theorem_15_counterexample as (G & P & Q & A & W).
   specialize (H labels_p labels_q answers_p answers_q eq_refl eq_refl (Qlt_le_weak _ _ G) P Q A). lra.
 Qed.
 
-(** ** Planted faults: of the counterexample, not of the theorem, which is false *)
+(** ** With one class for both, as printed: labels with noise
 
-(** That the order is always turned. *)
-Theorem theorem_15_fault_1 : ~ theorem_15_for_five (fun g_p g_q => g_q <= g_p).
+    Points [i] below [n] have weights, groups and chances of label 1; both populations share weights and groups. *)
+Record population := { points : nat; weight : nat -> Q; in_group : nat -> bool }.
+
+Definition mean_over (s : population) (f : nat -> Q) : Q := sum (points s) (fun i => weight s i * f i).
+Definition rate_within (s : population) (g : bool) (f : nat -> Q) : Q :=
+  mean_over s (fun i => indicator (Bool.eqb (in_group s i) g) * f i) / mean_over s (fun i => indicator (Bool.eqb (in_group s i) g)).
+Definition gap_of (s : population) (f : nat -> Q) : Q := Qabs (rate_within s false f - rate_within s true f).
+Definition chosen (h : nat -> bool) (i : nat) : Q := indicator (h i).
+Definition right_share (s : population) (r : nat -> Q) (h : nat -> bool) : Q :=
+  mean_over s (fun i => if h i then r i else 1 - r i).
+
+(** DA-optimal among the classifiers with P(Ŷ = 1) = P(Y = 1). *)
+Definition in_class (s : population) (r : nat -> Q) (h : nat -> bool) : Prop := mean_over s (chosen h) == mean_over s r.
+Definition better (s : population) (r : nat -> Q) (o h : nat -> bool) : Prop :=
+  right_share s r h <= right_share s r o /\ gap_of s (chosen o) <= gap_of s (chosen h) /\
+  (right_share s r h < right_share s r o \/ gap_of s (chosen o) < gap_of s (chosen h)).
+Definition optimal_in_class (s : population) (r : nat -> Q) (h : nat -> bool) : Prop :=
+  in_class s r h /\ forall o, in_class s r o -> ~ better s r o h.
+
+Definition proper (s : population) : Prop :=
+  distribution (points s) (weight s) /\ forall g, 0 < mean_over s (fun i => indicator (Bool.eqb (in_group s i) g)).
+Definition label_chances (s : population) (r : nat -> Q) : Prop := forall i, (i < points s)%nat -> 0 <= r i <= 1.
+
+(** The first data are fairer, and their optimal classifier has the larger gap, by [by_how_much], at one accuracy. *)
+Definition turned_in_one_class (at_accuracy by_how_much : Q) : Prop :=
+  exists s p q h_p h_q, proper s /\ label_chances s p /\ label_chances s q /\ mean_over s p == mean_over s q /\
+  gap_of s p < gap_of s q /\ optimal_in_class s p h_p /\ optimal_in_class s q h_q /\
+  right_share s p h_p == at_accuracy /\ right_share s q h_q == at_accuracy /\
+  gap_of s (chosen h_q) + by_how_much <= gap_of s (chosen h_p).
+
+(** Six points of one weight, three in each group; in group 1 label 1 has the chance [a], in group 0 [1 - a]. *)
+Definition six : population := {| points := 6; weight := fun _ => 1#6; in_group := fun i => Nat.leb 3 i |}.
+Definition noisy_labels (a : Q) (i : nat) : Q := if Nat.leb 3 i then a else 1 - a.
+Definition all_of_one (i : nat) : bool := Nat.leb 3 i.
+Definition two_and_one (i : nat) : bool := Nat.leb 2 i && Nat.leb i 4.
+
+(** In this class the gap decides the accuracy: so each classifier that favours group 1 is optimal. *)
+Lemma six_values h : mean_over six (chosen h) == 1#2 ->
+  (forall a, right_share six (noisy_labels a) h == (1#2) + (1#2) * (2 * a - 1) * (rate_within six true (chosen h) - rate_within six false (chosen h))).
 Proof.
-  intros H. specialize (H labels_p labels_q labels_p labels_q eq_refl eq_refl).
-  assert (P : da_optimal labels_p labels_p) by (apply optimal_iff; now vm_compute).
-  assert (Q : da_optimal labels_q labels_q) by (apply optimal_iff; now vm_compute).
-  specialize (H ltac:(now vm_compute) P Q ltac:(now vm_compute)). now vm_compute in H.
+  intros K a.
+  unfold right_share, rate_within, mean_over, chosen, six, noisy_labels in *. cbn in *.
+  destruct (h 0%nat), (h 1%nat), (h 2%nat), (h 3%nat), (h 4%nat), (h 5%nat); cbn in *; try (now vm_compute in K); field.
 Qed.
 
-(** That the two gaps are always equal. *)
-Theorem theorem_15_fault_2 : ~ theorem_15_for_five Qeq.
+Lemma six_gap h : gap_of six (chosen h) == Qabs (rate_within six true (chosen h) - rate_within six false (chosen h)).
+Proof. unfold gap_of. rewrite <- Qabs_opp. setoid_replace (- (rate_within six false (chosen h) - rate_within six true (chosen h)))
+  with (rate_within six true (chosen h) - rate_within six false (chosen h)) by ring. reflexivity. Qed.
+
+Lemma six_optimal a h : (1#2) < a -> mean_over six (noisy_labels a) == 1#2 -> mean_over six (chosen h) == 1#2 ->
+  0 <= rate_within six true (chosen h) - rate_within six false (chosen h) -> optimal_in_class six (noisy_labels a) h.
 Proof.
-  intros H. destruct theorem_15_counterexample as (G & P & Q & A & W).
-  specialize (H labels_p labels_q answers_p answers_q eq_refl eq_refl (Qlt_le_weak _ _ G) P Q A). lra.
+  intros A M K D. split; [unfold in_class; now rewrite K, M|]. intros o In. unfold in_class in In. rewrite M in In.
+  unfold better. rewrite !six_gap, (six_values h K a), (six_values o In a), (Qabs_pos _ D).
+  set (d := rate_within six true (chosen h) - _) in *. set (e := rate_within six true (chosen o) - _) in *. clearbody d e.
+  intros (R & G & S). pose proof (abs_ge e).
+  assert (T : 0 < (1#2) * (2 * a - 1)) by lra.
+  assert (e == d) by nra. destruct S as [S|S]; [nra|]. rewrite Qabs_pos in S by lra. lra.
+Qed.
+
+Lemma noisy_mean a : mean_over six (noisy_labels a) == 1#2.
+Proof. unfold mean_over, six, noisy_labels. cbn. field. Qed.
+
+Theorem theorem_15_one_class : turned_in_one_class (2#3) (2#3).
+Proof.
+  exists six, (noisy_labels (2#3)), (noisy_labels 1), all_of_one, two_and_one. splits.
+  - split; [split; [intros; cbn; lra | now vm_compute] | intros [|]; now vm_compute].
+  - intros i _. unfold noisy_labels. destruct (Nat.leb 3 i); lra.
+  - intros i _. unfold noisy_labels. destruct (Nat.leb 3 i); lra.
+  - rewrite !noisy_mean. reflexivity.
+  - now vm_compute.
+  - apply six_optimal; [lra | apply noisy_mean | now vm_compute | now vm_compute].
+  - apply six_optimal; [lra | apply noisy_mean | now vm_compute | now vm_compute].
+  - now vm_compute.
+  - now vm_compute.
+  - now vm_compute.
+Qed.
+
+(** ** Planted faults *)
+
+Lemma gap_at_most_one answers : length answers = 5%nat -> gap answers <= 1.
+Proof.
+  intros L. assert (C : forallb (fun l => Qle_bool (gap l) 1) (all_lists 5) = true) by now vm_compute.
+  rewrite forallb_forall in C. apply Qle_bool_iff, C, all_lists_all, L.
+Qed.
+
+Lemma gap_not_negative answers : 0 <= gap answers.
+Proof. apply Qabs_nonneg. Qed.
+
+Lemma all_right labels answers : length labels = 5%nat -> length answers = 5%nat -> accuracy labels answers == 1 ->
+  gap labels == gap answers.
+Proof.
+  intros L A E.
+  assert (C : forallb (fun l => forallb (fun a => negb (Qeq_bool (accuracy l a) 1) || Qeq_bool (gap l) (gap a)) (all_lists 5)) (all_lists 5) = true)
+    by now vm_compute.
+  rewrite forallb_forall in C. specialize (C labels (all_lists_all 5 labels L)). rewrite forallb_forall in C.
+  specialize (C answers (all_lists_all 5 answers A)). apply Qeq_bool_iff in E. rewrite E in C. now apply Qeq_bool_iff.
+Qed.
+
+(** By more than a whole gap. *)
+Theorem theorem_15_fails_fault_1 : ~ turned_for_five (3#5) (11#10).
+Proof.
+  intros (p & q & h & o & P & Q & _ & ((H & _) & _) & _ & _ & _ & T).
+  pose proof (gap_at_most_one h ltac:(congruence)). pose proof (gap_not_negative o). lra.
+Qed.
+
+(** By classifiers without an error. *)
+Theorem theorem_15_fails_fault_2 : ~ turned_for_five 1 (1#4).
+Proof.
+  intros (p & q & h & o & P & Q & G & ((H & _) & _) & ((O & _) & _) & A & B & T).
+  pose proof (all_right p h P ltac:(congruence) A). pose proof (all_right q o Q ltac:(congruence) B). lra.
+Qed.
+
+Lemma share_of_group s g f : proper s -> (forall i, (i < points s)%nat -> 0 <= f i <= 1) -> 0 <= rate_within s g f <= 1.
+Proof.
+  intros [[W _] G] F. unfold rate_within. specialize (G g). split.
+  - apply div_nonneg; [assumption|]. apply sum_nonneg. intros i Hi. specialize (W i Hi). destruct (F i Hi).
+    apply mul_nonneg; [assumption|]. apply mul_nonneg; [destruct (Bool.eqb (in_group s i) g); cbn; lra | assumption].
+  - apply div_le; [assumption|]. rewrite Qmult_1_l. apply sum_le. intros i Hi. specialize (W i Hi). destruct (F i Hi).
+    apply scaled; [assumption|]. destruct (Bool.eqb (in_group s i) g); cbn; lra.
+Qed.
+
+(** By more than a whole gap. *)
+Theorem theorem_15_one_class_fault_1 : ~ turned_in_one_class (2#3) (11#10).
+Proof.
+  intros (s & p & q & h & o & S & _ & _ & _ & _ & _ & _ & _ & _ & T).
+  assert (F : forall i, (i < points s)%nat -> 0 <= chosen h i <= 1) by (intros i _; unfold chosen; destruct (h i); cbn; lra).
+  pose proof (share_of_group s false _ S F). pose proof (share_of_group s true _ S F).
+  assert (gap_of s (chosen h) <= 1) by (apply abs_le; lra). pose proof (Qabs_nonneg (rate_within s false (chosen o) - rate_within s true (chosen o))) as N.
+  fold (gap_of s (chosen o)) in N. lra.
+Qed.
+
+Lemma no_error s r h : proper s -> label_chances s r -> right_share s r h == 1 -> gap_of s r == gap_of s (chosen h).
+Proof.
+  intros [[W One] _] R E.
+  assert (Z : forall i, (i < points s)%nat -> weight s i * r i == weight s i * chosen h i).
+  { intros i Hi.
+    assert (N : forall j, (j < points s)%nat -> 0 <= weight s j * (1 - (if h j then r j else 1 - r j))).
+    { intros j Hj. apply mul_nonneg; [now apply W|]. destruct (R j Hj), (h j); lra. }
+    pose proof (sum_term (points s) _ i N Hi) as T. cbv beta in T. specialize (N i Hi).
+    assert (S : sum (points s) (fun j => weight s j * (1 - (if h j then r j else 1 - r j))) == 0).
+    { rewrite (sum_ext _ _ (fun j => weight s j - weight s j * (if h j then r j else 1 - r j))) by (intros; ring).
+      rewrite sum_minus, One. fold (right_share s r h) in *. unfold right_share, mean_over in E. rewrite E. ring. }
+    unfold chosen. destruct (h i); cbn; lra. }
+  unfold gap_of, rate_within.
+  assert (Eq : forall g, mean_over s (fun i => indicator (Bool.eqb (in_group s i) g) * r i) ==
+                         mean_over s (fun i => indicator (Bool.eqb (in_group s i) g) * chosen h i)).
+  { intros g. apply sum_ext. intros i Hi. specialize (Z i Hi). destruct (Bool.eqb (in_group s i) g); cbn; lra. }
+  rewrite !Eq. reflexivity.
+Qed.
+
+(** By classifiers without an error. *)
+Theorem theorem_15_one_class_fault_2 : ~ turned_in_one_class 1 (2#3).
+Proof.
+  intros (s & p & q & h & o & S & P & Q & _ & G & _ & _ & A & B & T).
+  pose proof (no_error s p h S P A). pose proof (no_error s q o S Q B). lra.
 Qed.

@@ -184,6 +184,20 @@ def test_clipping_norms_stay_within_what_is_announced():
     assert scaled.scale_norm == pytest.approx(math.exp(200))
 
 
+@pytest.mark.parametrize(
+    ("noisy", "norms"),
+    [  # short and long gradients of each group
+        ([5, 0, 3, 0], [1, 1]),  # nobody's gradient is long
+        ([5, 0, -3, 0.2], [1, 3]),  # nor here, but the second group has no counted record: its share is 1
+        ([2, 2, 4, 4], [2, 2]),  # the mean share
+        ([3, 1, 1, 3], [1.5, 2.5]),
+        ([-1, 0.9, 0, -7], [2, 2]),
+    ],
+)
+def test_norms_follow_the_shares_and_a_group_without_counts_has_share_one(noisy, norms):
+    assert GroupRule(1.0, 2).clips(np.array(noisy, dtype=float)).norms == pytest.approx(norms)
+
+
 # The published code as run (its noise alone; features are 0, so all sums are): it scales the noise to the largest norm
 # among the groups that are in the batch.
 def as_run(groups, n, rng, p=40):

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -11,7 +12,12 @@ from dpfair_lib.margins.softmax_losses import (
     softmax_perturbation_sensitivity,
     softmax_reach,
 )
-from dpfair_lib.privacy.minimisers import LARGEST_PULL, logistic_perturbation_sensitivity, minimiser_reach
+from dpfair_lib.privacy.minimisers import (
+    LARGEST_PULL,
+    logistic_perturbation_sensitivity,
+    minimiser_reach,
+    output_perturbation_sensitivity,
+)
 
 
 def test_two_classes_are_logistic_regression():
@@ -43,6 +49,19 @@ def test_the_length_at_no_weights_and_at_very_long_ones():
     assert softmax_gradient_length(3.0, 2) == pytest.approx(
         np.linalg.norm(softmax(logits) - [1, 0]), rel=1e-12
     )
+
+
+def test_no_length_is_rounded_above_the_usual_one():
+    # as whole numbers: the float √2 is above the root of 2
+    assert float(np.sqrt(2.0)).as_integer_ratio()[0] ** 2 > 2 * float(np.sqrt(2.0)).as_integer_ratio()[1] ** 2
+    for classes, reach in itertools.product((2, 3, 10, 1000), (10.0, 20.0, 100.0, 1000.0, 1e9)):
+        assert 1.41 < softmax_gradient_length(reach, classes) <= math.sqrt(2)
+    for classes in (3, 10):
+        usual = output_perturbation_sensitivity(lipschitz=math.sqrt(2), strong_convexity=1e-9, n=5)
+        assert (
+            softmax_perturbation_sensitivity(lipschitz=1.0, strong_convexity=1e-9, n=5, classes=classes)
+            <= usual
+        )
 
 
 def test_what_is_attained_is_below_the_bound_and_meets_it_for_two_classes():

@@ -80,6 +80,18 @@ def test_no_rule_of_a_grid_is_better_and_all_limits_are_kept(k, m, gamma):
         assert errors <= min(counts[:, :, 0].sum(), counts[:, :, 1].sum()) + 1e-6  # the constants
 
 
+def test_counts_that_are_cut_off_at_0_have_a_bias():
+    # one person of group 0: the report is 0 with ¾, and the estimates are (3/2, −½) or (−½, 3/2)
+    channel = dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]])
+    kept = []
+    for z in (0, 1):
+        fitted = dpf.ReportedOddsPostprocessor(channel, gamma=1.0, noise="study").fit(
+            [1], y_true=[1], reports=[z]
+        )
+        kept.append(fitted.counts_[1, :, 1])
+    assert 0.75 * kept[0] + 0.25 * kept[1] == pytest.approx([9 / 8, 3 / 8])
+
+
 def test_empty_cells_and_empty_tables_have_a_rule():
     channel = RESPONSE
     for counts in (np.zeros((2, 2, 2)), np.pad(np.ones((1, 2, 2)), ((0, 1), (0, 0), (0, 0)))):

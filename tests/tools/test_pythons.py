@@ -10,8 +10,6 @@ import pytest
 import pythons
 import weights
 
-import dpfair_lib as dpf
-
 ROOT = pythons.ROOT
 TEXT = (
     "# the library\nnumpy==2.0 # arrays\ntorch==1.0\nopacus==1.0\n\n# the book\nsphinx==1\n# checks\n"
@@ -75,18 +73,6 @@ def test_readme_has_the_recorded_weights_of_the_core_and_of_every_extra():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert record.keys() == {"core", *project["optional-dependencies"]}
     assert record["core"]["megabytes"] <= 400
-
-
-def test_readme_has_the_recorded_first_uses():
-    record = json.loads(weights.RECORD.read_text(encoding="utf-8"))["first use"]
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert weights.sentence(record) in readme
-    listed = {*record["functions"], *record["estimators"]}
-    assert listed <= set(dpf.__all__)  # a name that is newer than the record is measured the next time
-    assert len(listed) > 0.9 * len(dpf.__all__)
-    assert record["import"][1] <= 0.1
-    changed = {**record, "scikit-learn": [9.0, 9.9]}
-    assert weights.sentence(changed) not in readme
 
 
 def test_a_first_use_is_timed_in_processes_of_its_own():

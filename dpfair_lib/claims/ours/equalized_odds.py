@@ -194,12 +194,12 @@ def _by_program(tables: Sequence[Table], kind: str, gamma: float, monotone: bool
 
 def _what_is_needed(solved: Callable[..., OddsRules], search: Search) -> None:
     search.part("what cannot be left out")
-    # as many of both true labels; in the first group those of true label 1 have the old label 0
-    turned = [np.array([[0, 1, 0], [1, 0, 1]]), np.array([[1, 0, 0], [0, 1, 1]])]
+    # in the first group those of true label 1 have the old label 0, and the others 1
+    turned = [np.array([[0, 1, 0], [1, 0, 1]]), np.array([[1, 0, 0], [1, 1, 1]])]
     search.needs(
         "TPR ≥ FPR, for rules that see the old label alone: with one group the other way round",
-        slack=_by_program(turned, "errors", 0.0, monotone=False) - solved(turned, "errors", 0.0).cost,
-        case={"tables": [t.tolist() for t in turned], "cost": "errors", "gamma": 0},
+        slack=_by_program(turned, "changes", 0.0, monotone=False) - solved(turned, "changes", 0.0).cost,
+        case={"tables": [t.tolist() for t in turned], "cost": "changes", "gamma": 0},
     )
     scored = [np.array([[1, 0, 0], [0, 2, 1], [2, 0, 1]]), np.array([[2, 1, 0], [1, 2, 1]])]
     search.needs(
@@ -250,13 +250,15 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.equalized-odds",
     where="Any number of groups, Result 4",
-    statement="Some rule satisfies equalized odds for every γ ≥ 0 and every classifier. The least cost of monotone "
-    "rules is the value of a linear program over the shares of each group's thresholds. It is at least their cost of "
-    "the cheapest band for true positive rates alone, and at least that for false positive rates alone. If rules "
-    "see the old label alone, and TPR ≥ FPR in every group, no rule changes fewer predictions.",
+    statement="Let every group have both labels. Some rule satisfies equalized odds for every γ ≥ 0 and every "
+    "classifier. The least cost of monotone rules is the value of a linear program over the shares of each group's "
+    "thresholds. It is at least their cost of the cheapest band for true positive rates alone, and at least that for "
+    "false positive rates alone. If rules see the old label alone, and TPR ≥ FPR in every group, no rule changes fewer "
+    "predictions.",
     verdict="holds",
     finding="Proved, and compared with every monotone rule of a small universe, with every rule of another, and with "
-    "programs over the chances at all levels. With scores, or where TPR < FPR, rules that are not monotone cost less.",
+    "programs over the chances at all levels. With scores, or where TPR < FPR, rules that are not monotone can cost "
+    "less.",
     headline="Equalized odds can always be had. The cheapest monotone rules mix thresholds of each group, and a linear "
     "program finds them.",
     kind="theorem",

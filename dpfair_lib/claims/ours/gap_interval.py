@@ -177,12 +177,12 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.gap-interval",
     where="Fairness notions, Result 5",
-    statement="Let rows be independent and the classifier fixed beforehand. Give each of the k groups a "
-    "Clopper–Pearson interval of level ℓ^(1/k). The least and the largest gap of rates in these intervals enclose the "
-    "true gap with probability at least ℓ, whatever the rates and sizes.",
+    statement="Let rows be independent draws, no group be empty, and the classifier be fixed beforehand. Give each of "
+    "the k groups a Clopper–Pearson interval of level ℓ^(1/k). The least and the largest gap of rates in these "
+    "intervals enclose the true gap with probability at least ℓ, whatever the rates and sizes.",
     verdict="holds",
-    finding="The coverage is usually larger than ℓ. It fails for copied rows, and for the worst-looking of several "
-    "classifiers.",
+    finding="The coverage is at least ℓ in every case that was enumerated. It fails for copied rows, and for the "
+    "worst-looking of several classifiers.",
     headline="An interval for the gap between groups keeps its level at every sample size, if rows are independent and "
     "the classifier was fixed beforehand.",
     kind="theorem",

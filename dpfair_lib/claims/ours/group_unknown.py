@@ -126,14 +126,15 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.group-unknown",
     where="Any number of groups, Result 5",
-    statement="Let a rule see the old label and not the group. Let Δ be the gap of a notion before, over all rates "
-    "that it wants equal. The least Σ w P(change) with a gap of at most γ is max(1 − γ/Δ, 0) · min(Σ wα, "
-    "Σ w(1 − α)), for selection rates α; and 0 if Δ = 0.",
+    statement="Let a rule see the old label alone, and let Δ be the gap of a notion before, over all rates that it "
+    "wants equal. Each is the rate of predicted label 1 in a group, or among those of its people who share a true "
+    "label. The least Σ w P(change) with a gap of at most γ is max(1 − γ/Δ, 0) · min(Σ wα, Σ w(1 − α)), for selection "
+    "rates α; and 0 if Δ = 0.",
     verdict="holds",
-    finding="Proved, and compared with every rule in twentieths. All notions have this one form, because such a "
-    "rule scales all differences of rates alike. Where nothing but the old label is seen and γ = 0, the "
-    "rule answers everybody alike.",
-    headline="Without the group, equal rates from the old label alone mean one answer for everybody.",
+    finding="Proved, and compared with every rule in twentieths. All these notions have one form, because such a rule "
+    "scales all differences of rates alike. For γ = 0 and Δ > 0 a cheapest rule answers everybody alike.",
+    headline="Without the group, rates that differ become equal by the old label alone only if everybody has the same "
+    "chance.",
     kind="theorem",
     chapter="several-groups",
     check=check,

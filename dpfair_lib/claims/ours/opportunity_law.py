@@ -374,17 +374,18 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.opportunity-law",
     where="Equal opportunity with privacy, Result 4",
-    statement="Let m rows of a group have true label 1, each selected with probability ρ, and let the noisy rate be "
-    "the share of the noisy true positives. For Laplace noise it exceeds s ∈ [0, 1) with probability "
-    "P((1 − s) u − s v > s m − t) − ¼ e^(−εm) (s − [s < ½]), with t binomial. Given their numbers of positives, "
-    "groups are independent. So the distribution of the gap of true positive rates is that of the parity gap with "
-    "these noisy rates, if the aim is public, the median, halfway between two, or surely one group's "
-    "rate. For random numbers of positives it is the mean of these.",
+    statement="Let m independent rows of a group have true label 1, each selected with probability ρ, and let the "
+    "noisy rate be the share of the noisy true positives. For Laplace noises u, v of scale 1/ε it exceeds s ∈ [0, 1) "
+    "with probability P((1 − s) u − s v > s m − t) − ¼ e^(−εm) (s − [s < ½]), with t binomial. Given their numbers of "
+    "positives, groups are independent. So the distribution of the gap of true positive rates in the population is "
+    "that of the parity gap with these noisy rates, if the aim is public, the median, halfway between two, or surely "
+    "one group's rate. For random numbers of positives it is the mean of these.",
     verdict="holds",
     finding="Proved. The distribution of one rate was compared with integrals over one count and with all pairs of "
     "noisy counts. That of the gap was compared with all noisy counts of two and three groups; for Laplace noise it "
     "lies between two sums over cells.",
-    headline="Given how many people have the label 1, the gap of true positive rates has an exact distribution.",
+    headline="Given how many people of each group have the label 1, the distribution of the gap of true positive rates "
+    "can be computed without draws.",
     kind="theorem",
     chapter="private-opportunity",
     check=check,

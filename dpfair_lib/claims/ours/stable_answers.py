@@ -98,6 +98,13 @@ def _shared_identifiers(answers: Callable[..., Any], search: Search) -> None:
         slack=_variance([1] * 6, Fraction(1, 2)) - pairs,
         case={"people": 6, "p": Fraction(1, 2)},
     )
+    # two people of one identifier at ½, and a third who is surely refused: 4 · ¼ in place of 2 · ¼, over 3²
+    separate, shared = Fraction(2, 4 * 9), Fraction(4, 4 * 9)
+    search.needs(
+        "one chance for all, for the factor: with two chances",
+        slack=Fraction(4 + 1, 3) * separate - shared,
+        case={"people of each identifier": (2, 1), "p": (Fraction(1, 2), 0)},
+    )
 
 
 def _variance(sizes: Sequence[int], p: Fraction) -> Fraction:
@@ -184,13 +191,14 @@ CLAIM = Claim(
     id="ours.stable-answers",
     where="A private and fair model, Result 5",
     statement="A secret key, drawn independently of the data, and a person's identifier determine a multiple U of "
-    "2⁻⁵³. Answer 1 if U < p. Then all answers together, even with the key, are as private as the release. For a "
-    "random hash the chance of 1 lies in [p, p + 2⁻⁵³). With m_j people for identifier j, the variance of the rate is "
-    "∑ m_j^2 / ∑ m_j times that of separate draws.",
+    "2⁻⁵³. Answer 1 if U < p, where p follows from the release and the question. Then all answers to given questions, "
+    "even with the key, are as private as the release. For a random hash the chance of 1 lies in [p, p + 2⁻⁵³). With "
+    "m_j people for identifier j, all of one chance p, the variance of the rate is ∑ m_j^2 / ∑ m_j times that of "
+    "separate draws.",
     verdict="holds",
     finding="That the hash is as good as random is an assumption; counts of 12,000 people agree with it. A key that "
     "depends on the data gives it away.",
-    headline="Answers drawn by a keyed hash cost no privacy and cannot be asked for again and again; people who share "
+    headline="Answers drawn by a keyed hash cost no privacy and stay when they are asked for again; people who share "
     "an identifier make the rates vary more.",
     kind="theorem",
     chapter="private-and-fair-model",

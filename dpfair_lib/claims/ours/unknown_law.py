@@ -245,7 +245,7 @@ def _other_proofs(proof: Proof) -> list[Proof]:
 
 
 def _what_is_needed(search: Search) -> None:
-    """A law outside the box; truth on average only; a truth of 1/k or less."""
+    """A law outside the box; labels that may be arbitrarily rare; truth on average only."""
     box = CellBounds.around([0.5, 0.5], [0.4, 0.6], 0.01)
     channel = np.array([[0.75, 0.25], [0.25, 0.75]])
     outside = np.array([[[0.45, 0.05], [0.05, 0.45]]])
@@ -253,6 +253,12 @@ def _what_is_needed(search: Search) -> None:
         "that the distribution is in the box",
         slack=worst_unfairness(channel, box).unfairness - float(_unfairness(channel, outside)[0]),
         case={"law": outside[0].tolist()},
+    )
+    rare = max(unfairness_of_level(Fraction(3), Fraction(1, 10**digits)) for digits in range(1, 10))
+    search.needs(
+        "that P(Y = 1) is at least some positive number: without one the supremum R − 1 is not attained",
+        slack=rare - 2,
+        case={"R": 3, "P(Y = 1)": "down to 10⁻⁹"},
     )
     # truth above ½ on average, as most people are in the first group: a smaller level than plain response has
     rows = ((52, 24, 24), (29, 43, 28), (29, 28, 43))
@@ -322,16 +328,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 CLAIM = Claim(
     id="ours.unknown-law",
     where="The distribution that is not known, Results 1–3",
-    statement="Let only bounds on the distribution of (A, Y) be known. The largest Δ over all that fit is quasi-convex "
-    "in the channel, and attained where the cells of either label are filled in the order of one column. If only "
-    "P(Y = 1) = τ is known, it is (1 − τ)(R − 1)/(1 + min(τ, 1 − τ)(R − 1)), with R the largest ratio in a column. "
-    "Among channels that tell every value truthfully with probability T > 1/k or more, plain response has the least, "
-    "and no other channel.",
+    statement="Let only bounds on the distribution of (A, Y) be known, with P(Y = 1) in a closed interval inside (0, "
+    "1). The largest Δ over all that fit is quasi-convex in the channel, and attained where the cells of either label "
+    "are filled in the order of one column. If only P(Y = 1) = τ is known, it is (1 − τ)(R − 1)/(1 + min(τ, 1 − τ)(R − "
+    "1)), with R the largest ratio in a column. Among channels that tell every value truthfully with probability T or "
+    "more, 1/k < T < 1, plain response has the least, and no other channel.",
     verdict="holds",
     finding="Proved. The worst distribution was compared with all in eighths of every box, plain response with all "
     "channels of three values in twelfths, and the search with an exact lower bound.",
     headline="Who knows nothing of the distribution can do no better than plain response; who knows it within bounds "
-    "can, with a proof of how much.",
+    "often can, with a proof of how much.",
     kind="theorem",
     chapter="unknown-law",
     check=check,

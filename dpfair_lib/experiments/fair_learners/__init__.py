@@ -1,0 +1,1 @@
+"""Private and fair learners side by side, at the same certified privacy."""
