@@ -200,3 +200,21 @@ def test_how_many_categories_pandas_found_is_not_passed_on(kind):
     assert kept[0] == kept[1]
     assert b"num_categories" in made.schema.metadata[b"pandas"]
     assert b"num_categories" not in kept[0][b"pandas"]
+
+
+def arrays_behind(column):
+    """Return the array of a column, and every array of which that is a view."""
+    found, array = [], column.to_numpy()
+    while isinstance(array, np.ndarray):
+        found.append(array)
+        array = array.base
+    return found
+
+
+def test_no_column_is_a_view_of_the_table_that_still_holds_the_values():
+    rows = np.column_stack([np.arange(8), np.arange(8) % 2, 3 * np.arange(8)])
+    frame = pd.DataFrame(rows, columns=["x", "group", "z"])
+    made = randomize_frame(frame, "group", generalized_randomized_response(2, 1.0), labels=[0, 1])
+    assert any(array.size == 24 for array in arrays_behind(frame["x"])), "the given table is one array"
+    assert not [array for name in made for array in arrays_behind(made[name]) if array.size > 16]
+    assert not any(np.shares_memory(made[name].to_numpy(), rows) for name in made)
