@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -12,9 +11,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from sklearn.base import BaseEstimator
 
 from dpfair_lib._progress import shown
-from dpfair_lib._validation import check_row_labels
+from dpfair_lib._validation import same_rows
 
-Result = TypeVar("Result")
 Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
 SEEDING = (("sklearn.ensemble._base", "_set_random_states"), ("sklearn.utils._testing", "set_random_state"))
@@ -52,34 +50,6 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
             raise
 
     return fitted
-
-
-def same_rows(
-    method: Callable[Concatenate[Estimator, Arguments], Result],
-) -> Callable[Concatenate[Estimator, Arguments], Result]:
-    """Return a method that refuses pandas arguments of one length whose row labels differ.
-
-    Paired by position they would join one person's label with another's group. Whatever has no row labels is paired by
-    position.
-
-    Parameters
-    ----------
-    method : callable
-        Of an estimator, with one argument or more for which there is an entry per row.
-
-    Returns
-    -------
-    callable
-        The same method otherwise.
-    """
-    names = [*inspect.signature(method).parameters][1:]
-
-    @functools.wraps(method)
-    def paired(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        check_row_labels(**dict(zip(names, args, strict=False)), **kwargs)
-        return method(self, *args, **kwargs)
-
-    return paired
 
 
 class UnseededIfSecure(BaseEstimator):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from dpfair_lib._labels import places
-from dpfair_lib._validation import as_numbers, check_lengths, check_row_labels
+from dpfair_lib._validation import as_numbers, check_lengths, check_row_labels, same_rows
 
 
 def expected_accuracy(chances: np.ndarray, y: Any, classes: Any, sample_weight: Any) -> float:
@@ -60,3 +61,27 @@ class ScoredByChances:
         check_row_labels(X=X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         chances = self.predict_proba(X, sensitive_features=sensitive_features)
         return expected_accuracy(chances, y, getattr(self, "classes_", [0, 1]), sample_weight)
+
+
+class ScoredByLabels(ClassifierMixin):
+    """A classifier whose ``score`` refuses rows of other labels, as its ``fit`` does."""
+
+    @same_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose predicted label is the true one.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            True labels.
+        sample_weight : array of shape (n,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            A number in [0, 1].
+        """
+        return float(super().score(X, y, sample_weight))

@@ -5,16 +5,20 @@ Each raises `ValueError` that says which argument, what was found, and what was 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space, host_array
 
 _LARGEST = int(np.finfo(float).max)
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 def as_vector(values: Any, name: str, space: Space = HOST) -> Any:
@@ -235,6 +239,32 @@ def check_row_labels(**tables: Any) -> None:
                 f"{name}: found other row labels than those of {first}, expected the same index in the same order: "
                 "align the rows, or drop the labels with reset_index(drop=True)"
             )
+
+
+def same_rows(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Return a function, or a method, that refuses pandas arguments of one length whose row labels differ.
+
+    Paired by position they would join one person's label with another's group. Whatever has no row labels is paired by
+    position.
+
+    Parameters
+    ----------
+    function : callable
+        With one argument or more for which there is an entry per row, group or value.
+
+    Returns
+    -------
+    callable
+        The same function otherwise.
+    """
+    names = [*inspect.signature(function).parameters]
+
+    @functools.wraps(function)
+    def paired(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        check_row_labels(**dict(zip(names, args, strict=False)), **kwargs)
+        return function(*args, **kwargs)
+
+    return paired
 
 
 def as_rate(value: Any, name: str) -> Any:

@@ -198,3 +198,9 @@ def test_the_command_line_says_it_in_one_line():
     assert found.returncode == 3
     assert len(found.stderr.splitlines()) == 1
     assert 'pip install "dpfair-lib[files]"' in found.stderr
+
+
+def test_the_guide_lists_every_extra():
+    page = (PACKAGE.parent / "notebooks" / "ten-minutes.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", page[page.index("## Install") : page.index("## How fair")], re.M)
+    assert listed == list(PROJECT["optional-dependencies"])

@@ -1,8 +1,13 @@
-"""Arrays that belong together have one length: an array that lacks its last entry is refused, whichever it is."""
+"""Arrays that belong together have one length and one index.
+
+An array that lacks its last entry is refused, whichever it is, and so is a table of pandas whose rows have other labels
+than those of another one.
+"""
 
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -42,6 +47,10 @@ JOINED = dpf.PrivateFairClassifier(feature_bound=9.0, epsilon=1.0, delta=1e-3, *
 SEEN = {"X": X, "sensitive_features": GROUP}
 CHANGED = dpf.PostprocessedClassifier(LogisticRegression(), dpf.FairPostprocessor())
 JUDGED_BY_COLUMN = dpf.GroupColumn(clone(CHANGED), lambda X: (X[:, 1] > 0).astype(int))
+BOUNDED = dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)
+PIPELINE = dpf.PrivatePipeline([("scale", dpf.PublicScaler({0: (-1, 1)})), ("learn", clone(BOUNDED))])
+SELECTION = dpf.PrivateSelection([clone(BOUNDED)], epsilon=1.0, **STUDY)
+WEIGHTED = {**LABELLED, "sample_weight": np.ones(N)}
 LEARNER = dpf.ExponentialFairLearner(RULES, epsilon=1.0, delta=0.1, **STUDY)
 CERTIFIED = {"notion": "accuracy", "sigma": 1.0, "zeta": 0.1, "rng": np.random.default_rng(0)}
 
@@ -76,26 +85,16 @@ CASES = {
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED).fit,
         LABELLED, {},
     ),
-    "ObjectivePerturbation.fit": (
-        dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit, LABELLED, {},
-    ),
+    "ObjectivePerturbation.fit": (clone(BOUNDED).fit, LABELLED, {}),
     "OutputPerturbation.fit": (
         dpf.OutputPerturbation(regularization=0.1, feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY).fit,
         LABELLED, {},
     ),
-    "PrivatePipeline.fit": (
-        dpf.PrivatePipeline([
-            ("scale", dpf.PublicScaler({0: (-1, 1)})),
-            ("learn", dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)),
-        ]).fit,
-        LABELLED, {},
-    ),
-    "PrivateSelection.fit": (
-        dpf.PrivateSelection(
-            [dpf.ObjectivePerturbation(feature_bound=9.0, epsilon=1.0, delta=1e-3, **STUDY)], epsilon=1.0, **STUDY
-        ).fit,
-        LABELLED, {},
-    ),
+    "PrivatePipeline.fit": (clone(PIPELINE).fit, LABELLED, {}),
+    "PrivateSelection.fit": (clone(SELECTION).fit, LABELLED, {}),
+    "ObjectivePerturbation.score": (BOUNDED.fit(**LABELLED).score, WEIGHTED, {}),
+    "PrivatePipeline.score": (PIPELINE.fit(**LABELLED).score, WEIGHTED, {}),
+    "PrivateSelection.score": (SELECTION.fit(**LABELLED).score, WEIGHTED, {}),
     "SupportVectorPerturbation.noisy_joint": (
         dpf.SupportVectorPerturbation(SVC().fit(X, Y), epsilon=1.0).perturb(np.random.default_rng(0)).noisy_joint,
         ROWS, {"rng": np.random.default_rng(0)},
@@ -216,6 +215,25 @@ def test_whichever_array_is_shorter_is_refused(name):
             ValueError, match="broadcast" if name in BROADCAST else r"(?i)found|lengths differ"
         ):
             function(**{**arrays, short: np.delete(array, -1, axis=last)}, **others)
+
+
+def labelled(array, index):
+    kind = pd.DataFrame if np.ndim(array) == 2 else pd.Series
+    return kind(array, index=index)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, arrays, _) in CASES.items() if len(arrays) > 1])
+def test_whichever_table_has_other_row_labels_is_refused(name):
+    function, arrays, others = CASES[name]
+    # the rule of these groups reads the columns of an array
+    left = {"X": arrays["X"]} if name.startswith("GroupColumn") else {}
+    compared = [one for one in arrays if one not in left]
+    index = np.arange(len(arrays[compared[0]])) + 5
+    tables = {one: labelled(arrays[one], index) for one in compared} | left
+    function(**tables, **others)  # equal labels are right, whatever they are
+    for other in compared[1:]:
+        with pytest.raises(ValueError, match="found other row labels than those of"):
+            function(**{**tables, other: labelled(arrays[other], index[::-1])}, **others)
 
 
 def test_every_public_function_of_paired_arrays_has_a_case():

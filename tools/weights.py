@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "results" / "weights.json"
-REPEATS = 5
+REPEATS = 3
 FIRST_USE = """
 import sys, time
 if sys.argv[1] == "beside":
@@ -89,10 +89,9 @@ def first_use(*arguments: str, repeats: int = REPEATS) -> tuple[list[float], boo
     """Return the processor seconds of several new processes, sorted, and whether scikit-learn was needed."""
     words = [sys.executable, "-c", FIRST_USE, *arguments]
     ran = [
-        subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
-        for _ in range(repeats + 1)
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True) for _ in range(repeats)
     ]
-    found = [one.stdout.split() for one in ran[1:]]  # the first one warms the files
+    found = [one.stdout.split() for one in ran]
     return sorted(round(float(seconds), 3) for seconds, _ in found), found[0][1] == "True"
 
 
@@ -103,7 +102,7 @@ def first_uses(names: list[str], repeats: int = REPEATS) -> dict[str, Any]:
     """
     functions, estimators = {}, {}
     for name in names:
-        needs = first_use("alone", name, repeats=1)[1]
+        needs = first_use("alone", name, repeats=1)[1]  # this one warms the files, too
         where, how = (estimators, "beside") if needs else (functions, "alone")
         where[name] = _ends(first_use(how, name, repeats=repeats)[0])
     return {

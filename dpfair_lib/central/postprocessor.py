@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arrays import HOST, space_of
-from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._labels import places, zeros_and_ones
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_groups, as_numbers, as_single_rate, check_lengths
+from dpfair_lib._validation import as_groups, as_numbers, as_single_rate, check_lengths, same_rows
 from dpfair_lib.central.summed_rows import scaled_weights, summed_rows
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.postprocessing.bands import Band, cheapest_band

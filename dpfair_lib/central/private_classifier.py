@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
-from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_count, as_groups, check_lengths
+from dpfair_lib._validation import as_count, as_groups, check_lengths, same_rows
 from dpfair_lib.central.planning import adjustment_share
 from dpfair_lib.central.private_postprocessor import Notion, PrivateFairPostprocessor
 from dpfair_lib.central.row_parts import held_out

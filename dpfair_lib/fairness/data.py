@@ -7,12 +7,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpfair_lib._validation import as_binary, as_numbers
+from dpfair_lib._validation import as_binary, as_numbers, same_rows
 from dpfair_lib.fairness.rates import selection_rates
 
 Kind = Literal["ratio", "difference"]
 
 
+@same_rows
 def data_unfairness(y: Any, *, sensitive_features: Any, kind: Kind) -> Any:
     """Return how much the rate of positive labels differs between groups.
 
@@ -61,6 +62,7 @@ def data_unfairness(y: Any, *, sensitive_features: Any, kind: Kind) -> Any:
     return abs(rates / y.mean() - 1).max()
 
 
+@same_rows
 def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
     """Return how much the rate of positive labels differs between groups, given the groups' shares and rates.
 

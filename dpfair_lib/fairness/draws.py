@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_count, as_groups, as_numbers, as_probabilities, check_lengths
+from dpfair_lib._validation import as_count, as_groups, as_numbers, as_probabilities, check_lengths, same_rows
 from dpfair_lib.fairness.stable_answers import PersonalDraws
 
 
@@ -70,6 +70,7 @@ def count_law(probabilities: Any, people: Any = None) -> np.ndarray:
     return law
 
 
+@same_rows
 def expected_parity_difference(pred: Any, *, sensitive_features: Any, identifiers: Any = None) -> Any:
     """Return the expected parity gap of labels that are drawn independently, one draw per row or per identifier.
 

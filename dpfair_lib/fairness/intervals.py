@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
+from dpfair_lib._validation import same_rows
 from dpfair_lib.fairness.rows import correct, rates_by_group, read_rows, sums_by_group
 
 Method = Literal["clopper-pearson", "chernoff"]
@@ -20,6 +21,7 @@ Notion = Literal[
 ]
 
 
+@same_rows
 def rate_interval(
     positives: Any, counts: Any, *, level: float = 0.95, method: Method = "clopper-pearson"
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -73,6 +75,7 @@ def rate_interval(
     return low, high
 
 
+@same_rows
 def gap_interval(
     positives: Any, counts: Any, *, level: float = 0.95, method: Method = "clopper-pearson"
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -112,6 +115,7 @@ def gap_interval(
     return low.max(axis=(-1, -2)), high.max(axis=(-1, -2))
 
 
+@same_rows
 def mean_odds_interval(
     positives: Any, counts: Any, *, level: float = 0.95, method: Method = "clopper-pearson"
 ) -> tuple[np.ndarray, np.ndarray]:

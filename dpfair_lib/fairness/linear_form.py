@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_groups, as_levels, check_lengths
+from dpfair_lib._validation import as_groups, as_levels, check_lengths, same_rows
 
 NOTIONS = ("equalized_odds", "equal_opportunity", "accuracy_parity", "demographic_parity", "accuracy")
 
@@ -51,6 +51,7 @@ class LinearForm:
         return self.constant + self.matrix @ np.asarray(accuracies)
 
 
+@same_rows
 def fairness_coefficients(
     y_true: Any, *, sensitive_features: Any, notion: str, desirable: Any = None
 ) -> LinearForm:
@@ -107,6 +108,7 @@ def fairness_coefficients(
     return LinearForm(group_names(labels, levels, notion), constant, matrix)
 
 
+@same_rows
 def group_fairness(
     y_true: Any, y_pred: Any, *, sensitive_features: Any, notion: str, desirable: Any = None
 ) -> dict[Any, float]:

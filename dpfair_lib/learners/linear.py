@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import UnseededIfSecure
 from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._scoring import ScoredByLabels
 from dpfair_lib.learners.losses import Loss
 from dpfair_lib.privacy import PrivacyStatement
 
@@ -26,7 +26,7 @@ LEFT_OUT = "not counted: other fits on these rows, such as those of a scaler or 
 """What a learner's statement adds for those who fit more than once: it covers its own fit only."""
 
 
-class LinearClassifier(ClassifierMixin, UnseededIfSecure):
+class LinearClassifier(ScoredByLabels, UnseededIfSecure):
     """One linear model of two classes, or an array of them that is trained in one call.
 
     A subclass sets ``classes_``, ``coef_`` of shape (…, 1, d) and ``intercept_`` of shape (…, 1); the leading axes

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpfair_lib._validation import same_rows
 from dpfair_lib.local.levels import as_epsilon
 from dpfair_lib.local.randomizer import Randomizer, as_shares
 
@@ -166,6 +167,7 @@ def equally_truthful_response(share_0: Any, x: Any) -> Any:
     return (1 + _smaller(share_0) * (1 - x)) / 2
 
 
+@same_rows
 def binary_optimum(p: Any, p1: Any, epsilon: float) -> Randomizer:
     """Return the channel of Theorem 14 of the thesis, for an attribute with two values.
 

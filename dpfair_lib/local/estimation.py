@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._arrays import Space, space_of
-from dpfair_lib._validation import as_binary, check_lengths
+from dpfair_lib._validation import as_binary, check_lengths, same_rows
 from dpfair_lib.fairness.intervals import rate_interval
 from dpfair_lib.local.inverse import confused_shares, in_words, rank_and_condition, unbiased_weights
 from dpfair_lib.local.randomizer import Randomizer, as_channel, as_values
@@ -143,6 +143,7 @@ def estimate_frequencies(
     return _frequencies(counts, matrix, inside_unit(level, "level"), one_of(about, "about", _METHODS))
 
 
+@same_rows
 def estimate_rates(
     reports: Any, y: Any, channel: Any, *, level: float = 0.95, about: About = "population"
 ) -> RateEstimate:

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import nonnegative, one_of
 from dpfair_lib._arrays import host_array
-from dpfair_lib._fitting import same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths
+from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths, same_rows
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
 
 NOTIONS = ("demographic_parity", "mean_equalized_odds")

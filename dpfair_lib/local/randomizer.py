@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space, space_of
-from dpfair_lib._validation import as_numbers, as_vector
+from dpfair_lib._validation import as_numbers, as_vector, same_rows
 from dpfair_lib.local.words import words
 from dpfair_lib.privacy.noise_source import NoiseSource, mark_noise
 from dpfair_lib.privacy.rounding import log_above
@@ -113,6 +113,7 @@ class Randomizer:
         ratio, _, _ = worst_report(self.matrix)
         return log_above(ratio) if ratio > 1 else 0.0
 
+    @same_rows
     def pushforward(self, p: Any, p1: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the distribution of (Z, Y), given that of (A, Y): the reports together with unchanged labels.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfair_lib._arrays import space_of
-from dpfair_lib._validation import as_groups, as_levels, as_single_rate, check_lengths
+from dpfair_lib._validation import as_groups, as_levels, as_single_rate, check_lengths, same_rows
 from dpfair_lib.fairness.linear_form import (
     NOTIONS,
     check_notion,
@@ -105,6 +105,7 @@ class FairnessCertificate:
         )
 
 
+@same_rows
 def fairness_certificate(
     scores: Any,
     y: Any,

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space, host_array, space_of
-from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths, refuse
+from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths, refuse, same_rows
 
 NORMS = ("frobenius", "spectral", "largest-row")
 
 
+@same_rows
 def margins(scores: Any, y: Any) -> Any:
     """Return the margin of each row: the score of the true label minus the largest score of another label.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._arrays import host_array
-from dpfair_lib._validation import as_generator, as_groups, as_levels, check_lengths
+from dpfair_lib._validation import as_generator, as_groups, as_levels, check_lengths, same_rows
 from dpfair_lib.fairness.linear_form import check_notion, members
 from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certificate
 from dpfair_lib.margins.margins import margin_lipschitz, margins
@@ -19,6 +19,7 @@ WIDE_SHARE = 0.1  # of ζ, for the reach over all rows, which decides which of t
 Reach = Literal["markov", "simulated", "local"]
 
 
+@same_rows
 def noise_certificate(
     scores: Any, y: Any, *, X: Any, sensitive_features: Any, notion: str, sigma: float, zeta: float,
     reach: Reach = "local", slack: float = 1e-4, draws: int = 10_000, rng: np.random.Generator | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib._arrays import space_of
-from dpfair_lib._validation import as_groups, as_levels, check_lengths
+from dpfair_lib._validation import as_groups, as_levels, check_lengths, same_rows
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
 from dpfair_lib.margins.linearity import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
@@ -67,6 +67,7 @@ class PrivateCertificate:
         return draw_intervals(ax, groups=self.groups, lower=self.lower, upper=self.upper, notion=self.notion)
 
 
+@same_rows
 def private_certificate(
     scores: Any, y: Any, *, X: Any, sensitive_features: Any, notion: str, sigma: float, zeta: float, epsilon: float,
     slack: float = 1e-4, noise: Noise = "secure", rng: np.random.Generator | None = None, desirable: Any = None,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_count, as_generator, as_levels, as_numbers, check_lengths
+from dpfair_lib._validation import as_count, as_generator, as_levels, as_numbers, check_lengths, same_rows
 
 Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
@@ -77,6 +77,7 @@ class Population:
     Fraction(3, 4)
     """
 
+    @same_rows
     def __init__(self, prob: Any, x: Any, a: Any, y: Any) -> None:
         prob = as_numbers(prob, "prob")
         points, at_x = as_levels(x, "x")

@@ -12,10 +12,10 @@ from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted, 
 
 from dpfair_lib._arguments import with_methods
 from dpfair_lib._arrays import host_array
-from dpfair_lib._fitting import same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_levels
+from dpfair_lib._validation import as_levels, same_rows
 from dpfair_lib.fairness.draws import drawn_labels
 
 SCORES = (None, "predict_proba", "decision_function")

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfair_lib._arguments import with_methods
 from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._scoring import ScoredByLabels
 
 Method = Callable[..., Any]
 
@@ -24,7 +25,7 @@ def _has(method: str) -> Callable[[Any], bool]:
     return lambda found: hasattr(getattr(found, "estimator_", found.estimator), method)
 
 
-class GroupColumn(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class GroupColumn(MetaEstimatorMixin, ScoredByLabels, BaseEstimator):
     """Give an estimator the groups that stand in columns of its features.
 
     Estimators of this library take ``sensitive_features``. Grid searches, cross-validation and pipelines pass features

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import one_of
-from dpfair_lib._fitting import same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import expected_accuracy
-from dpfair_lib._validation import as_binary, as_single_rate, check_lengths, check_row_labels
+from dpfair_lib._validation import as_binary, as_single_rate, check_lengths, check_row_labels, same_rows
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.sampling import KINDS, Noise

@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._validation import same_rows
 from dpfair_lib.privacy import PrivacyStatement, compose
 from dpfair_lib.privacy.noise_source import check_installed
 
@@ -247,6 +248,7 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
         return step.decision_function(prepared)
 
     @_last_has("score")
+    @same_rows
     def score(self, X: Any, y: Any, **last: Any) -> float:
         """Return the last step's score, the accuracy for classifiers."""
         step, prepared = self._prepared(X)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfair_lib._arguments import positive
 from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._progress import Progress
+from dpfair_lib._scoring import ScoredByLabels
 from dpfair_lib._validation import as_count, as_vector, check_lengths
 from dpfair_lib.preparation.cells import columns_of
 from dpfair_lib.preparation.choices import choose_largest
@@ -35,7 +36,7 @@ def _best_has(method: str) -> Callable[[Method], Method]:
     return cast("Callable[[Method], Method]", available_if(has))
 
 
-class PrivateSelection(MetaEstimatorMixin, ClassifierMixin, UnseededIfSecure):
+class PrivateSelection(MetaEstimatorMixin, ScoredByLabels, UnseededIfSecure):
     """Fit several private classifiers, and choose one by its correct answers on held-out rows, privately.
 
     All fits are counted, also those whose model is not chosen. Every ``holdout_every``-th row is held out; the other

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib._arguments import elementwise, inside_unit, nonnegative, positive, positive_integer
 from dpfair_lib._extras import extra
-from dpfair_lib._validation import as_numbers, check_lengths
+from dpfair_lib._validation import as_numbers, check_lengths, same_rows
 from dpfair_lib.privacy.sampling import Noise, checked_sampler
 
 
@@ -76,6 +76,7 @@ class ExponentialMechanism:
         exponents = (utilities - utilities.max()) * (self.epsilon / (2 * self.sensitivity))
         return exponents - math.log(float(np.exp(exponents).sum()))
 
+    @same_rows
     def losses(self, utilities: Any, neighbour: Any) -> np.ndarray:
         """Return the privacy loss ln(P(r)/P′(r)) of every outcome, between two data sets.
 
@@ -113,6 +114,7 @@ class ExponentialMechanism:
         weights = np.exp(self._log_probabilities(second))
         return moves - math.log1p(float(weights @ np.expm1(moves)))
 
+    @same_rows
     def delta_between(self, utilities: Any, neighbour: Any, epsilon: Any) -> Any:
         """Return the smallest δ of P(S) ≤ e^ε′ P′(S) + δ for one ordered pair of data sets, exactly.
 

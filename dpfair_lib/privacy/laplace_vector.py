@@ -8,8 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib._validation import same_rows
 
 
+@same_rows
 def laplace_vector_loss(output: Any, first: Any, second: Any, scale: Any) -> Any:
     """Return the privacy loss of one output, (‖y − f′‖₁ − ‖y − f‖₁) / b.
 

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import inside_unit, one_of, positive
-from dpfair_lib._fitting import UnseededIfSecure, same_rows, whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places, zeros_and_ones
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import are_empty, as_groups, as_single_rate, check_lengths
+from dpfair_lib._validation import are_empty, as_groups, as_single_rate, check_lengths, same_rows
 from dpfair_lib.fairness.draws import drawn_labels
 from dpfair_lib.privacy import PrivacyStatement, mechanisms
 from dpfair_lib.privacy.budgets.open_budgets import charge

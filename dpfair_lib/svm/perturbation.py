@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from dpfair_lib._arguments import inside_unit, one_of, positive, positive_integer
 from dpfair_lib._labels import places
-from dpfair_lib._validation import as_generator, as_groups, check_lengths, renamed
+from dpfair_lib._validation import as_generator, as_groups, check_lengths, renamed, same_rows
 from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.statements import PrivacyStatement
 
@@ -131,6 +131,7 @@ class SupportVectorPerturbation:
             raise NotFittedError("SupportVectorPerturbation: found no noise drawn yet; call perturb first")
         return self.classifier_
 
+    @same_rows
     def noisy_joint(
         self, X: Any, y: Any, *, sensitive_features: Any, rng: np.random.Generator
     ) -> tuple[np.ndarray, list[Any]]:

@@ -16,11 +16,12 @@ from dpfair_lib.local import (
     ReportedColumn,
     SecondReportWarning,
     audit_channel,
+    files,
     files_csv,
     randomize_columns,
 )
 from dpfair_lib.local.releases import record_path, releases_of, reports_from, statement_path
-from dpfair_lib.local.reported_columns import drawing, statement_of
+from dpfair_lib.local.reported_columns import cleaning, drawing, statement_of
 from dpfair_lib.privacy.noise_source import NoiseSource
 
 SWAP = Randomizer([[0.0, 1.0], [1.0, 0.0]])
@@ -48,6 +49,31 @@ def test_every_column_is_replaced_and_the_others_stay(tmp_path, monkeypatch, suf
     assert after["group"].tolist() == ["b", "c", "a"] * 30
     assert after["vote"].tolist() == ["yes", "no", "yes"] * 30
     assert after["x"].tolist() == list(range(90))
+
+
+def known_of_columns(tmp_path, columns, **other):
+    """Return what pandas' metadata of the reports say of each column, where an ``other`` value may have occurred."""
+    values = {"group": ["a", "b"] * 20, "vote": ["no", "yes"] * 20, "x": ["p", "q"] * 20} | other
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pd.DataFrame({name: pd.Categorical(column) for name, column in values.items()}).to_parquet(source)
+    randomize_columns(source, target, columns, overwrite=True)
+    said = json.loads(pq.read_schema(target).metadata[b"pandas"])["columns"]
+    return {about["name"]: about for about in said if about["name"] in values}
+
+
+@pytest.mark.parametrize("order", [(GROUP, VOTE), (VOTE, GROUP)])
+@pytest.mark.filterwarnings("ignore::dpfair_lib.local.SecondReportWarning")
+def test_no_column_leaves_in_the_metadata_how_many_values_it_had(tmp_path, order, monkeypatch):
+    def told():
+        plain, some = known_of_columns(tmp_path, order), {"group": ["a"] * 40, "vote": ["no"] * 40}
+        # each column in turn has one value only, which nothing but its reports may tell
+        found = [known_of_columns(tmp_path, order, **{name: column}) for name, column in some.items()]
+        return [name for name, one in zip(some, found, strict=True) if one != plain]
+
+    assert told() == []
+    # planted: the first column's metadata are cleaned alone
+    monkeypatch.setattr(files, "cleaning", lambda columns: cleaning(columns[:1]))
+    assert told() == [order[1].name]
 
 
 def test_the_joint_epsilon_is_that_of_the_channel_of_all_columns():

@@ -170,5 +170,5 @@ def test_an_epsilon_too_small_for_a_scale_is_named(epsilon):
 @pytest.mark.parametrize("value", [3.5, 1e-300, 1e300, 1.0])
 def test_what_is_lowered_is_just_below(value):
     assert 0 < rounding.lowered(value) < value
-    assert rounding.lowered(value) == pytest.approx(value, rel=1e-14)
+    assert rounding.lowered(value) == pytest.approx(value, rel=1e-14, abs=0)
     assert rounding.lowered(-value) < -value

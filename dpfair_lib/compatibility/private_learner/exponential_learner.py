@@ -14,7 +14,7 @@ from dpfair_lib._arguments import below_one, positive
 from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_binary, as_probabilities, check_lengths
+from dpfair_lib._validation import as_binary, as_probabilities, check_lengths, same_rows
 from dpfair_lib.compatibility.private_learner.choice_law import (
     Rule,
     inverse_scale,
@@ -154,6 +154,7 @@ class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
         self.privacy_statement_ = statement
         return self
 
+    @same_rows
     def predict_proba(self, X: Any, *, sensitive_features: Any) -> np.ndarray:
         """Return the probabilities of the labels 0 and 1 under the chosen hypothesis, an array of shape (n, 2)."""
         check_is_fitted(self, "hypothesis_")
@@ -161,6 +162,7 @@ class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
         chances = _values(self.hypothesis_, X, sensitive_features, self.index_)
         return np.column_stack([1 - chances, chances])
 
+    @same_rows
     def predict(self, X: Any, *, sensitive_features: Any, random_state: Any = None) -> np.ndarray:
         """Return labels by the chosen hypothesis.
 

@@ -6,11 +6,11 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import inside_unit, nonnegative, one_of, positive, positive_integer
 from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
+from dpfair_lib._scoring import ScoredByLabels
 from dpfair_lib._validation import as_binary, check_lengths
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
     no_regret_dynamics,
@@ -54,7 +54,7 @@ def noisy_counts(
     return NoiseSource(noise, rng).add_gaussian(counts.ravel(), 1 / math.sqrt(rho)).reshape(counts.shape)
 
 
-class PrivateNoRegretFair(ClassifierMixin, UnseededIfSecure):
+class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
     """A randomised classifier with similar false positive rates in many subgroups, trained privately (Private-FairNR).
 
     The features are categorical; their combinations are called cells. A learner and an auditor play T rounds. The

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfair_lib._arguments import positive
+from dpfair_lib._validation import same_rows
 from dpfair_lib.local.optimal.certificate import Multipliers, lagrangian_bound
 from dpfair_lib.local.optimal.closed_forms import most_truthful_channel, perfect_channel, smallest_error
 from dpfair_lib.local.optimal.interior_point import Progress, fair_inside
@@ -54,6 +55,7 @@ class FairError(NamedTuple):
         return max(self.upper - self.lower, 0.0)
 
 
+@same_rows
 def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     """Return the least P(Z ≠ A) of a truthful ε-LDP channel with Δ = 0.
 
@@ -95,6 +97,7 @@ def smallest_fair_error(p: Any, p1: Any, epsilon: Any) -> float:
     return fair_error_bounds(p, p1, epsilon).upper
 
 
+@same_rows
 def fair_error_bounds(
     p: Any, p1: Any, epsilon: Any, *, tol: float = 1e-9, time_limit: float = 60.0
 ) -> FairError:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
 from dpfair_lib._progress import shown
+from dpfair_lib._validation import same_rows
 from dpfair_lib.local.optimal.branching import by_branching
 from dpfair_lib.local.optimal.certificate import Multipliers, certify, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel, most_truthful_channel, north_west
@@ -28,6 +29,7 @@ TIME_LIMIT = 60.0
 """Default limit, in seconds, after which `optimal_randomizer` and `fair_error_bounds` return what they have."""
 
 
+@same_rows
 def optimal_randomizer(
     p: Any,
     p1: Any,

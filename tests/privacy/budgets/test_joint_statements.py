@@ -21,15 +21,15 @@ def stated(epsilon=1.0, delta=0.0, relation="replace-one", **details):
 def test_the_same_data_add_up_and_disjoint_data_do_not(numbers):
     parts = [stated(*pair, "replace-within-group") for pair in numbers]
     total = compose(*parts)
-    assert total.epsilon == pytest.approx(math.fsum(e for e, _ in numbers), rel=3e-16)
-    assert total.delta == pytest.approx(math.fsum(d for _, d in numbers), rel=3e-16)
+    assert total.epsilon == pytest.approx(math.fsum(e for e, _ in numbers), rel=3e-16, abs=0)
+    assert total.delta == pytest.approx(math.fsum(d for _, d in numbers), rel=3e-16, abs=0)
     assert total.parts == tuple(parts)
     apart = compose(*parts, parallel="group")
     assert (apart.epsilon, apart.delta) == (max(e for e, _ in numbers), max(d for _, d in numbers))
     assert apart.epsilon <= total.epsilon
     # in any grouping and any order
-    assert compose(compose(*parts[:2]), *parts[2:]).epsilon == pytest.approx(total.epsilon, rel=1e-12)
-    assert compose(*reversed(parts)).delta == pytest.approx(total.delta, rel=1e-12)
+    assert compose(compose(*parts[:2]), *parts[2:]).epsilon == pytest.approx(total.epsilon, rel=1e-12, abs=0)
+    assert compose(*reversed(parts)).delta == pytest.approx(total.delta, rel=1e-12, abs=0)
 
 
 # Records are (place, group, feature). A part is named by what decides it; a neighbour may change what the
