@@ -32,6 +32,7 @@ NO_LESSON = {
     "which-method",
     "threat-model",
     "private-learners",
+    "private-fair-learners",
     "several-groups-evidence",
     "benchmarks",
     "mutants",
