@@ -185,8 +185,8 @@ def _changed(kind: str, protection: str, left: float, gamma: float) -> list[str]
     )
     both = protection == PRESENT
     return [
-        f"counts = np.bincount(group, minlength=2){'' if both else '[:1]'}",
-        f"noisy = NoiseSource.of('secure', None).add_discrete_laplace(counts, noise_scale(1, {for_sizes!r}))",
+        f"noisy = NoiseSource.of('secure', None).add_discrete_laplace(np.bincount(group, minlength=2)"
+        f"{'' if both else '[:1]'}, noise_scale(1, {for_sizes!r}))",
         f"sizes = {{0: max(int(noisy[0]), 1), 1: max(int({'noisy[1]' if both else 'len(y) - noisy[0]'}), 1)}}",
         f"paid = dpf.PrivacyStatement({for_sizes!r}, 0.0, {protection!r})  # of the sizes",
         f"rule = dpf.PrivateFairPostprocessor({each!r}, {shown}, mechanism={mechanism!r}, group_sizes=sizes)",

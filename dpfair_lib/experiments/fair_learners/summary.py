@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, PRESENT, RECORD
@@ -276,7 +277,7 @@ def holm(p: pd.Series) -> pd.Series:
         One p for each test; the index is kept.
     """
     ordered = p.sort_values(kind="stable")
-    steps = (ordered * range(len(ordered), 0, -1)).clip(upper=1).cummax()
+    steps = (ordered * np.arange(len(ordered), 0, -1)).clip(upper=1).cummax()
     return steps.reindex(p.index)
 
 
