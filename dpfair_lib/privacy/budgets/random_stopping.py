@@ -44,7 +44,7 @@ def mean_runs(shape: float, success: float) -> float:
     --------
     >>> from dpfair_lib import privacy
     >>> [round(privacy.mean_runs(shape, 0.01), 3) for shape in (1, 0, -0.5)]
-    [100.0, 21.498, 11.0]
+    [100.0, 21.498, 5.5]
     """
     shape, success = _shape(shape), inside_unit(success, "success")
     if shape == 0:
