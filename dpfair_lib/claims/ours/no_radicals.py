@@ -269,8 +269,8 @@ CLAIM = Claim(
     finding="Shares (3, 2, 3, 5, 4, 2)/19, rates 1, 0, 0, 0, 1, 5/6, e^ε = 4 and ζ = 3/5 give a quintic with all "
     "permutations of its roots as Galois group. Optimality is proved in intervals, with room in every other constraint "
     "and positive multipliers.",
-    headline="The least Δ of k groups has degree at most k − 1. Roots express it up to five groups; for six groups "
-    "0.15808697 is a root of a quintic that no radicals solve.",
+    headline="Up to five groups roots express the least Δ; for six, 0.15808697 is a root of a quintic that no radicals "
+    "solve.",
     kind="theorem",
     chapter="no-radicals",
     check=check,
