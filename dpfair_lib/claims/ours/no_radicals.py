@@ -260,7 +260,7 @@ def _judged(program: Program, basis: Any, near: float, *, signs: bool = True, ro
 CLAIM = Claim(
     id="ours.no-radicals",
     where="No formula with roots, Results 1 and 2",
-    statement="Let k ≥ 2 groups have shares above 0, P(Y = 1) > 0, x = e^−ε < 1 and a budget ζ that some channel of "
+    statement="Let k ≥ 2 groups have shares above 0, P(Y = 1) > 0, x = e^(−ε) < 1 and a budget ζ that some channel of "
     "program (5.5.9) meets. The least Δ is 0 or a root of a polynomial of degree at most k − 1 in the field of the "
     "data, and some optimal channel has its entries in the field that Δ generates. For k from 2 to 6 the degree "
     "k − 1 is attained at rational data. Up to five groups radicals express Δ; for six they do not.",
