@@ -180,7 +180,8 @@ def garbling(channel: Any, epsilon: float) -> Randomizer:
     Raises
     ------
     ValueError
-        If there is none: if ε is below `garbling_epsilon`. For two groups: if ``channel`` is not ε-private.
+        If there is none, up to rounding (10⁻¹²): if ε is below `garbling_epsilon`. For two groups: if ``channel`` is
+        not ε-private.
 
     References
     ----------

@@ -106,7 +106,8 @@ def rates_through(shares: np.ndarray, rule: np.ndarray, channel: np.ndarray) -> 
     rule : ndarray of shape (2, m)
         P(new label 1 | predicted label, z).
     channel : ndarray of shape (k, m)
-        P(z | group): of all that stands between a group and the rule, a second report or a guess included.
+        P(z | group), whatever else is true of the person: of all that stands between a group and the rule, a second
+        report or a guess included.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def gap_through(shares: Any, rule: Any, exchanged_0: Any, exchanged_1: Any) -> A
     rule : array of shape (2, 2)
         P(new label 1 | predicted label, group), with equal rates m.
     exchanged_0, exchanged_1 : number
-        a and b, the probabilities that group 0 is taken for 1, and group 1 for 0.
+        a and b, the probabilities that group 0 is taken for 1, and group 1 for 0, whatever else is true of the person.
 
     Returns
     -------
@@ -195,9 +196,9 @@ class ReportedOddsPostprocessor(BaseEstimator):
 
     *Differences from the publication.* Any number of groups and any channel of full rank, where the public code
     (husseinmozannar/fairlearn_private_data) has two groups and randomised response. Negative estimates are set to 0. At
-    the time of prediction that code draws the new label by a mixture of the rules for both reports although it is given
-    a report, so that the channel acts twice, and the rates of the true groups may differ by more than the program
-    allows; here the rule of the report is used. On tables without negative estimates both programs have the same
+    the time of prediction that code mixes the rules for both reports. Its notebook passes true groups, so the channel
+    acts once; given reports it would act twice, and the rates of the true groups may differ by more than the program
+    allows. Here the rule of the report is used. On tables without negative estimates both programs have the same
     optimum: a test compares with numbers of that code as run. The first step of the publication, a learner that takes
     reports for groups, is any learner with reports as ``sensitive_features``.
 

@@ -15,6 +15,8 @@ COUNTED = {
     dpf.DPLogisticRegression,
     dpf.DPLinearSVM,
     dpf.DPFermiClassifier,
+    dpf.DPGlobalScalingClassifier,
+    dpf.DPGroupClippingClassifier,
     dpf.PrivateNoRegretFair,
     dpf.PrivateSelection,
 }

@@ -310,10 +310,10 @@ CLAIM = Claim(
     statement_uses=("cgkm.remarks",),
     verdict="holds",
     finding="r* is the distance at which a gap of α can open to α + s while each group keeps a mass μ of positives. "
-    "At α = 0 it is μ(1/√(1 − s) − 1) for s ≤ ½ and μ(2√s − 1) above. It is 0 for a hard threshold, s = 0: then two "
-    "neighbours exclude all three unless β(1 + t) + δ ≥ 1.",
-    headline="A hard threshold lets two neighbours exclude fairness, accuracy and privacy; a slack s needs "
-    "distributions farther apart, and then a tiny δ is enough.",
+    "At α = 0 it is μ(1/√(1 − s) − 1) for s ≤ ½ and μ(2√s − 1) for ½ ≤ s < 1. It is 0 for a hard threshold, s = 0: for "
+    "τ ≤ μ two neighbours then exclude all three unless β(1 + t) + δ ≥ 1.",
+    headline="A hard threshold lets two neighbours exclude fairness, accuracy and privacy; a slack in both keeps "
+    "opposite demands apart, and with enough steps a tiny δ is enough.",
     kind="theorem",
     chapter="fair-accurate-private",
     check=check,

@@ -154,15 +154,16 @@ CLAIM = Claim(
     id="ours.rule-and-channel",
     where="What has appeared since, Result 1",
     statement="Let a rule that sees the predicted label and the group have equal rates m for one true label. Apply it "
-    "through a channel that exchanges group 0 with probability a and group 1 with b. Then the rates differ by "
-    "a(S₀₁ − m) − b(S₁₀ − m), where S_ij is the rate of group i under the rule of group j. That is at most max(a, b), "
-    "attained. A rule that is computed for the channel has a gap of at most γ; for plain reports it makes no more "
-    "errors than for the thesis's channel at the same ε.",
+    "through a channel that exchanges group 0 with probability a and group 1 with b, whatever else is true of a "
+    "person. Then the rates differ by a(S₀₁ − m) − b(S₁₀ − m), where S_ij is the rate of group i under the rule of "
+    "group j. That is at most max(a, b), "
+    "attained. A rule that is computed for the channel has a gap of at most γ; for plain reports, where "
+    "the rates are known, it makes no more errors than for the thesis's channel at the same ε.",
     verdict="holds",
     finding="Proved, and compared with all predictions and rules in halves. In the public code of a later paper both "
     "rules are applied through another channel than their program has.",
     headline="Two post-processors of a public code are applied through a channel that their programs do not have; with "
-    "the right one plain reports are never worse.",
+    "the right one, and known rates, plain reports are never worse.",
     kind="theorem",
     chapter="since",
     check=check,

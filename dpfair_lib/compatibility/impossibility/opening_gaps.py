@@ -75,7 +75,7 @@ def least_steps(
     threshold, slack, tolerance : Fraction
         α in [0, 1), s ≥ 0 and τ in [0, floor].
     floor : Fraction
-        The least mass of positives of either group, in (0, 1/3].
+        The least mass of positives of either group, in (0, 1/3).
     zeta : Fraction
         The length of a step, above 0.
 
