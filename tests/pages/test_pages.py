@@ -267,7 +267,7 @@ def test_on_a_phone_each_cell_of_the_ledger_names_its_column_in_the_order_of_the
 
 @needs_book
 def test_the_front_page_leads_to_each_answer(browser):
-    """The four answers are on the first screen of a desk and of a phone, and lead to the place that shows the reason."""
+    """The four answers are on the first screen of a desk and of a phone, and lead to the place that shows why."""
     path = HTML / "book/index.html"
     for screen in (browsing.DESK, browsing.PHONE):
         with browsing.opened(browser, path.as_uri(), screen, "light", []) as page:
