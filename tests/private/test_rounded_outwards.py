@@ -4,7 +4,6 @@ Other tests compare scales up to 1e-12 or less closely. Here the exact least sca
 parameters alone, and whatever was rounded on the way must have been rounded outwards.
 """
 
-import math
 from fractions import Fraction
 
 import mpmath
@@ -32,7 +31,8 @@ def moves(rng, kind, loss):
     """Fit output perturbation with drawn settings; return the largest move, what was asked for, and (ε, δ)."""
     epsilon = power(rng, -2, 0 if kind == "classical" else 1)
     delta = 0.0 if kind == "laplace" else power(rng, -9, -2)
-    bound, modulus, tolerance, n = power(rng, -1, 1), power(rng, -2, 1), power(rng, -4, -1), int(rng.integers(5, 40))
+    bound, modulus, tolerance = power(rng, -1, 1), power(rng, -2, 1), power(rng, -4, -1)
+    n = int(rng.integers(5, 40))
     model = dpf.OutputPerturbation(
         regularization=modulus, feature_bound=bound, epsilon=epsilon, delta=delta, noise_kind=kind, loss=loss,
         tolerance=tolerance, classes=(0, 1),
@@ -79,7 +79,8 @@ def test_means_for_scaling():
             with watched(exactly) as requests:
                 scaler.fit(rng.uniform(-1, 1, size=(4, columns)))
             (request,) = requests
-            loss = Fraction(2**22 * columns) / Fraction(request.scale)  # each column's sums move by its whole range
+            # each column's sums move by its whole range
+            loss = Fraction(2**22 * columns) / Fraction(request.scale)
             assert loss <= Fraction(scaler.privacy_statement_.epsilon)
 
 
@@ -93,7 +94,8 @@ def test_the_functional_mechanism():
                 groups=(0, 1), classes=(0, 1),
             )  # fmt: skip
             with watched(exactly) as requests:
-                model.fit(rng.normal(size=(6, d)), rng.integers(0, 2, 6), sensitive_features=rng.integers(0, 2, 6))
+                X, (y, group) = rng.normal(size=(6, d)), rng.integers(0, 2, size=(2, 6))
+                model.fit(X, y, sensitive_features=group)
             (request,) = requests
             moved = mpmath.sqrt(2) * 2**22 + mpmath.sqrt(len(request.values))
             assert delta_at(epsilon, moved / mpmath.mpf(request.scale)) <= delta
