@@ -281,6 +281,22 @@ def test_the_front_page_leads_to_each_answer(browser):
 
 
 @needs_book
+def test_how_tos_are_in_the_first_screen_of_the_contents(browser):
+    """All of "Use the library", to its reference, without scrolling; so titles there take one line or two."""
+    below = """() => {
+      const heading = [...document.querySelectorAll('.bd-docs-nav p.caption')]
+        .find(one => one.textContent.trim() === 'Use the library');
+      return [...heading.nextElementSibling.children]
+        .map(one => [one.querySelector('a').textContent.trim(), one.getBoundingClientRect().bottom]);
+    }"""
+    path = HTML / "book/index.html"
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        shown = dict(page.evaluate(below))
+    assert {"Ten minutes", "Coming from diffprivlib", "Coming from fairlearn", "Reference"} <= set(shown)
+    assert max(shown.values()) < browsing.DESK["height"], shown
+
+
+@needs_book
 def test_search_finds_a_word_of_the_book(browser):
     assert browsing.search(browser, HTML, "parity") == []
 

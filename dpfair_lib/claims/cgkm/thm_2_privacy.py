@@ -14,7 +14,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
+from dpfair_lib.claims.shared.compatibility.learner_privacy import printed_loss, privacy_slack
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta, printed_delta, pure_slope
 from dpfair_lib.compatibility.private_learner.neighbouring_losses import (
     SHARES,

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
+from dpfair_lib.claims.shared.compatibility.learner_privacy import printed_loss, privacy_slack
 from dpfair_lib.compatibility.private_learner.accuracy_bounds import (
     choice_bound,
     printed_sample_size,

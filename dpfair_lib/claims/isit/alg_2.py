@@ -16,7 +16,12 @@ from dpfair_lib.central.private_postprocessor import PrivateFairPostprocessor
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import fractions_up_to, has_thresholds, printed_gap, printed_rates
+from dpfair_lib.claims.shared.central.noisy_rates import (
+    fractions_up_to,
+    has_thresholds,
+    printed_gap,
+    printed_rates,
+)
 from dpfair_lib.privacy import LaplaceMechanism
 
 RATES = fractions_up_to(4)
