@@ -14,9 +14,9 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.channels import all_channels
-from dpfair_lib.claims.shared.exact_programs import as_fractions, exact_program, printed_objective
-from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
+from dpfair_lib.claims.shared.local.channels import all_channels
+from dpfair_lib.claims.shared.local.exact_programs import as_fractions, exact_program, printed_objective
+from dpfair_lib.claims.shared.local.multiplier_bounds import judge_bound
 from dpfair_lib.claims.thesis.open_2_surds import Surd, solve
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
 from dpfair_lib.local.optimal.closed_forms import perfect_channel
