@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
     except (Ended, KeyboardInterrupt) as ended:
         print(str(ended) or "ended by SIGINT", file=sys.stderr)
         return ended.status if isinstance(ended, Ended) else SIGNAL + 2
-    except BrokenPipeError:  # whoever read the output has gone, as `head` does
+    except BrokenPipeError:  # the reader of the output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered is still written at the end
         return SIGNAL + 13
 
