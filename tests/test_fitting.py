@@ -74,6 +74,20 @@ CASES = {
         ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
         {"learning_rate": 1e300},
     ),
+    "lagrangian": (
+        dpf.DPLagrangianClassifier(
+            notion="equalized_odds", noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED
+        ),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"learning_rate": 1e300},
+    ),
+    "exponentiated gradient": (
+        dpf.PrivateExponentiatedGradient(
+            notion="equalized_odds", feature_bound=9.0, epsilon=1.0, delta=1e-3, rounds=3, **STUDY
+        ),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"feature_bound": 1e60},
+    ),
     "global scaling": (
         dpf.DPGlobalScalingClassifier(
             noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED
