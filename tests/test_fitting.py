@@ -161,18 +161,30 @@ def test_a_first_fit_that_fails_leaves_nothing(case):
     assert not _fitted(fresh)
 
 
-def test_an_interrupted_refit_changes_nothing(monkeypatch):
-    estimator, (first, with_first), (second, with_second), _ = CASES["rates"]
-    estimator.fit(*first, **with_first)
+@pytest.mark.parametrize("case", CASES)
+def test_a_refit_that_is_interrupted_at_its_end_changes_nothing(case, monkeypatch):
+    # after the last attribute was set: what was interrupted before had hardly changed anything
+    estimator, (data, options), *_ = CASES[case]
+    usual, counted, end = type(estimator).__setattr__, [], [0]
+
+    def counting(self, name, value):
+        usual(self, name, value)
+        if self is estimator:
+            counted.append(name)
+            if len(counted) == end[0]:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(estimator), "__setattr__", counting)
+    estimator.fit(*data, **options)
+    sets = len(counted)
     before = _fitted(estimator)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(type(estimator), "_noisy", interrupt)
+    counted.clear()
+    end[0] = sets
     with pytest.raises(KeyboardInterrupt):
-        estimator.fit(*second, **with_second)
-    assert _fitted(estimator) == before
+        estimator.fit(*data, **options)
+    after = _fitted(estimator)
+    assert list(after) == list(before)
+    assert all(after[name] is before[name] for name in before)
 
 
 def test_a_refit_in_another_way_keeps_nothing_of_the_first():
