@@ -368,7 +368,7 @@ CLAIM = Claim(
     "smaller group counts. The least gap of two groups was found to be twice that of one group of both sizes to a "
     "thousandth; that it is so exactly is open. With δ > 0 noise of bounded range stops the growth with k, and "
     "nothing does better than by a constant.",
-    headline="Two groups need one noise, not two; with many groups no private classifier has a gap below order "
+    headline="Two groups need one noise, not two; with many groups no purely private classifier has a gap below order "
     "√(log k/n) + log k/(nε).",
     kind="theorem",
     chapter="least-gap-groups",
