@@ -107,18 +107,18 @@ def _signs(privacy: Callable[..., float], search: Search) -> None:
             case,
             tolerance=SOLVED,
         )
-    for n, k, odds, delta, tau in itertools.product(
+    for n, k, odds, little, tau in itertools.product(
         (1, 4),
         (2, 9),
         (Fraction(3, 2), Fraction(4)),
         (Fraction(1, 1000), Fraction(1, 50)),
         (Fraction(1, 3), Fraction(1)),
     ):
-        ratio, fails = _of_one_sign(n, odds, delta, tau)
+        ratio, fails = _of_one_sign(n, odds, little, tau)
         beta = 1 / (1 + ratio)
         bound = tau * (1 + (1 - 2 * beta) ** k - 2 * (1 - beta) ** k - 4 * k * beta * fails)
-        found = privacy([n] * k, float(tau), math.log(odds), float(delta))
-        case = {"k": k, "n": n, "odds": odds, "δ": delta, "τ": tau}
+        found = privacy([n] * k, float(tau), math.log(odds), float(little))
+        case = {"k": k, "n": n, "odds": odds, "δ": little, "τ": tau}
         search.equal(found, max(float(bound), 0.0), case, tolerance=1e-12)
 
 
