@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from proof_draws import Draw, inside, law, odds, q, share, table
+from proof_draws import Draw, inside, law, objects, odds, q, share, table
 
+from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.optimal.linear_bound import Constraint
 from dpfair_lib.svm.line import hard_margin
 
@@ -92,6 +93,16 @@ def sorted_groups(rng: Draw) -> tuple[list[Fraction], Fraction]:
 def groups_and_error(rng: Draw) -> tuple[int, Fraction]:
     """Draw a number of groups and η."""
     return rng.randint(1, 20), share(rng)
+
+
+def by_form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
+    """Return the library's coefficients of a notion, in a row."""
+
+    def library(joint: Any, desirable: Any) -> list[Fraction]:
+        matrix = form_coefficients(objects(joint), notion, desirable)[1]
+        return [Fraction(value) for value in matrix.ravel()]
+
+    return library
 
 
 def counted(name: str) -> Callable[[int, Fraction], str]:

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from proof_draws import Pair, function, inside, objects, odds, q, share, shares, simple, table
@@ -16,6 +14,7 @@ from proof_instances import (
     any_channel,
     blind,
     by_cells,
+    by_form,
     counted,
     counts_and_rows,
     group_rates,
@@ -49,23 +48,16 @@ from dpfair_lib.fairness.linear_form import form_coefficients
 from dpfair_lib.local.binary import equally_truthful_response, optimal_truths, unfairness_ratio
 from dpfair_lib.local.optimal.linear_bound import linear_bound
 from dpfair_lib.local.optimal.program import most_truthful
-from dpfair_lib.local.response import response_matrix
+from dpfair_lib.local.response import collecting_ratio, response_matrix
 from dpfair_lib.local.robust.closed_forms import unfairness_of_level
 from dpfair_lib.local.subsets import least_variance_size, subset_matrix, subset_size, subset_variance
 from dpfair_lib.local.trade_off import unfairness_constants
 from dpfair_lib.postprocessing.bands import least_total_change
 from dpfair_lib.postprocessing.group_unknown import least_blind_change
+from dpfair_lib.postprocessing.reported_groups import largest_gap
 from dpfair_lib.privacy.amplification import amplified_odds
 from dpfair_lib.privacy.finite_laws import hockey_stick, processed
 from dpfair_lib.svm.guarantees import error_deviation, excess_errors, rate_deviation, slack
-
-
-def _form(notion: str) -> Callable[[Any, Any], list[Fraction]]:
-    def library(joint: Any, desirable: Any) -> list[Fraction]:
-        matrix = form_coefficients(objects(joint), notion, desirable)[1]
-        return [Fraction(value) for value in matrix.ravel()]
-
-    return library
 
 
 def pairs() -> list[Pair]:
@@ -262,7 +254,7 @@ def pairs() -> list[Pair]:
             form,
             joint_law(),
             by_cells("odds_coefficient {groups}"),
-            _form("equalized_odds"),
+            by_form("equalized_odds"),
         ),
         Pair(
             example,
@@ -270,16 +262,16 @@ def pairs() -> list[Pair]:
             form,
             joint_law(),
             by_cells("opportunity_coefficient {desirable} {groups}"),
-            _form("equal_opportunity"),
+            by_form("equal_opportunity"),
         ),
-        Pair(example, "accuracy_coefficient", form, joint_law(), accuracy_cells, _form("accuracy_parity")),
+        Pair(example, "accuracy_coefficient", form, joint_law(), accuracy_cells, by_form("accuracy_parity")),
         Pair(
             example,
             "parity_coefficient",
             form,
             joint_law(2),
             by_cells("parity_coefficient"),
-            _form("demographic_parity"),
+            by_form("demographic_parity"),
         ),
         Pair(
             example,
@@ -374,6 +366,21 @@ def pairs() -> list[Pair]:
             "dpfair_lib.local.robust.closed_forms.unfairness_of_level",
             lambda rng: (odds(rng), inside(rng)),
             unfairness_of_level,
+        ),
+        simple(
+            "Ours/CollectFirst.v",
+            "collecting_odds",
+            "dpfair_lib.local.response.collecting_ratio",
+            lambda rng: (rng.randint(2, 60), odds(rng)),
+            collecting_ratio,
+            coq=counted("collecting_odds"),
+        ),
+        simple(
+            "Ours/RuleAndChannel.v",
+            "largest_gap",
+            "dpfair_lib.postprocessing.reported_groups.largest_gap",
+            shares(2),
+            largest_gap,
         ),
         simple(
             "Ours/GroupUnknown.v",

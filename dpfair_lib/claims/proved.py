@@ -53,7 +53,9 @@ PROVED = {
     "ours.group-unknown": ("Ours/GroupUnknown.v", 2, False),
     "ours.middle-sums": ("Ours/GroupUnknown.v", 1, False),
     "ours.several-columns": ("Ours/SeveralColumns.v", 2, False),
-    "ours.unknown-law": ("Ours/UnknownLaw.v", 2, False),
+    "ours.unknown-law": ("Ours/UnknownLaw.v", 5, False),
+    "ours.collect-first": ("Ours/CollectFirst.v", 3, False),
+    "ours.rule-and-channel": ("Ours/RuleAndChannel.v", 2, False),
     "isit.alg-1": ("ISIT/Algorithm1.v", 1, False),
     "thesis.open-2": ("Certificates/Irrational.v", 1, True),
 }

@@ -96,7 +96,7 @@ Proof.
 Qed.
 
 Lemma moves : @replace_one unit ([], [tt]) ([tt], []).
-Proof. right. split; cbn; [exists [], [], tt; now left | exists [], [], tt; now right]. Qed.
+Proof. right. left. split; exists [], [], tt; now split. Qed.
 
 Lemma all_three odds delta : algorithm_2_costs (@any_change) (@replace_one) odds delta ->
   8 # 27 <= odds 2 0 2 2 * (1 # 27) + delta 2 0 2 2.

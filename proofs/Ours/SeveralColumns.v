@@ -96,9 +96,30 @@ Proof.
   specialize (U [i] [j] (One i I) (One j J)). rewrite (Rate i I), (Rate j J) in U. lra.
 Qed.
 
-(** By more than a whole. *)
-Theorem columns_do_not_give_cells_fault_2 : ~ cells_can_differ single_columns (11#10).
+(** A third column among them, which tells whether the first two agree. *)
+Theorem columns_do_not_give_cells_fault_2 : ~ cells_can_differ ([0%nat; 3%nat] :: [1%nat; 2%nat] :: single_columns) 1.
 Proof.
-  intros H. destruct (H 0 ltac:(lra)) as (w & r & i & j & W & I & J & _ & D). destruct (W i I) as [_ A], (W j J) as [_ B].
-  assert (Qabs (r i - r j) <= 1) by (apply abs_le; lra). lra.
+  intros H. destruct (H 0 ltac:(lra)) as (w & r & i & j & W & I & J & U & D).
+  destruct (W 0%nat ltac:(lia)) as [W0 _], (W 1%nat ltac:(lia)) as [W1 _], (W 2%nat ltac:(lia)) as [W2 _], (W 3%nat ltac:(lia)) as [W3 _].
+  (* all unions have one rate, [m]; so each cell's excess over it is that of another cell with the sign turned *)
+  set (m := union_rate 4 w r (holds [0%nat; 1%nat])).
+  assert (Pair : forall a b, (a < 4)%nat -> (b < 4)%nat -> a <> b ->
+    In [a; b] ([0%nat; 3%nat] :: [1%nat; 2%nat] :: single_columns) -> w a * (r a - m) + w b * (r b - m) == 0).
+  { intros a b Ha Hb Ne In_.
+    assert (S : Qabs (union_rate 4 w r (holds [a; b]) - m) <= 0) by (apply U; [assumption | cbn; tauto]).
+    apply abs_le in S. assert (V : union_rate 4 w r (holds [a; b]) == m) by lra. clearbody m.
+    assert (M : 0 < w a + w b) by (pose proof (W a Ha); pose proof (W b Hb); lra).
+    assert (X : union_rate 4 w r (holds [a; b]) == (w a * r a + w b * r b) / (w a + w b)).
+    { unfold union_rate, mass. destruct a as [|[|[|[|a]]]]; [..|lia]; (destruct b as [|[|[|[|b]]]]; [..|lia]); try contradiction; cbn; field; lra. }
+    assert (Y : w a * r a + w b * r b == m * (w a + w b)) by (rewrite <- V, X; field; lra). lra. }
+  clearbody m. cbn in Pair.
+  pose proof (Pair 0%nat 1%nat ltac:(lia) ltac:(lia) ltac:(lia) ltac:(tauto)) as P01.
+  pose proof (Pair 2%nat 3%nat ltac:(lia) ltac:(lia) ltac:(lia) ltac:(tauto)) as P23.
+  pose proof (Pair 0%nat 2%nat ltac:(lia) ltac:(lia) ltac:(lia) ltac:(tauto)) as P02.
+  pose proof (Pair 0%nat 3%nat ltac:(lia) ltac:(lia) ltac:(lia) ltac:(tauto)) as P03.
+  pose proof (Pair 1%nat 2%nat ltac:(lia) ltac:(lia) ltac:(lia) ltac:(tauto)) as P12.
+  assert (Zero : forall c, (c < 4)%nat -> r c == m).
+  { intros c Hc. assert (Z : w c * (r c - m) == 0) by (destruct c as [|[|[|[|c]]]]; [lra..|lia]).
+    destruct (W c Hc) as [P _]. apply Qmult_integral in Z. destruct Z; lra. }
+  rewrite (Zero i I), (Zero j J) in D. setoid_replace (m - m) with 0 in D by ring. now compute in D.
 Qed.

@@ -82,38 +82,101 @@ Proof.
   - intros i _. destruct (Nat.eqb i a); ring.
 Qed.
 
+(** Any two values of ratio at least 1 give some laws the unfairness of that ratio. *)
+Lemma reached k q ratio tau j a b : 0 < tau < 1 -> 1 <= ratio -> (a < k)%nat -> (b < k)%nat -> 0 < q b j ->
+  q a j == ratio * q b j ->
+  exists u v, distribution k u /\ distribution k v /\
+  unfair tau (seen k u q j) (seen k v q j) == unfairness_of_level ratio tau.
+Proof.
+  intros T R Ha Hb Pb E.
+  destruct (Qlt_le_dec tau (1 - tau)) as [L|L].
+  - exists (at_value a), (at_value b). splits; try (now apply at_value_law). unfold unfair. rewrite !seen_at by assumption. rewrite E.
+    assert (D : 0 < 1 + tau * (ratio - 1)) by (assert (0 <= tau * (ratio - 1)) by (apply mul_nonneg; lra); lra).
+    assert (F : ratio * q b j / (tau * (ratio * q b j) + (1 - tau) * q b j) - 1 == (1 - tau) * (ratio - 1) / (1 + tau * (ratio - 1))).
+    { field. split; [lra|]. assert (0 < q b j * (1 + tau * (ratio - 1))) by (apply mul_pos; assumption). lra. }
+    rewrite F. unfold unfairness_of_level. rewrite Q.min_l by lra. apply Qabs_pos. apply div_nonneg; [assumption | apply mul_nonneg; lra].
+  - exists (at_value b), (at_value a). splits; try (now apply at_value_law). unfold unfair. rewrite !seen_at by assumption. rewrite E.
+    assert (D : 0 < 1 + (1 - tau) * (ratio - 1)) by (assert (0 <= (1 - tau) * (ratio - 1)) by (apply mul_nonneg; lra); lra).
+    assert (F : q b j / (tau * q b j + (1 - tau) * (ratio * q b j)) - 1 == - ((1 - tau) * (ratio - 1) / (1 + (1 - tau) * (ratio - 1)))).
+    { field. split; [lra|]. assert (0 < q b j * (1 + (1 - tau) * (ratio - 1))) by (apply mul_pos; assumption). lra. }
+    rewrite F, Qabs_opp. unfold unfairness_of_level. rewrite Q.min_r by lra. apply Qabs_pos. apply div_nonneg; [assumption | apply mul_nonneg; lra].
+Qed.
+
 Theorem unknown_law_worst : worst_is unfairness_of_level.
 Proof.
   intros k q ratio tau j T R P H. split.
   - intros u v U V. apply abs_le. apply above; try assumption; try (now apply seen_positive); now apply seen_within.
-  - intros a b Ha Hb E. pose proof (P a Ha) as Pa. pose proof (P b Hb) as Pb.
-    destruct (Qlt_le_dec tau (1 - tau)) as [L|L].
-    + exists (at_value a), (at_value b). splits; try (now apply at_value_law). unfold unfair. rewrite !seen_at by assumption. rewrite E.
-      assert (D : 0 < 1 + tau * (ratio - 1)) by (assert (0 <= tau * (ratio - 1)) by (apply mul_nonneg; lra); lra).
-      assert (F : ratio * q b j / (tau * (ratio * q b j) + (1 - tau) * q b j) - 1 == (1 - tau) * (ratio - 1) / (1 + tau * (ratio - 1))).
-      { field. split; [lra|]. assert (0 < q b j * (1 + tau * (ratio - 1))) by (apply mul_pos; assumption). lra. }
-      rewrite F. unfold unfairness_of_level. rewrite Q.min_l by lra. apply Qabs_pos. apply div_nonneg; [assumption | apply mul_nonneg; lra].
-    + exists (at_value b), (at_value a). splits; try (now apply at_value_law). unfold unfair. rewrite !seen_at by assumption. rewrite E.
-      assert (D : 0 < 1 + (1 - tau) * (ratio - 1)) by (assert (0 <= (1 - tau) * (ratio - 1)) by (apply mul_nonneg; lra); lra).
-      assert (F : q b j / (tau * q b j + (1 - tau) * (ratio * q b j)) - 1 == - ((1 - tau) * (ratio - 1) / (1 + (1 - tau) * (ratio - 1)))).
-      { field. split; [lra|]. assert (0 < q b j * (1 + (1 - tau) * (ratio - 1))) by (apply mul_pos; assumption). lra. }
-      rewrite F, Qabs_opp. unfold unfairness_of_level. rewrite Q.min_r by lra. apply Qabs_pos. apply div_nonneg; [assumption | apply mul_nonneg; lra].
+  - intros a b Ha Hb E. exact (reached k q ratio tau j a b T R Ha Hb (P b Hb) E).
 Qed.
 
-(** ** Plain response has the least ratio of all channels that are so truthful, and no other one has it *)
+(** A larger ratio is a larger unfairness, and a smaller one a smaller. *)
+Definition grows (formula : Q -> Q -> Q) : Prop :=
+  forall tau r r', 0 < tau < 1 -> 1 <= r -> 1 <= r' -> (r < r' <-> formula r tau < formula r' tau).
+
+Theorem unfairness_grows : grows unfairness_of_level.
+Proof.
+  assert (Up : forall tau r r', 0 < tau < 1 -> 1 <= r -> 1 <= r' -> r < r' -> unfairness_of_level r tau < unfairness_of_level r' tau).
+  { intros tau r r' T R R' L. unfold unfairness_of_level. set (m := Qmin tau (1 - tau)).
+    assert (M : 0 < m) by (unfold m; destruct (min_cases tau (1 - tau)) as [[_ E]|[_ E]]; rewrite E; lra).
+    assert (D : 0 < 1 + m * (r - 1)) by (assert (0 <= m * (r - 1)) by (apply mul_nonneg; lra); lra).
+    assert (D' : 0 < 1 + m * (r' - 1)) by (assert (0 <= m * (r' - 1)) by (apply mul_nonneg; lra); lra).
+    assert (E : (1 - tau) * (r' - 1) / (1 + m * (r' - 1)) - (1 - tau) * (r - 1) / (1 + m * (r - 1)) ==
+                (1 - tau) * (r' - r) / ((1 + m * (r - 1)) * (1 + m * (r' - 1)))) by (field; lra).
+    assert (P : 0 < (1 - tau) * (r' - r) / ((1 + m * (r - 1)) * (1 + m * (r' - 1))))
+      by (apply div_pos; [now apply mul_pos | apply mul_pos; lra]).
+    lra. }
+  intros tau r r' T R R'. split; [now apply Up|]. intros F. destruct (Qlt_le_dec r r') as [?|L]; [assumption|].
+  destruct (Qlt_le_dec r' r) as [L'|L']; [pose proof (Up tau r' r T R' R L'); lra|].
+  assert (E : r == r') by lra. unfold unfairness_of_level in F. rewrite E in F. lra.
+Qed.
+
+(** ** Plain response has its own ratio, the least of all channels that are so truthful, and no other one has it *)
+
+Definition plain (k : nat) (T : Q) (i j : nat) : Q := if Nat.eqb i j then T else (1 - T) / (number k - 1).
+Definition plain_ratio (k : nat) (T : Q) : Q := T * (number k - 1) / (1 - T).
+
+Lemma some_values k : (2 <= k)%nat -> 2 <= number k.
+Proof. intros H. pose proof (number_le 2 k H) as N. change (number 2) with 2 in N. exact N. Qed.
+
+Lemma more_than_chance k T : (2 <= k)%nat -> T < 1 -> 1 <= number k * T -> 0 < T /\ 1 <= plain_ratio k T.
+Proof.
+  intros Hk L H. pose proof (some_values k Hk) as N.
+  assert (P : 0 < T) by (destruct (Qlt_le_dec 0 T); [assumption | nra]).
+  split; [assumption|]. unfold plain_ratio. apply le_div; lra.
+Qed.
+
+(** Truths below chance are left out: there lies are more likely, and another channel has a smaller ratio. *)
+Definition plain_has (level : nat -> Q -> Q) : Prop :=
+  forall k T, (2 <= k)%nat -> T < 1 -> 1 <= number k * T ->
+  channel k k (plain k T) /\ private (level k T) k k (plain k T).
+
+Theorem plain_has_level : plain_has plain_ratio.
+Proof.
+  intros k T Hk HT H. pose proof (some_values k Hk) as N. destruct (more_than_chance k T Hk HT H) as [T0 R].
+  assert (O : 0 <= (1 - T) / (number k - 1)) by (apply div_nonneg; lra). split.
+  - intros i Hi. split; [intros j _; unfold plain; destruct (Nat.eqb i j); lra|].
+    unfold plain. rewrite (sum_ext k _ (fun j => if Nat.eqb j i then T else (1 - T) / (number k - 1))) by (intros; now rewrite Nat.eqb_sym).
+    rewrite (sum_split k (fun _ => T) (fun _ => (1 - T) / (number k - 1)) i Hi), sum_const. fold (number k). field. lra.
+  - intros i i' j _ _ _. unfold plain.
+    assert (E : plain_ratio k T * ((1 - T) / (number k - 1)) == T) by (unfold plain_ratio; field; lra).
+    assert (Le : (1 - T) / (number k - 1) <= T) by (apply div_le; lra).
+    set (L := plain_ratio k T) in *. set (o := (1 - T) / (number k - 1)) in *. clearbody L o.
+    assert (A : 0 <= (L - 1) * T) by (apply mul_nonneg; lra). assert (B : 0 <= (L - 1) * o) by (apply mul_nonneg; lra).
+    destruct (Nat.eqb i j), (Nat.eqb i' j); lra.
+Qed.
 
 Definition least_level (level : nat -> Q -> Q) : Prop :=
-  forall k T ratio q, (2 <= k)%nat -> 0 < T < 1 -> channel k k q -> (forall j, (j < k)%nat -> T <= q j j) ->
-  private ratio k k q -> level k T <= ratio /\
-  (ratio == level k T -> forall i j, (i < k)%nat -> (j < k)%nat -> q i j == if Nat.eqb i j then T else (1 - T) / (number k - 1)).
+  forall k T ratio q, (2 <= k)%nat -> T < 1 -> 1 <= number k * T -> channel k k q ->
+  (forall j, (j < k)%nat -> T <= q j j) -> private ratio k k q -> level k T <= ratio /\
+  (ratio == level k T -> forall i j, (i < k)%nat -> (j < k)%nat -> q i j == plain k T i j).
 
 Lemma others k f i : (i < k)%nat -> sum k (fun j => if Nat.eqb j i then 0 else f j) == sum k f - f i.
 Proof. intros H. rewrite (sum_split k (fun _ => 0) f i H). ring. Qed.
 
-Theorem plain_response_least_level : least_level (fun k T => T * (number k - 1) / (1 - T)).
+Theorem plain_response_least_level : least_level plain_ratio.
 Proof.
-  intros k T ratio q Hk HT C Tr H.
-  assert (N : 2 <= number k) by (pose proof (number_le 2 k Hk) as N; change (number 2) with 2 in N; exact N).
+  intros k T ratio q Hk T1 HT C Tr H. pose proof (some_values k Hk) as N. destruct (more_than_chance k T Hk T1 HT) as [T0 _].
+  clear HT. assert (HT : 0 < T < 1) by lra. unfold plain_ratio, plain.
   assert (R0 : 0 <= ratio).
   { pose proof (H 0%nat 1%nat 0%nat ltac:(lia) ltac:(lia) ltac:(lia)) as A. pose proof (Tr 0%nat ltac:(lia)).
     pose proof (proj1 (C 1%nat ltac:(lia)) 0%nat ltac:(lia)). destruct (Qlt_le_dec ratio 0) as [L|L]; [|assumption]. nra. }
@@ -139,6 +202,47 @@ Proof.
   destruct (Nat.eqb_spec j i) as [->|_]; [contradiction|].
   assert (V : ratio * q i j == T) by lra. apply (Qmult_inj_l _ _ ratio); [lra|]. rewrite V.
   setoid_replace (ratio * ((1 - T) / (number k - 1))) with (ratio * (1 - T) / (number k - 1)) by (field; lra). rewrite EE. field. lra.
+Qed.
+
+(** So its reports are the least unfair: [value] is the largest unfairness of its reports over all laws, and no channel
+    of such truths, all of whose chances are positive, keeps below it in every report. *)
+Definition least_unfair (value : nat -> Q -> Q -> Q) : Prop :=
+  forall k T tau, (2 <= k)%nat -> T < 1 -> 1 <= number k * T -> 0 < tau < 1 ->
+  (forall j u v, (j < k)%nat -> distribution k u -> distribution k v ->
+   unfair tau (seen k u (plain k T) j) (seen k v (plain k T) j) <= value k T tau) /\
+  forall q bound, channel k k q -> (forall i j, (i < k)%nat -> (j < k)%nat -> 0 < q i j) -> (forall j, (j < k)%nat -> T <= q j j) ->
+  (forall j u v, (j < k)%nat -> distribution k u -> distribution k v -> unfair tau (seen k u q j) (seen k v q j) <= bound) ->
+  value k T tau <= bound.
+
+Lemma plain_positive k T i j : (2 <= k)%nat -> T < 1 -> 1 <= number k * T -> 0 < plain k T i j.
+Proof.
+  intros Hk HT H. pose proof (some_values k Hk). destruct (more_than_chance k T Hk HT H). unfold plain.
+  destruct (Nat.eqb i j); [assumption | apply div_pos; lra].
+Qed.
+
+Theorem plain_response_least_unfair : least_unfair (fun k T tau => unfairness_of_level (plain_ratio k T) tau).
+Proof.
+  intros k T tau Hk HT H Ht. destruct (plain_has_level k T Hk HT H) as [_ Pr]. destruct (more_than_chance k T Hk HT H) as [T0 R]. split.
+  - intros j u v Hj U V.
+    refine (proj1 (unknown_law_worst k (plain k T) (plain_ratio k T) tau j Ht R _ _) u v U V).
+    + intros a _. now apply plain_positive.
+    + intros a b Ha Hb. now apply Pr.
+  - intros q bound C P Tr B. destruct (Qlt_le_dec bound (unfairness_of_level (plain_ratio k T) tau)) as [L|?]; [exfalso|assumption].
+    (* then every ratio of the channel is below that of plain response *)
+    assert (S : forall a b j, (a < k)%nat -> (b < k)%nat -> (j < k)%nat -> q a j < plain_ratio k T * q b j).
+    { intros a b j Ha Hb Hj. pose proof (P b j Hb Hj) as Pb.
+      destruct (Qlt_le_dec (q a j) (plain_ratio k T * q b j)) as [?|G]; [assumption|exfalso].
+      assert (E : q a j == q a j / q b j * q b j) by (field; lra).
+      assert (Q : plain_ratio k T <= q a j / q b j) by (apply le_div; assumption).
+      destruct (reached k q (q a j / q b j) tau j a b Ht ltac:(lra) Ha Hb Pb E) as (u & v & U & V & W).
+      specialize (B j u v Hj U V). rewrite W in B.
+      pose proof (proj2 (unfairness_grows tau (q a j / q b j) (plain_ratio k T) Ht ltac:(lra) R) ltac:(lra)). lra. }
+    destruct (plain_response_least_level k T (plain_ratio k T) q Hk HT H C Tr) as [_ One].
+    { intros i i' j Hi Hi' Hj. apply Qlt_le_weak. now apply S. }
+    specialize (S 0%nat 1%nat 0%nat ltac:(lia) ltac:(lia) ltac:(lia)).
+    pose proof (One (Qeq_refl _) 0%nat 0%nat ltac:(lia) ltac:(lia)) as E0. pose proof (One (Qeq_refl _) 1%nat 0%nat ltac:(lia) ltac:(lia)) as E1.
+    rewrite E0, E1 in S. unfold plain in S. cbn [Nat.eqb] in S. pose proof (some_values k Hk) as N.
+    assert (F : plain_ratio k T * ((1 - T) / (number k - 1)) == T) by (unfold plain_ratio; field; lra). lra.
 Qed.
 
 (** ** Planted faults *)
@@ -180,11 +284,63 @@ Qed.
 (** All values in the numerator. *)
 Theorem plain_response_least_level_fault_1 : ~ least_level (fun k T => T * number k / (1 - T)).
 Proof.
-  intros H. destruct two_rows_fit as (C & T & P). destruct (H 2%nat (2#3) 2 two_rows ltac:(lia) ltac:(lra) C T P) as [K _]. now vm_compute in K.
+  intros H. destruct two_rows_fit as (C & T & P). destruct (H 2%nat (2#3) 2 two_rows ltac:(lia) ltac:(lra) ltac:(now compute) C T P) as [K _]. now vm_compute in K.
 Qed.
 
 (** Twice it, less 1. *)
 Theorem plain_response_least_level_fault_2 : ~ least_level (fun k T => 2 * T * (number k - 1) / (1 - T) - 1).
 Proof.
-  intros H. destruct two_rows_fit as (C & T & P). destruct (H 2%nat (2#3) 2 two_rows ltac:(lia) ltac:(lra) C T P) as [K _]. now vm_compute in K.
+  intros H. destruct two_rows_fit as (C & T & P). destruct (H 2%nat (2#3) 2 two_rows ltac:(lia) ltac:(lra) ltac:(now compute) C T P) as [K _]. now vm_compute in K.
 Qed.
+
+(** The truth against all lies together. *)
+Theorem plain_has_level_fault_1 : ~ plain_has (fun k T => T / (1 - T)).
+Proof.
+  intros H. destruct (H 3%nat (1#2) ltac:(lia) ltac:(lra) ltac:(now compute)) as [_ K].
+  specialize (K 0%nat 1%nat 0%nat ltac:(lia) ltac:(lia) ltac:(lia)). now vm_compute in K.
+Qed.
+
+(** The truth in the numerator left out. *)
+Theorem plain_has_level_fault_2 : ~ plain_has (fun k T => (number k - 1) / (1 - T) / number k).
+Proof.
+  intros H. destruct (H 3%nat (3#4) ltac:(lia) ltac:(lra) ltac:(now compute)) as [_ K].
+  specialize (K 0%nat 1%nat 0%nat ltac:(lia) ltac:(lia) ltac:(lia)). now vm_compute in K.
+Qed.
+
+(** Any truth, also one below chance. *)
+Theorem plain_has_level_fault_3 : ~ forall k T, (2 <= k)%nat -> 0 < T < 1 -> private (plain_ratio k T) k k (plain k T).
+Proof. intros H. specialize (H 2%nat (1#4) ltac:(lia) ltac:(lra) 1%nat 0%nat 0%nat ltac:(lia) ltac:(lia) ltac:(lia)). now vm_compute in H. Qed.
+
+(** Cut off at 1, which an unfairness may exceed. *)
+Theorem unfairness_grows_fault_1 : ~ grows (fun r tau => Qmin 1 (unfairness_of_level r tau)).
+Proof.
+  intros H. pose proof (proj1 (H (1#4) 3 5 ltac:(lra) ltac:(lra) ltac:(lra)) ltac:(lra)) as K. now vm_compute in K.
+Qed.
+
+(** The square of R − 1 below. *)
+Theorem unfairness_grows_fault_2 : ~ grows (fun r tau => (1 - tau) * (r - 1) / (1 + Qmin tau (1 - tau) * ((r - 1) * (r - 1)))).
+Proof.
+  intros H. pose proof (proj1 (H (1#4) 3 9 ltac:(lra) ltac:(lra) ltac:(lra)) ltac:(lra)) as K. now vm_compute in K.
+Qed.
+
+Lemma least_value value : least_unfair value -> value 2%nat (2#3) (1#4) == unfairness_of_level 2 (1#4).
+Proof.
+  intros H. assert (A : forall f, least_unfair f -> forall g, least_unfair g -> f 2%nat (2#3) (1#4) <= g 2%nat (2#3) (1#4)).
+  { intros f F g G. destruct (F 2%nat (2#3) (1#4) ltac:(lia) ltac:(lra) ltac:(now compute) ltac:(lra)) as [_ L].
+    destruct (G 2%nat (2#3) (1#4) ltac:(lia) ltac:(lra) ltac:(now compute) ltac:(lra)) as [U _].
+    apply (L (plain 2 (2#3))); [| | |exact U].
+    - exact (proj1 (plain_has_level 2%nat (2#3) ltac:(lia) ltac:(lra) ltac:(now compute))).
+    - intros i j _ _. apply plain_positive; [lia | lra | now compute].
+    - intros j _. unfold plain. rewrite Nat.eqb_refl. lra. }
+  pose proof (A _ H _ plain_response_least_unfair) as X. pose proof (A _ plain_response_least_unfair _ H) as Y. cbv beta in X, Y.
+  assert (E : unfairness_of_level (plain_ratio 2 (2#3)) (1#4) == unfairness_of_level 2 (1#4)) by now vm_compute.
+  rewrite E in X, Y. lra.
+Qed.
+
+(** Four fifths of the ratio. *)
+Theorem plain_response_least_unfair_fault_1 : ~ least_unfair (fun k T tau => unfairness_of_level ((4#5) * plain_ratio k T) tau).
+Proof. intros H. apply least_value in H. now vm_compute in H. Qed.
+
+(** The square of the ratio. *)
+Theorem plain_response_least_unfair_fault_2 : ~ least_unfair (fun k T tau => unfairness_of_level (plain_ratio k T * plain_ratio k T) tau).
+Proof. intros H. apply least_value in H. now vm_compute in H. Qed.

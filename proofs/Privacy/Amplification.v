@@ -38,10 +38,12 @@ Proof. intros t q _ _. unfold outcome, amplified_odds. ring. Qed.
 
 (** ** No multiple of qε serves for every ε: the printed O(qε) is a statement about small ε
 
-    The share is 1/m, and [m] times the real level is compared with [C] times ε, both as odds. *)
+    The share is 1/m, and [m] times the real level is compared with [C] times ε, both as odds. The chances are any three
+    that are pairwise within the odds [t]. *)
 Definition exceeds_multiples (records : nat -> nat) : Prop :=
   forall C, (1 <= C)%nat -> exists t, 1 <= t /\
-  forall odds, (forall r a a', 0 <= r -> 0 <= a' -> a <= t * a' -> a <= t * r ->
+  forall odds, (forall r a a', 0 <= r <= 1 -> 0 <= a <= 1 -> 0 <= a' <= 1 ->
+                a <= t * a' -> a' <= t * a -> a <= t * r -> r <= t * a -> a' <= t * r -> r <= t * a' ->
                 outcome (1 / number (records C)) r a <= odds * outcome (1 / number (records C)) r a') ->
   pow t C < pow odds (records C).
 
@@ -60,11 +62,17 @@ Proof.
   intros C HC. set (m := number (S C)).
   assert (M : 2 <= m) by (unfold m; pose proof (number_le 2 (S C) ltac:(lia)) as N; change (number 2) with 2 in N; exact N).
   exists (pow m (S C)). set (t := pow m (S C)). assert (T : 1 <= t) by (apply pow_one_le; lra). split; [assumption|].
-  intros odds H. specialize (H 1 t 1 ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)). fold m in H.
-  (* the odds that serve are more than t/m, whose m-th power is t^C *)
+  assert (It : 0 < / t) by (apply Qinv_lt_0_compat; lra). assert (TI : t * / t == 1) by (apply Qmult_inv_r; lra).
+  assert (It1 : / t <= 1) by (apply (Qmult_le_l _ _ t); lra). assert (W : / t <= t * / t) by lra.
+  intros odds H. specialize (H (/ t) 1 (/ t) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) W W). fold m in H.
+  (* the odds that serve are at least 1 + (t - 1)/m, so more than t/m, whose m-th power is t^C *)
+  assert (J : 0 < / m) by (apply Qinv_lt_0_compat; lra). assert (J1 : / m < 1) by (apply Qlt_shift_inv_r; lra).
   assert (L : t * / m < odds).
-  { unfold outcome in H. assert (I : 0 < / m) by (apply Qinv_lt_0_compat; lra).
-    assert (J : / m < 1) by (apply Qlt_shift_inv_r; lra). setoid_replace (1 / m) with (/ m) in H by (field; lra). lra. }
+  { unfold outcome in H. setoid_replace (1 / m) with (/ m) in H by (field; lra).
+    assert (O : 1 + / m * (t - 1) <= odds).
+    { apply (Qmult_le_r _ _ (/ t)); [assumption|].
+      setoid_replace ((1 + / m * (t - 1)) * / t) with ((1 - / m) * / t + / m * (t * / t)) by ring. rewrite TI. lra. }
+    lra. }
   assert (P : pow (t * / m) (S C) == pow t C).
   { rewrite pow_product. change (pow t (S C)) with (t * pow t C). unfold t at 1.
     pose proof (pow_inverse m (S C) ltac:(lra)) as I.
@@ -97,15 +105,18 @@ Qed.
 (** A share of 1/C: then C times qε is ε itself, which serves. *)
 Theorem amplification_not_linear_fault_1 : ~ exceeds_multiples (fun C => C).
 Proof.
-  intros H. destruct (H 1%nat ltac:(lia)) as (t & T & K). specialize (K t).
-  assert (L : pow t 1 < pow t 1); [|lra]. apply K. intros r a a' R A U V.
-  unfold outcome. cbv beta. assert (E : 1 / number 1 == 1) by reflexivity. rewrite E. lra.
+  intros H. destruct (H 2%nat ltac:(lia)) as (t & T & K). specialize (K t).
+  assert (L : pow t 2 < pow t 2); [|lra]. apply K. intros r a a' R A A' U _ _ _ _ _.
+  unfold outcome. cbv beta. assert (E : 1 / number 2 == 1#2) by reflexivity. rewrite E.
+  assert (0 <= (t - 1) * r) by (apply mul_nonneg; lra). lra.
 Qed.
 
-(** All records: the level is not amplified. *)
+(** All records: the level is not amplified, and is less than twice itself. *)
 Theorem amplification_not_linear_fault_2 : ~ exceeds_multiples (fun _ => 1%nat).
 Proof.
-  intros H. destruct (H 1%nat ltac:(lia)) as (t & T & K). specialize (K t).
-  assert (L : pow t 1 < pow t 1); [|lra]. apply K. intros r a a' R A U V.
-  unfold outcome. cbv beta. assert (E : 1 / number 1 == 1) by reflexivity. rewrite E. lra.
+  intros H. destruct (H 2%nat ltac:(lia)) as (t & T & K). specialize (K t).
+  assert (L : pow t 2 < pow t 1).
+  { apply K. intros r a a' R A A' U _ _ _ _ _. unfold outcome. cbv beta.
+    assert (E : 1 / number 1 == 1) by reflexivity. rewrite E. lra. }
+  cbn [pow] in L. assert (0 <= t * (t - 1)) by (apply mul_nonneg; lra). lra.
 Qed.

@@ -9,9 +9,10 @@ Import ListNotations.
 Section Relations.
   Context {A : Type}.
 
-  (** A record is added or removed. *)
-  Definition added_or_removed (x x' : list A) : Prop :=
-    exists l r a, (x = l ++ r /\ x' = l ++ a :: r) \/ (x' = l ++ r /\ x = l ++ a :: r).
+  (** A record is added. *)
+  Definition added (x x' : list A) : Prop := exists l r a, x = l ++ r /\ x' = l ++ a :: r.
+
+  Definition added_or_removed (x x' : list A) : Prop := added x x' \/ added x' x.
 
   (** A record is replaced. *)
   Definition replaced (x x' : list A) : Prop :=
@@ -27,7 +28,8 @@ Section Relations.
     (replaced (fst x) (fst x') /\ snd x = snd x') \/ (fst x = fst x' /\ replaced (snd x) (snd x')).
 
   Definition replace_one (x x' : data) : Prop :=
-    replace_within_group x x' \/ (added_or_removed (fst x) (fst x') /\ added_or_removed (snd x) (snd x')).
+    replace_within_group x x' \/ (added (fst x) (fst x') /\ added (snd x') (snd x)) \/
+    (added (fst x') (fst x) /\ added (snd x) (snd x')).
 
   Definition mechanism : Type := list A -> nat -> Q.
 
@@ -92,13 +94,15 @@ Proof.
   pose proof (proj1 (L0 x) y Hy). pose proof (proj1 (L1 u) z Hz).
   pose proof (proj1 (L0 x') y Hy). pose proof (proj1 (L1 u') z Hz).
   unfold replace_one, replace_within_group in H. cbn in H.
-  destruct H as [[[E F]|[E F]]|[E F]]; subst; apply product_le; try lra.
+  destruct H as [[[E F]|[E F]]|[[E F]|[E F]]]; subst; apply product_le; try lra.
   - apply P0; [now right | assumption].
   - nra.
   - nra.
   - apply P1; [now right | assumption].
-  - apply P0; [now left | assumption].
-  - apply P1; [now left | assumption].
+  - apply P0; [left; now left | assumption].
+  - apply P1; [left; now right | assumption].
+  - apply P0; [left; now right | assumption].
+  - apply P1; [left; now left | assumption].
 Qed.
 
 (** A replacement is a removal and an addition: twice the level, for a mechanism that is private under add-remove. *)
@@ -109,8 +113,8 @@ Definition replacing_costs (cost : Q -> Q) : Prop :=
 Theorem replacing_costs_twice : replacing_costs (fun t => t * t).
 Proof.
   intros A m M t T L P x x' y (l & r & a & b & -> & ->) Hy.
-  assert (U : M (l ++ a :: r) y <= t * M (l ++ r) y) by (apply P; [exists l, r, a; now right | assumption]).
-  assert (V : M (l ++ r) y <= t * M (l ++ b :: r) y) by (apply P; [exists l, r, b; now left | assumption]).
+  assert (U : M (l ++ a :: r) y <= t * M (l ++ r) y) by (apply P; [right; exists l, r, a; now split | assumption]).
+  assert (V : M (l ++ r) y <= t * M (l ++ b :: r) y) by (apply P; [left; exists l, r, b; now split | assumption]).
   assert (0 <= t) by lra. pose proof (scaled t _ _ H V). lra.
 Qed.
 
@@ -136,10 +140,11 @@ Proof.
   pose proof (proj1 (L0 x) y Hy). pose proof (proj1 (L1 u) z Hz).
   pose proof (proj1 (L0 x') y Hy). pose proof (proj1 (L1 u') z Hz).
   assert (0 <= t * t) by nra.
-  unfold replace_one, replace_within_group in H. cbn in H. destruct H as [[[E F]|[E F]]|[E F]]; subst.
+  unfold replace_one, replace_within_group in H. cbn in H. destruct H as [[[E F]|[E F]]|EF]; subst.
   - rewrite <- (Qmult_1_r (t * t)). apply product_le; try lra; apply Q0; [now right | assumption].
   - setoid_replace (t * t) with (1 * (t * t)) by ring. apply product_le; try lra; apply Q1; [now right | assumption].
-  - apply product_le; try lra.
+  - assert (R : added_or_removed x x' /\ added_or_removed u u') by (unfold added_or_removed; tauto). destruct R as [E F].
+    apply product_le; try lra.
     + apply (higher_odds _ _ t0); [now apply P0 | assumption | assumption].
     + apply (higher_odds _ _ t1); [now apply P1 | assumption | assumption].
 Qed.
@@ -202,7 +207,7 @@ Proof.
     assert (Vals : forall z, weight t z = t * t \/ weight t z = t \/ weight t z = 1)
       by (intros z; unfold weight; destruct z as [|[|] [|b z]]; tauto).
     assert (One : weight t x = t \/ weight t x' = t).
-    { destruct H as (l & r & a & [[-> ->]|[-> ->]]); destruct (Mid l r a) as [[U _]|U]; tauto. }
+    { destruct H as [(l & r & a & -> & ->)|(l & r & a & -> & ->)]; destruct (Mid l r a) as [[U _]|U]; tauto. }
     unfold d. destruct One as [E|E]; rewrite E; [destruct (Vals x') as [F|[F|F]] | destruct (Vals x) as [F|[F|F]]];
       rewrite F; split; try nra; lra. }
   destruct W as [W0 W1].
@@ -240,8 +245,8 @@ Proof.
   unfold least_costs. splits; intros c H t0 t1 T0 T1;
     destruct (answer_ratio t0 T0) as [E0 P0], (answer_ratio t1 T1) as [E1 P1].
   - pose proof (H bool 2%nat 2%nat _ _ t0 t1 T0 T1 (Alw no_record t0 T0) (Alw no_record t1 T1) (Ans _ no_record t0 T0) (Ans _ no_record t1 T1)) as K.
-    pose proof (K ([], []) ([true], []) 0%nat 0%nat ltac:(left; split; [exists [], [], true; now left | reflexivity]) ltac:(lia) ltac:(lia)) as K0.
-    pose proof (K ([], []) ([], [true]) 0%nat 0%nat ltac:(right; split; [reflexivity | exists [], [], true; now left]) ltac:(lia) ltac:(lia)) as K1.
+    pose proof (K ([], []) ([true], []) 0%nat 0%nat ltac:(left; split; [left; exists [], [], true; now split | reflexivity]) ltac:(lia) ltac:(lia)) as K0.
+    pose proof (K ([], []) ([], [true]) 0%nat 0%nat ltac:(right; split; [reflexivity | left; exists [], [], true; now split]) ltac:(lia) ltac:(lia)) as K1.
     cbn [fst snd no_record] in K0, K1. rewrite E0, E1 in K0, K1.
     pose proof (mul_pos _ _ P0 P1) as PP. apply Q.max_lub.
     + apply by_ratio with (answer t0 false 0 * (t1 * answer t1 false 0)); [nra | lra].
@@ -253,7 +258,7 @@ Proof.
     pose proof (mul_pos _ _ P0 P1) as PP. apply Q.max_lub; apply by_ratio with (answer t0 false 0 * answer t1 false 0); lra.
   - pose proof (H bool 2%nat 2%nat _ _ t0 t1 T0 T1 (Alw no_record t0 T0) (Alw (fun x => negb (no_record x)) t1 T1)
       (Ans _ no_record t0 T0) (Ans _ (fun x => negb (no_record x)) t1 T1)) as K.
-    pose proof (K ([], [true]) ([true], []) 0%nat 0%nat ltac:(right; split; cbn; [exists [], [], true; now left | exists [], [], true; now right]) ltac:(lia) ltac:(lia)) as K0.
+    pose proof (K ([], [true]) ([true], []) 0%nat 0%nat ltac:(right; left; split; exists [], [], true; now split) ltac:(lia) ltac:(lia)) as K0.
     cbn [fst snd no_record negb] in K0. rewrite E0, E1 in K0. pose proof (mul_pos _ _ P0 P1) as PP.
     apply by_ratio with (answer t0 false 0 * answer t1 false 0); lra.
   - destruct (graded_ratio t0 T0) as [G0 Q0], (graded_ratio t1 T1) as [G1 Q1].
@@ -293,7 +298,7 @@ Proof.
   intros H. specialize (H unit 2%nat 2%nat told told 2 2 ltac:(lra) ltac:(lra) (told_law _) (told_law _)
     (told_level _ _) (told_level _ _) ([], [tt]) ([tt], []) 0%nat 1%nat).
   assert (R : replace_one ([], [tt]) ([tt], [])).
-  { right. split; cbn; [exists [], [], tt; now left | exists [], [], tt; now right]. }
+  { right. left. split; exists [], [], tt; now split. }
   specialize (H R ltac:(lia) ltac:(lia)). now vm_compute in H.
 Qed.
 
@@ -303,7 +308,7 @@ Proof.
   intros H. specialize (H unit 2%nat 2%nat told told 2 2 ltac:(lra) ltac:(lra) (told_law _) (told_law _)
     (told_level _ _) (told_level _ _) ([], [tt]) ([tt], []) 0%nat 1%nat).
   assert (R : replace_one ([], [tt]) ([tt], [])).
-  { right. split; cbn; [exists [], [], tt; now left | exists [], [], tt; now right]. }
+  { right. left. split; exists [], [], tt; now split. }
   specialize (H R ltac:(lia) ltac:(lia)). now vm_compute in H.
 Qed.
 
@@ -321,7 +326,7 @@ Proof.
   intros H. specialize (H unit 2%nat 1%nat told silent 2 1 ltac:(lra) ltac:(lra) (told_law _) (silent_law _)
     (told_level _ _) (silent_level _ _) ([], []) ([tt], []) 0%nat 0%nat).
   assert (R : add_remove (@nil unit, @nil unit) ([tt], [])).
-  { left. split; cbn; [exists [], [], tt; now left | reflexivity]. }
+  { left. split; cbn; [left; exists [], [], tt; now split | reflexivity]. }
   specialize (H R ltac:(lia) ltac:(lia)). now vm_compute in H.
 Qed.
 
@@ -351,7 +356,7 @@ Proof.
     destruct l as [|b l]; [destruct r as [|c [|d r]] | destruct l as [|c l]; [destruct r as [|d r]|destruct l, r]];
       try destruct a; try destruct b; try destruct c; try destruct d;
       destruct y as [|[|y]]; cbn; lra. }
-  intros x x' y (l & r & a & [[-> ->]|[-> ->]]) _; apply H.
+  intros x x' y [(l & r & a & -> & ->)|(l & r & a & -> & ->)] _; apply H.
 Qed.
 
 Theorem parallel_within_group_fault_1 : ~ parallel (@added_or_removed) (@replace_within_group) Qmax.
@@ -383,7 +388,7 @@ Proof.
   intros H. specialize (H unit 2%nat 1%nat told silent 2 1 ltac:(lra) ltac:(lra) (told_law _) (silent_law _)
     (told_level _ _) (silent_level _ _) ([], []) ([tt], []) 0%nat 0%nat).
   assert (R : add_remove (@nil unit, @nil unit) ([tt], [])).
-  { left. split; cbn; [exists [], [], tt; now left | reflexivity]. }
+  { left. split; cbn; [left; exists [], [], tt; now split | reflexivity]. }
   specialize (H R ltac:(lia) ltac:(lia)). now vm_compute in H.
 Qed.
 

@@ -155,19 +155,19 @@ Definition near_quarters (c : bool -> bool -> Q) : bool :=
 Definition regrouped (x x' : list person) : Prop :=
   exists l r a h y, x = l ++ (a, h, y) :: r /\ x' = l ++ (negb a, h, y) :: r.
 
-(** δ is at least [bound] of the chance that all noisy cells are within 1/8 of a quarter, for every ε and any noise. *)
-Definition group_costs (bound : Q -> Q) : Prop :=
-  exists x x', regrouped x x' /\ forall n w c p n' w' c' p' t delta, 0 <= t ->
-  releases x n w c p -> releases x' n' w' c' p' ->
-  (forall event : (bool -> bool -> Q) -> bool,
-     sum n (fun i => w i * indicator (event (p i))) <= t * sum n' (fun i => w' i * indicator (event (p' i))) + delta) ->
-  bound (sum n (fun i => w i * indicator (near_quarters (c i)))) <= delta.
-
 (** Forty people: all predictions are right but one, and that person changes the group. *)
 Definition thirty_nine : list person :=
   repeat (false, false, false) 10 ++ repeat (false, true, true) 10 ++ repeat (true, false, false) 9 ++ repeat (true, true, true) 10.
 Definition forty : list person := thirty_nine ++ [(true, true, false)].
 Definition forty_regrouped : list person := thirty_nine ++ [(false, true, false)].
+
+(** δ is at least [bound] of the chance that all noisy cells are within 1/8 of a quarter, for every ε and any noise. *)
+Definition group_costs (bound : Q -> Q) : Prop :=
+  regrouped forty forty_regrouped /\ forall n w c p n' w' c' p' t delta, 0 <= t ->
+  releases forty n w c p -> releases forty_regrouped n' w' c' p' ->
+  (forall event : (bool -> bool -> Q) -> bool,
+     sum n (fun i => w i * indicator (event (p i))) <= t * sum n' (fun i => w' i * indicator (event (p' i))) + delta) ->
+  bound (sum n (fun i => w i * indicator (near_quarters (c i)))) <= delta.
 
 Definition reveals (p : bool -> bool -> Q) : bool :=
   Qeq_bool (answer_rate forty p false false) (answer_rate forty p true false) &&
@@ -232,7 +232,7 @@ Qed.
 
 Theorem group_alone_is_shown : group_costs (fun chance => chance).
 Proof.
-  exists forty, forty_regrouped. split; [exists thirty_nine, [], true, true, false; now split|].
+  split; [exists thirty_nine, [], true, true, false; now split|].
   intros n w c p n' w' c' p' t delta T [[W _] O] [_ O'] H. specialize (H reveals).
   assert (Z : sum n' (fun i => w' i * indicator (reveals (p' i))) == 0).
   { rewrite (sum_ext n' _ (fun _ => 0)); [apply sum_zero|]. intros i Hi. destruct (O' i Hi) as [A _].
@@ -241,6 +241,29 @@ Proof.
   apply sum_le. intros i Hi. specialize (W i Hi). destruct (near_quarters (c i)) eqn:N.
   - rewrite (always_on_the_data _ _ (O i Hi) N). lra.
   - destruct (reveals (p i)); cbn; lra.
+Qed.
+
+(** It happens: noisy cells of a quarter each have an optimum on both data sets. *)
+Definition quarters (_ _ : bool) : Q := 1#4.
+Definition corrected_too (a h : bool) : Q := match a, h with true, false => 1#11 | false, false => 0 | _, true => 1 end.
+
+Theorem shown_not_empty : releases forty 1 (fun _ => 1) (fun _ => quarters) (fun _ => corrected) /\
+  releases forty_regrouped 1 (fun _ => 1) (fun _ => quarters) (fun _ => corrected_too) /\ near_quarters quarters = true.
+Proof.
+  splits; [| |now vm_compute].
+  - split; [split; [intros; lra | reflexivity]|]. intros i _. split; [apply corrected_allowed|]. intros o [R E].
+    pose proof (E false) as E0. pose proof (E true) as E1. destruct (R true true), (R true false). clear E R.
+    unfold errors_of, quarters.
+    destruct (rates_of_forty o) as (F0 & F1 & F2 & F3). rewrite F0, F2 in E0. rewrite F1, F3 in E1. rewrite F0, F1, F2, F3.
+    destruct (rates_of_forty corrected) as (G0 & G1 & G2 & G3). rewrite G0, G1, G2, G3. cbn [corrected].
+    lra.
+  - split; [split; [intros; lra | reflexivity]|]. intros i _. split.
+    + split; [intros [|] [|]; cbn; lra|]. destruct (rates_of_forty_regrouped corrected_too) as (F0 & F1 & F2 & F3).
+      intros [|]; [rewrite F1, F3 | rewrite F0, F2]; cbn; lra.
+    + intros o [R E]. pose proof (E false) as E0. pose proof (E true) as E1. destruct (R true true), (R false false). clear E R.
+      unfold errors_of, quarters.
+      destruct (rates_of_forty_regrouped o) as (F0 & F1 & F2 & F3). rewrite F0, F2 in E0. rewrite F1, F3 in E1. rewrite F0, F1, F2, F3.
+      destruct (rates_of_forty_regrouped corrected_too) as (G0 & G1 & G2 & G3). rewrite G0, G1, G2, G3. cbn [corrected_too]. lra.
 Qed.
 
 (** Without cells there are no errors, and an optimum says nothing. *)
@@ -253,9 +276,17 @@ Qed.
 
 Lemma costs_no_more bound : group_costs bound -> bound 0 <= 0.
 Proof.
-  intros (x & x' & _ & H). specialize (H _ _ _ _ _ _ _ _ 1 0 ltac:(lra) (nothing_shown x) (nothing_shown x')).
+  intros [_ H]. specialize (H _ _ _ _ _ _ _ _ 1 0 ltac:(lra) (nothing_shown forty) (nothing_shown forty_regrouped)).
   assert (E : sum 1 (fun _ => 1 * indicator (near_quarters (fun _ _ => 0))) = 0) by reflexivity.
   cbv beta in H. rewrite E in H. apply H. intros event. lra.
+Qed.
+
+(** At a chance of 1, δ = 1 is enough. *)
+Lemma costs_at_most_all bound : group_costs bound -> bound 1 <= 1.
+Proof.
+  intros [_ H]. destruct shown_not_empty as (A & B & _). specialize (H _ _ _ _ _ _ _ _ 0 1 ltac:(lra) A B).
+  assert (E : sum 1 (fun _ => 1 * indicator (near_quarters quarters)) = 1) by reflexivity.
+  cbv beta in H. rewrite E in H. apply H. intros event. cbn [sum]. destruct (event corrected); cbn [indicator]; lra.
 Qed.
 
 (** δ = 1 whatever the noise. *)
@@ -265,6 +296,10 @@ Proof. intros H. apply costs_no_more in H. now compute in H. Qed.
 (** A tenth more than the chance. *)
 Theorem group_alone_is_shown_fault_2 : ~ group_costs (fun chance => chance + (1#10)).
 Proof. intros H. apply costs_no_more in H. now compute in H. Qed.
+
+(** Twice the chance. *)
+Theorem group_alone_is_shown_fault_3 : ~ group_costs (fun chance => 2 * chance).
+Proof. intros H. apply costs_at_most_all in H. now compute in H. Qed.
 
 (** ** Where the number is the same: the real level, over the real numbers
 

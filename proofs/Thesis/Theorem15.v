@@ -201,15 +201,6 @@ Qed.
 
 (** ** Planted faults *)
 
-Lemma gap_at_most_one answers : length answers = 5%nat -> gap answers <= 1.
-Proof.
-  intros L. assert (C : forallb (fun l => Qle_bool (gap l) 1) (all_lists 5) = true) by now vm_compute.
-  rewrite forallb_forall in C. apply Qle_bool_iff, C, all_lists_all, L.
-Qed.
-
-Lemma gap_not_negative answers : 0 <= gap answers.
-Proof. apply Qabs_nonneg. Qed.
-
 Lemma all_right labels answers : length labels = 5%nat -> length answers = 5%nat -> accuracy labels answers == 1 ->
   gap labels == gap answers.
 Proof.
@@ -220,11 +211,28 @@ Proof.
   specialize (C answers (all_lists_all 5 answers A)). apply Qeq_bool_iff in E. rewrite E in C. now apply Qeq_bool_iff.
 Qed.
 
-(** By more than a whole gap. *)
-Theorem theorem_15_fails_fault_1 : ~ turned_for_five (3#5) (11#10).
+(** All optimal classifiers of this accuracy for these people, with the gaps of the data and of the classifier. *)
+Definition optimal_gaps : list (Q * Q) :=
+  flat_map (fun l => map (fun a => (gap l, gap a))
+    (filter (fun a => Qeq_bool (accuracy l a) (3#5) && optimal_b l a) (all_lists 5))) (all_lists 5).
+
+Lemma optimal_gaps_all labels answers : length labels = 5%nat -> da_optimal labels answers -> accuracy labels answers == 3#5 ->
+  In (gap labels, gap answers) optimal_gaps.
 Proof.
-  intros (p & q & h & o & P & Q & _ & ((H & _) & _) & _ & _ & _ & T).
-  pose proof (gap_at_most_one h ltac:(congruence)). pose proof (gap_not_negative o). lra.
+  intros L O A. assert (K : length answers = 5%nat) by (destruct O as [[K _] _]; congruence).
+  apply in_flat_map. exists labels. split; [now apply all_lists_all|]. apply in_map_iff. exists answers. split; [reflexivity|].
+  apply filter_In. split; [now apply all_lists_all|]. apply andb_true_iff. split; [now apply Qeq_bool_iff|]. now apply optimal_iff.
+Qed.
+
+(** By a little more than a quarter: gaps of one size fit it, but none of classifiers that are optimal. *)
+Theorem theorem_15_fails_fault_1 : ~ turned_for_five (3#5) (31#100).
+Proof.
+  intros (p & q & h & o & P & Q & G & H & O & A & B & T).
+  assert (C : forallb (fun x => forallb (fun y => negb (below (fst x) (fst y) && Qle_bool (snd y + (31#100)) (snd x))) optimal_gaps)
+                optimal_gaps = true) by now vm_compute.
+  rewrite forallb_forall in C. specialize (C _ (optimal_gaps_all p h P H A)). rewrite forallb_forall in C.
+  specialize (C _ (optimal_gaps_all q o Q O B)). cbn [fst snd] in C.
+  apply below_iff in G. apply Qle_bool_iff in T. rewrite G, T in C. discriminate.
 Qed.
 
 (** By classifiers without an error. *)
@@ -232,25 +240,6 @@ Theorem theorem_15_fails_fault_2 : ~ turned_for_five 1 (1#4).
 Proof.
   intros (p & q & h & o & P & Q & G & ((H & _) & _) & ((O & _) & _) & A & B & T).
   pose proof (all_right p h P ltac:(congruence) A). pose proof (all_right q o Q ltac:(congruence) B). lra.
-Qed.
-
-Lemma share_of_group s g f : proper s -> (forall i, (i < points s)%nat -> 0 <= f i <= 1) -> 0 <= rate_within s g f <= 1.
-Proof.
-  intros [[W _] G] F. unfold rate_within. specialize (G g). split.
-  - apply div_nonneg; [assumption|]. apply sum_nonneg. intros i Hi. specialize (W i Hi). destruct (F i Hi).
-    apply mul_nonneg; [assumption|]. apply mul_nonneg; [destruct (Bool.eqb (in_group s i) g); cbn; lra | assumption].
-  - apply div_le; [assumption|]. rewrite Qmult_1_l. apply sum_le. intros i Hi. specialize (W i Hi). destruct (F i Hi).
-    apply scaled; [assumption|]. destruct (Bool.eqb (in_group s i) g); cbn; lra.
-Qed.
-
-(** By more than a whole gap. *)
-Theorem theorem_15_one_class_fault_1 : ~ turned_in_one_class (2#3) (11#10).
-Proof.
-  intros (s & p & q & h & o & S & _ & _ & _ & _ & _ & _ & _ & _ & T).
-  assert (F : forall i, (i < points s)%nat -> 0 <= chosen h i <= 1) by (intros i _; unfold chosen; destruct (h i); cbn; lra).
-  pose proof (share_of_group s false _ S F). pose proof (share_of_group s true _ S F).
-  assert (gap_of s (chosen h) <= 1) by (apply abs_le; lra). pose proof (Qabs_nonneg (rate_within s false (chosen o) - rate_within s true (chosen o))) as N.
-  fold (gap_of s (chosen o)) in N. lra.
 Qed.
 
 Lemma no_error s r h : proper s -> label_chances s r -> right_share s r h == 1 -> gap_of s r == gap_of s (chosen h).
@@ -270,6 +259,35 @@ Proof.
                          mean_over s (fun i => indicator (Bool.eqb (in_group s i) g) * chosen h i)).
   { intros g. apply sum_ext. intros i Hi. specialize (Z i Hi). destruct (Bool.eqb (in_group s i) g); cbn; lra. }
   rewrite !Eq. reflexivity.
+Qed.
+
+(** A classifier that is always wrong has the labels' gap, as their opposite has. *)
+Lemma always_wrong s r h : proper s -> label_chances s r -> right_share s r h == 0 -> gap_of s r == gap_of s (chosen h).
+Proof.
+  intros S R E. destruct S as [[W One] G].
+  assert (Z : forall i, (i < points s)%nat -> weight s i * r i == weight s i * (1 - chosen h i)).
+  { intros i Hi.
+    assert (N : forall j, (j < points s)%nat -> 0 <= weight s j * (if h j then r j else 1 - r j)).
+    { intros j Hj. apply mul_nonneg; [now apply W|]. destruct (R j Hj), (h j); lra. }
+    pose proof (sum_term (points s) _ i N Hi) as T. cbv beta in T. specialize (N i Hi).
+    unfold right_share, mean_over in E. rewrite E in T. unfold chosen. destruct (h i); cbn; lra. }
+  assert (Rate : forall g, rate_within s g r == 1 - rate_within s g (chosen h)).
+  { intros g. unfold rate_within. specialize (G g). set (d := mean_over s (fun i => indicator (Bool.eqb (in_group s i) g))) in *.
+    assert (Eq : mean_over s (fun i => indicator (Bool.eqb (in_group s i) g) * r i) ==
+                 d - mean_over s (fun i => indicator (Bool.eqb (in_group s i) g) * chosen h i)).
+    { unfold d, mean_over. rewrite <- sum_minus. apply sum_ext. intros i Hi. cbv beta. specialize (Z i Hi).
+      destruct (Bool.eqb (in_group s i) g); cbn; lra. }
+    rewrite Eq. field. lra. }
+  unfold gap_of. rewrite !Rate, <- Qabs_opp.
+  setoid_replace (- (1 - rate_within s false (chosen h) - (1 - rate_within s true (chosen h))))
+    with (rate_within s false (chosen h) - rate_within s true (chosen h)) by ring. reflexivity.
+Qed.
+
+(** By classifiers that are always wrong. *)
+Theorem theorem_15_one_class_fault_1 : ~ turned_in_one_class 0 (2#3).
+Proof.
+  intros (s & p & q & h & o & S & P & Q & _ & G & _ & _ & A & B & T).
+  pose proof (always_wrong s p h S P A). pose proof (always_wrong s q o S Q B). lra.
 Qed.
 
 (** By classifiers without an error. *)

@@ -217,3 +217,7 @@ def test_an_audit_finds_noise_that_is_left_out(fault, monkeypatch):
 
     monkeypatch.setattr(fermi_exact, "add_discrete_gaussian_noise", less)
     assert audited("all" if fault == "little noise" else "W") > dp_sgd_epsilon(2.0, 1.0, 1, 1e-3, "pld")
+
+
+def test_the_root_of_two_is_rounded_up():
+    assert 2 <= Fraction(ROOT) ** 2 <= 2 * (1 + Fraction(1, 2**50))

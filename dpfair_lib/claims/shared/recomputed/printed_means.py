@@ -18,7 +18,7 @@ from scipy.stats import t
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.twelve_tables_recomputed import TRIALS, exact_rates, exact_summary, exact_trials
+from dpfair_lib.claims.shared.recomputed.twelve_tables import TRIALS, exact_rates, exact_summary, exact_trials
 from dpfair_lib.experiments.isit.twelve_tables_records import DATA, provenance, test_sizes, trials
 from dpfair_lib.experiments.isit.twelve_tables_summary import (
     MEASURES,
