@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.mechanism_programs import one_apart, products
+from dpfair_lib.claims.shared.central.mechanism_programs import one_apart, products
 
 SOLVED = 1e-8  # what a linear program may miss
 
