@@ -232,7 +232,7 @@ def pairs() -> list[Pair]:
             f"{binary}.equally_truthful_response",
             lambda rng: (inside(rng), share(rng)),
             equally_truthful_response,
-            coq=lambda w, x: f"(equally_truthful (Qmin {q(w)} {q(1 - w)}) {q(x)})",
+            coq=lambda w, x: f"(equally_truthful (Coq.QArith.Qminmax.Qmin {q(w)} {q(1 - w)}) {q(x)})",
         ),
         simple(
             "Ours/LeastChange.v",
