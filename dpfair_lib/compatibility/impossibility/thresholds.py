@@ -137,7 +137,8 @@ def accepted(
     weights, h = weight_tables(populations)[:, None], np.asarray(hypotheses)[None]
     total = int(weights[0].sum())
     fair, allowed = (
-        fair_within("opportunity", min(most, 1))(weights, h) for most in (threshold, threshold + slack)
+        fair_within("opportunity", min(Fraction(most), Fraction(1)))(weights, h, 1)
+        for most in (threshold, threshold + slack)
     )
     tables = weights.astype(object)  # whole numbers of any size
     wrong = (tables[..., 1] * (1 - h) + tables[..., 0] * h).sum(axis=(-2, -1))
