@@ -202,7 +202,7 @@ def _irrational(ratio: Any, bound: Any, search: Search) -> None:
     search.fact("optimum_in_digits", round(float(t), 6), "irrational optimum in digits")
     search.answers(
         "each level Δ ≤ t is a system of linear inequalities, and no formula rational in the data exists",
-        left="whether a formula with roots exists, of which degree, and how the degree grows with k",
+        left="whether the degree k − 1, at most which the least Δ has over the data, is attained for every k above 6",
     )
 
 
