@@ -116,13 +116,14 @@ def advice(
         If ε is below all recorded ones, a size is not positive, or the situation cannot be.
     """
     from dpfair_lib.experiments.fair_learners import guide, recipes, summary
+    from dpfair_lib.experiments.fair_learners.settings import EPSILONS
+    from dpfair_lib.experiments.fair_learners.trials import CONSTANT
 
     _check(situation, rows, smallest)
-    below = [at for at in guide.EPSILONS if at <= epsilon < math.inf]
+    below = [at for at in EPSILONS if at <= epsilon < math.inf]
     if not below:
-        least = min(guide.EPSILONS)
         raise ValueError(
-            f"epsilon: found {epsilon:g}, expected {least:g} or more; nothing was measured below it"
+            f"epsilon: found {epsilon:g}, expected {min(EPSILONS):g} or more; nothing was measured below it"
         )
     at = max(below)
     found = guide.usable(known, situation, notion, at)
@@ -133,7 +134,7 @@ def advice(
             "rows": known.sizes[data],
             "error": summary.interval(those[name]["error"], LEVEL),
             "gap": summary.interval(those[name][notion], LEVEL),
-            "error of the constant": float(those[summary.CONSTANT]["error"].mean()),
+            "error of the constant": float(those[CONSTANT]["error"].mean()),
             "beside nothing clever": one.verdict if (one := verdicts[data]) else "the same",
         }
         for data, those in found.items()

@@ -107,7 +107,8 @@ def evidence(folder: Path = RESULTS, notions: Sequence[str] = NOTIONS) -> Eviden
     names = [data for data in STANDS_FOR if (folder / f"private-fair-{data}.json").exists()]
     if not names:
         raise FileNotFoundError(f"{folder}: found no record private-fair-*, expected at least one")
-    rows, sizes, found, parameters = {}, {}, {}, {}
+    rows, sizes, parameters = {}, {}, {}
+    found: dict[tuple[str, str], summary.Dials] = {}
     for data in names:
         rows[data], provenance = read_record(f"private-fair-{data}", folder=folder)
         kept, held = provenance["parameters"], held_rows(data, folder)
