@@ -30,6 +30,7 @@ from benchmarks import (
     sensitivity,
     solver,
     solver_grid,
+    solver_large,
 )  # fmt: skip
 from benchmarks.recorded_timings import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows
@@ -41,6 +42,7 @@ SUITES = {
     "sensitivity": sensitivity, "margins": margins, "coverage": coverage, "dynamics": dynamics,
 }  # fmt: skip
 GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage, "gpu_arrays": gpu_arrays}
+SOLVER_SUITES = {solver_grid.SECTION: solver_grid, solver_large.SECTION: solver_large}
 REPEATS = 5
 
 
@@ -100,16 +102,16 @@ def measure_gpu(suite: ModuleType, device: torch.device, repeats: int) -> dict[s
     return {**section, "load": [before, load_average()]}
 
 
-def measure_solver(record: Path) -> dict[str, Any]:
-    """Run the benchmark of the solver, which takes an hour; it resumes an interrupted run of the same code."""
-    tell(f"\n{solver_grid.TITLE}; {solver_grid.UNIT}")
-    before = read_timings(record).get(solver_grid.SECTION, {}) if record.exists() else {}
-    same = before.get("code") == solver_grid.code() and before.get("repeats") == solver_grid.INSTANCES
+def measure_solver(suite: ModuleType, record: Path) -> dict[str, Any]:
+    """Run a benchmark of the solver, which takes an hour or more; it resumes an interrupted run of the same code."""
+    tell(f"\n{suite.TITLE}; {suite.UNIT}")
+    before = read_timings(record).get(suite.SECTION, {}) if record.exists() else {}
+    same = before.get("code") == suite.code() and before.get("repeats") == suite.INSTANCES
     load, started = load_average(), time.perf_counter()
     spent = before["wall_seconds"] if same else 0
     head = {
-        "title": solver_grid.TITLE, "measured": True, "unit": solver_grid.UNIT, **provenance(1),
-        "repeats": solver_grid.INSTANCES,
+        "title": suite.TITLE, "measured": True, "unit": suite.UNIT, **provenance(1),
+        "repeats": suite.INSTANCES,
     }  # fmt: skip
 
     def whole(found: dict[str, Any]) -> dict[str, Any]:
@@ -117,9 +119,9 @@ def measure_solver(record: Path) -> dict[str, Any]:
         return {**head, **found, "load": [load, load_average()], "wall_seconds": seconds}
 
     return whole(
-        solver_grid.measure(
-            lambda found: write_sections({solver_grid.SECTION: whole(found)}, record),
-            kept=before["rows"] if same else (), groups=solver_grid.GROUPS, instances=solver_grid.INSTANCES, tell=tell,
+        suite.measure(
+            lambda found: write_sections({suite.SECTION: whole(found)}, record),
+            kept=before["rows"] if same else (), groups=suite.GROUPS, instances=suite.INSTANCES, tell=tell,
         )
     )  # fmt: skip
 
@@ -127,9 +129,9 @@ def measure_solver(record: Path) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the benchmarks named, by default all that take seconds and no GPU; each section is written when done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    known = (*SUITES, solver_grid.SECTION, *GPU_SUITES)
+    known = (*SUITES, *SOLVER_SUITES, *GPU_SUITES)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last four"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last five"
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of every timing, after one to warm up")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to write")
@@ -161,17 +163,17 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def place(name: str, record: Path) -> Path:
-    """Return the file of a benchmark's section: the solver has a record of its own."""
-    own = name == solver_grid.SECTION and record.resolve() == RECORD.resolve()
-    return solver_grid.RECORD if own else record
+    """Return the file of a benchmark's section: those of the solver have records of their own."""
+    own = name in SOLVER_SUITES and record.resolve() == RECORD.resolve()
+    return SOLVER_SUITES[name].RECORD if own else record
 
 
 def section_of(name: str, repeats: int, record: Path) -> Callable[[], dict[str, Any] | None]:
     """Return what runs a benchmark and returns its section, or None where its machine is not there."""
     if name in SUITES:
         return lambda: measure(SUITES[name], repeats)
-    if name == solver_grid.SECTION:
-        return lambda: measure_solver(place(name, record))
+    if name in SOLVER_SUITES:
+        return lambda: measure_solver(SOLVER_SUITES[name], place(name, record))
     if (device := gpu_device()) is not None:
         return lambda: measure_gpu(GPU_SUITES[name], device, repeats)
     tell(f"{name}: found no GPU that PyTorch can use, expected one; what is recorded of a GPU stays as it is")

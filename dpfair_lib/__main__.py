@@ -1,4 +1,4 @@
-"""The command line: ``dpfair claims``, ``data`` and ``randomize``; ``python -m dpfair_lib`` is the same."""
+"""The command line: ``dpfair choose``, ``claims``, ``data`` and ``randomize``; ``python -m dpfair_lib`` is the same."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import importlib
 import os
 import sys
 
+import dpfair_lib
 from dpfair_lib._commands import BUSY, NO_PACKAGE, SIGNAL, Ended, exit_table, logged
 from dpfair_lib._extras import MissingExtraError
 
 COMMANDS = {
+    "choose": (
+        "dpfair_lib.experiments.fair_learners.choose",
+        "say which private and fair learner the record recommends",
+    ),
     "claims": ("dpfair_lib.claims.cli", "run the checks of the ledger"),
     "data": ("dpfair_lib.datasets.cli", "list or fetch the data sets"),
     "randomize": ("dpfair_lib.local.cli", "replace columns of a file by reports under local privacy"),
@@ -20,6 +25,7 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     parser = _parser("dpfair", __doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {dpfair_lib.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (module, description) in COMMANDS.items():
         command = commands.add_parser(
@@ -45,7 +51,7 @@ def main(argv: list[str] | None = None) -> int:
     except (Ended, KeyboardInterrupt) as ended:
         print(str(ended) or "ended by SIGINT", file=sys.stderr)
         return ended.status if isinstance(ended, Ended) else SIGNAL + 2
-    except BrokenPipeError:  # whoever read the output has gone, as `head` does
+    except BrokenPipeError:  # the reader of the output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered is still written at the end
         return SIGNAL + 13
 

@@ -33,7 +33,7 @@ class Progress:
     what : str
         What the parts are called, as "steps of training".
     total : int, optional
-        How many there are, a public number. Without it there is none to be told, as for a search.
+        How many there are, a public number. Without it no total is shown, as for a search.
     clock : callable
         Returns the time in seconds.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import array_api_strict as strict
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 import torch
@@ -232,10 +233,6 @@ def tables():
     yield "Arrow", lambda values: pa.chunked_array([pa.array(values[:2]), pa.array(values[2:])])
     yield "an Arrow array", pa.array
     yield "pandas with Arrow", lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow")
-    try:
-        import polars
-    except ModuleNotFoundError:
-        return
     yield "polars", polars.Series
 
 

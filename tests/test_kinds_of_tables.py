@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator
@@ -40,7 +41,7 @@ def changed(model):
     return run
 
 
-LIKE = {pd.Series: pd.Series, pa.StringArray: pa.array}
+LIKE = {pd.Series: pd.Series, pa.StringArray: pa.array, polars.Series: polars.Series}
 CASES = {
     "output perturbation": fitted(dpf.OutputPerturbation(regularization=0.1, **BOUNDED)),
     "objective perturbation": fitted(LEARNER),
@@ -76,7 +77,11 @@ def halves(table):
     return KINDS[type(table)][0](columns)
 
 
-KINDS = {pd.DataFrame: (pd.DataFrame, pd.Series), pa.Table: (pa.table, pa.array)}
+KINDS = {
+    pd.DataFrame: (pd.DataFrame, pd.Series),
+    pa.Table: (pa.table, pa.array),
+    polars.DataFrame: (polars.DataFrame, polars.Series),
+}
 
 
 def given(kind):
@@ -90,17 +95,10 @@ def check(case, kind):
     np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
 
 
+@pytest.mark.parametrize("kind", [pa.Table, polars.DataFrame], ids=["Arrow", "polars"])
 @pytest.mark.parametrize("case", CASES)
-def test_arrow(case):
-    check(case, pa.Table)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_polars(case):
-    polars = pytest.importorskip("polars")
-    KINDS[polars.DataFrame] = polars.DataFrame, polars.Series
-    LIKE[polars.Series] = polars.Series
-    check(case, polars.DataFrame)
+def test_tables(case, kind):
+    check(case, kind)
 
 
 def test_another_order_of_columns_is_noticed(monkeypatch):

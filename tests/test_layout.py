@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 import dpfair_lib
+from dpfair_lib.claims.ledger import SOURCES
 
 TESTS, PACKAGE = Path(__file__).parent, Path(dpfair_lib.__file__).parent
 MOST = 25  # modules of a folder, but for the rooms of claims, which have one for each claim
 OTHERWISE = {
     # the ledger runs each claim's check with its faults, and what the rooms share with them
-    *(("claims", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours", "shared")),
+    *(("claims", room) for room in (*SOURCES, "shared")),
     # the tests of an experiment stand beside one another, in a file named after its run
-    *(("experiments", room) for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours", "fair_learners")),
+    *(("experiments", room) for room in (*SOURCES, "fair_learners")),
 }
 """Rooms whose modules need no test file each, and why."""
 
@@ -48,7 +49,7 @@ def test_no_two_test_files_share_a_name():
 def test_no_folder_has_more_modules_than_a_reader_can_look_through():
     counts = Counter(path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
     large = {folder.as_posix(): count for folder, count in counts.items() if count > MOST + 1}  # and __init__
-    rooms = {f"claims/{room}" for room in ("isit", "thesis", "cgkm", "mpbt", "sk", "ours", "shared")}
+    rooms = {f"claims/{source}" for source in SOURCES}
     assert not large.keys() - rooms, f"divide into folders of at most {MOST} modules: {large}"
 
 

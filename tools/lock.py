@@ -23,7 +23,7 @@ TESTED_HEADER = (
 )
 TORCH = ("torch", "opacus")
 CHECKS = (
-    "pytest", "pytest-xdist", "hypothesis", "array-api-strict", "mpmath", "fairlearn", "cvxpy", "PyYAML",
+    "pytest", "pytest-xdist", "hypothesis", "array-api-strict", "polars", "mpmath", "fairlearn", "cvxpy", "PyYAML",
 )  # fmt: skip
 """What the tests import besides the library's own packages."""
 

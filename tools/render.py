@@ -25,14 +25,16 @@ from dpfair_lib.claims.errata import errata_text
 from dpfair_lib.claims.papers import NAMES
 
 BUILD = "_build"
-# The theme asks a browser for things that it refuses to a page without a server, or that come from elsewhere.
+# The theme asks a browser for things that it refuses to a page without a server, or that come from elsewhere; and one
+# address depends on what was built before, so that two builds of the same book would differ.
 UNWANTED = re.compile(
     r"""<link\ rel="preload"\ as="font"[^>]*>\s*      # refused from file://; the icons are drawn by a script
     | <script>const\ THEBE_JS_URL.*?</script>\s*      # live cells, from a CDN
     | <script[^>]*\bsrc="[^"]*sphinx-thebe\.js[^"]*"></script>\s*
     | <link[^>]*\bhref="[^"]*sphinx-thebe\.css[^"]*"\s*/>\s*
     | <script\ type="text/x-thebe-config">.*?</script>\s*
-    | <script>kernelName\ =.*?</script>\s*""",
+    | <script>kernelName\ =.*?</script>\s*
+    | (?<=/mystnb\.[0-9a-f]{64}\.css)\?v=[0-9a-f]+    # there only if an earlier build had written this file""",
     re.DOTALL | re.VERBOSE,
 )
 # The theme leaves these without a name or with the wrong role, which a screen reader cannot make sense of.

@@ -17,18 +17,50 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "results" / "weights.json"
 REPEATS = 3
-FIRST_USE = """
-import sys, time
-if sys.argv[1] == "beside":
+FIRST_USES = """
+import json, os, sys, time
+
+def used(names, tell):
+    start = time.process_time()
+    if names == ["sklearn.base"]:
+        import sklearn.base
+    else:
+        import dpfair_lib
+        for name in names:
+            getattr(dpfair_lib, name)
+    tell(time.process_time() - start)
+
+class Needed:
+    def find_spec(self, name, path=None, target=None):
+        if name == "sklearn":
+            self.tell(None)
+
+def in_a_new_process(names, watched):
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        def tell(seconds):
+            os.write(write, json.dumps(seconds).encode())
+            os._exit(0)
+        try:
+            if watched:
+                sys.meta_path.insert(0, Needed())
+                sys.meta_path[0].tell = tell
+            used(names, tell)
+        finally:
+            os._exit(1)
+    os.close(write)
+    with os.fdopen(read) as said:
+        found = json.loads(said.read())
+    os.waitpid(child, 0)
+    return found
+
+beside, watched, repeats, *rows = json.load(sys.stdin)
+if beside:
     import sklearn.base
-start = time.process_time()
-if sys.argv[1] == "base":
-    import sklearn.base
-else:
-    import dpfair_lib
-    [getattr(dpfair_lib, name) for name in sys.argv[2:]]
-print(time.process_time() - start, "sklearn" in sys.modules)
+print(json.dumps([sorted(in_a_new_process(names, watched) for _ in range(repeats)) for names in rows]))
 """
+"""Times some names in a fork for each, so that Python, and scikit-learn's base class, are started once."""
 
 
 def needed(requirements: list[str], own: dict[str, list[str]]) -> dict[str, str]:
@@ -85,14 +117,18 @@ def table(rows: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-def first_use(*arguments: str, repeats: int = REPEATS) -> tuple[list[float], bool]:
-    """Return the processor seconds of several new processes, sorted, and whether scikit-learn was needed."""
-    words = [sys.executable, "-c", FIRST_USE, *arguments]
-    ran = [
-        subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True) for _ in range(repeats)
-    ]
-    found = [one.stdout.split() for one in ran]
-    return sorted(round(float(seconds), 3) for seconds, _ in found), found[0][1] == "True"
+def first_use(
+    rows: list[list[str]], *, beside: bool = False, watched: bool = False, repeats: int = REPEATS
+) -> list[Any]:
+    """Return for each list of names the processor seconds of several processes that had not used them, sorted.
+
+    With `beside` they had imported scikit-learn's base class; with `watched` they end, with None, where it is needed.
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", FIRST_USES],
+        cwd=ROOT, check=True, capture_output=True, text=True, input=json.dumps([beside, watched, repeats, *rows]),
+    )  # fmt: skip
+    return json.loads(ran.stdout)
 
 
 def first_uses(names: list[str], repeats: int = REPEATS) -> dict[str, Any]:
@@ -100,21 +136,19 @@ def first_uses(names: list[str], repeats: int = REPEATS) -> dict[str, Any]:
 
     Others at work on the machine make processor time longer too. So the least of several says what the work takes.
     """
-    functions, estimators = {}, {}
-    for name in names:
-        needs = first_use("alone", name, repeats=1)[1]  # this one warms the files, too
-        where, how = (estimators, "beside") if needs else (functions, "alone")
-        where[name] = _ends(first_use(how, name, repeats=repeats)[0])
-    return {
-        "import": _ends(first_use("alone", repeats=repeats)[0]),
-        "scikit-learn": _ends(first_use("base", repeats=3 * repeats)[0]),
-        "functions": functions,
-        "estimators": estimators,
-    }
+    watched = first_use([[name] for name in names], watched=True, repeats=1)  # and the files are warm now
+    needs = {name for name, found in zip(names, watched, strict=True) if found == [None]}
+    timed = {}
+    for kind, beside in (("functions", False), ("estimators", True)):
+        chosen = [name for name in names if (name in needs) is beside]
+        found = first_use([[name] for name in chosen], beside=beside, repeats=repeats)
+        timed[kind] = dict(zip(chosen, map(_ends, found), strict=True))
+    plain, base = map(_ends, first_use([[], ["sklearn.base"]], repeats=repeats))
+    return {"import": plain, "scikit-learn": base, **timed}
 
 
 def _ends(seconds: list[float]) -> list[float]:
-    return [seconds[0], seconds[-1]]
+    return [round(seconds[0], 3), round(seconds[-1], 3)]
 
 
 def sentence(found: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpfair_lib.claims.shared.printed_means import FEATURES
+from dpfair_lib.claims.shared.recomputed.printed_means import FEATURES
 from dpfair_lib.experiments.digits import RAISED
 from dpfair_lib.experiments.isit.noise_levels import LEVELS, READINGS, TRAINING_ROWS, sampling
 from dpfair_lib.experiments.isit.twelve_tables_records import DATA, provenance

@@ -138,7 +138,7 @@ def sources(package: Path, module: str) -> list[Path]:
     """
     ledger = package / "claims"
     files = _everything(package)
-    rooms = {path for room in (*SOURCES, "shared") for path in (ledger / room).glob("*.py")}
+    rooms = {path for room in (*SOURCES, "shared") for path in (ledger / room).rglob("*.py")}
     reached = {path for path in files if ledger not in path.parents and _names_the_ledger(path)}
     due = [*reached, *_files({module}, package)]
     while due:

@@ -268,7 +268,7 @@ def _download(file: File, target: Path) -> None:
 
 
 class _Bytes(Progress):
-    """Counts the bytes of a download. Pooch uses it like a progress bar, and sets ``total`` to the length if told.
+    """Counts the bytes of a download. Pooch uses it like a progress bar, and sets ``total`` to the length if known.
 
     Each piece counts whole, though the last may be shorter, and a publisher may send them compressed.
     """

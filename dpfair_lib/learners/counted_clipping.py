@@ -170,7 +170,7 @@ class DPGroupClippingClassifier(CountedClipping):
     The proof stands in `dpfair_lib.learners.counted_steps`. It needs noise in proportion to the largest norm of *all*
     groups. In the public code (layer6ai-labs/fair-dp) the noise follows the largest norm among the records of the
     batch. Whether it is C₁ or C₂ then tells whether anybody of group 2 is in the batch, whatever the gradients; a test
-    shows two data sets that differ in one record and are told apart so. Another difference from that code is the
+    shows two data sets that differ in one record and can be distinguished so. Another difference from that code is the
     accountant, which is RDP there. Without noise a step agrees with that code as run, in another test. The rule for the
     norms is taken from the code, which attributes it to the publication; the publication itself was not at hand.
 

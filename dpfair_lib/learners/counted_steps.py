@@ -146,7 +146,7 @@ def noisy_gradient(
     rows: Rows, groups: np.ndarray, chosen: np.ndarray, weights: np.ndarray, rule: Rule, multipliers: Multipliers,
     add: Noisy, loss: Loss,
 ) -> np.ndarray:  # fmt: skip
-    """Return the noisy sum of a batch's clipped gradients, after noisy counts have told the rule how to clip.
+    """Return the noisy sum of a batch's clipped gradients, after noisy counts have decided how to clip.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class DPGlobalScalingClassifier(CountedClipping):
     (layer6ai-labs/fair-dp) the noisy count is divided by the number of records that are in the batch. What sets Z is
     then (count + noise)/b, whose mean and deviation both depend on b, and no noise was added to b. If all gradients are
     long it is 1 + noise/b, so one record more makes its deviation smaller, which noise on the count does not cover. A
-    test computes that for small batches more is told than the account allows. Other differences from that code: the
+    test computes that for small batches it reveals more than the account allows. Other differences from that code: the
     accountant, which is RDP there; Z stays between e^−200 and e^200. Without noise a step agrees with that code as run.
     The rule for Z is taken from the code; the publication itself was not at hand.
 

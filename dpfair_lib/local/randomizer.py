@@ -30,14 +30,12 @@ WHAT_A_REPORT_PROMISES = (
 class Randomizer:
     """A channel: a person with the value i reports the value j with probability ``matrix[i, j]``.
 
-    **A row belongs to a true value A = i, a column to a report Z = j**: q_ij = Pr(Z = j | A = i). Every row sums to 1.
-    Values and reports are numbered from 0.
+    **A row belongs to a true value A = i, a column to a report Z = j**: q_ij = Pr(Z = j | A = i), numbered from 0.
 
     Parameters
     ----------
     matrix : array of shape (k, m)
-        The probabilities q_ij. `Fraction` entries stay exact. m is k unless the reports are of another kind than the
-        values.
+        The probabilities q_ij. `Fraction` entries stay exact. m is k unless reports are of another kind than values.
     value : number, optional
         For a channel that was optimised: the unfairness of its reports.
     certificate : object, optional
@@ -129,8 +127,7 @@ class Randomizer:
         pz : ndarray of shape (m,)
             P(Z = j).
         p1z : ndarray of shape (m,)
-            P(Y = 1 | Z = j). For a report of probability 0 it is set to P(Y = 1), which lies between the other rates
-            and so does not change their maximum or minimum.
+            P(Y = 1 | Z = j). For a report of probability 0 it is P(Y = 1), which lies between the other rates.
 
         Raises
         ------
@@ -188,8 +185,7 @@ class Randomizer:
         a : array of shape (n,)
             Each person's value, an integer in 0, …, k − 1.
         rng : numpy.random.Generator, optional
-            Source of randomness for an experiment, which protects nobody. By default the operating system's secure
-            source.
+            For an experiment, which protects nobody. By default the operating system's secure source.
 
         Returns
         -------
@@ -200,8 +196,7 @@ class Randomizer:
         Raises
         ------
         ValueError
-            If a value is not one of the k, if ``rng`` is not a generator, or if the device of ``a`` has no 64-bit
-            integers.
+            If a value is not one of the k, ``rng`` is no generator, or the device of ``a`` has no 64-bit integers.
         """
         space = space_of(a=a)
         a, rng = as_values(a, self.k, space), NoiseSource.given(rng).generator

@@ -229,6 +229,16 @@ class SubsetSelection(Randomizer):
         shifts = xp.arange(self._k, dtype=values.dtype, device=space.device)[None, :] - values[:, None]
         return xp.take_along_axis(space.put(of_zero), shifts % self._k, axis=1)
 
+    def realized(self) -> Randomizer:
+        """Return the channel that `apply` really draws from, subset selection at ε′ ≤ ε, exactly."""
+        sets = self.matrix.shape[1]
+        if self.size == self._k:
+            return Randomizer(np.full((self._k, sets), Fraction(1)))
+        ratio = self._law.ratio
+        return Randomizer(
+            subset_matrix(self._k, self.size, Fraction(0) if ratio == math.inf else 1 / Fraction(ratio))
+        )
+
     @property
     def realized_ratio(self) -> Any:
         """e^(ε′) of the subset selection that `apply` really draws from; ε′ ≤ ε.

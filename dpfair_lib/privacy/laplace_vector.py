@@ -125,6 +125,6 @@ def largest_error_bound(
     k = positive_integer(coordinates, "coordinates")
     if one_of(kind, "kind", ("printed", "exact")) == "printed":
         return b * math.log(k / beta)
-    # (1 − β)^(1/k) is 1 − β/k, up to roundings, where that can be told from 1 by no float
+    # (1 − β)^(1/k) is 1 − β/k, up to roundings, where no float distinguishes that from 1
     inside = -math.expm1(math.log1p(-beta) / k)
     return -b * (math.log(inside) if inside else math.log(beta) - math.log(k))

@@ -284,7 +284,7 @@ def flippable_share(
 
 
 def _support_vectors(svc: Any) -> np.ndarray:
-    from sklearn.svm import SVC  # whoever has one has imported it, and others need not wait for it
+    from sklearn.svm import SVC  # a caller who has one has imported it; others need not wait for it
 
     if not isinstance(svc, SVC) or not hasattr(svc, "support_vectors_"):
         raise ValueError(f"svc: found {svc!r}, expected a fitted sklearn.svm.SVC")

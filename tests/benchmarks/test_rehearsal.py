@@ -11,7 +11,7 @@ from benchmarks import __main__ as command
 from benchmarks import fairness
 from dpfair_lib import timings
 
-KNOWN = {**command.SUITES, "solver_grid": command.solver_grid, **command.GPU_SUITES}
+KNOWN = {**command.SUITES, **command.SOLVER_SUITES, **command.GPU_SUITES}
 
 
 @pytest.mark.parametrize("name", KNOWN)

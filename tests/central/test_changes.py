@@ -16,7 +16,7 @@ from dpfair_lib.central import (
     expected_changes,
     rate_errors,
 )
-from dpfair_lib.claims.shared.noisy_rates import SMALL, epsilons, gap_outcomes
+from dpfair_lib.claims.shared.central.noisy_rates import SMALL, epsilons, gap_outcomes
 from dpfair_lib.postprocessing.bands import least_total_change
 
 

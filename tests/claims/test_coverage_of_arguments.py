@@ -268,7 +268,7 @@ def _name(function):
 
 
 def _functions():
-    for path in sorted((PACKAGE / "claims").glob("*/*.py")):
+    for path in sorted((PACKAGE / "claims").glob("*/**/*.py")):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.FunctionDef) and _calls(node, {"exhausts"}):
                 yield f"{path.parent.name}_{path.stem}", node
@@ -385,7 +385,7 @@ def test_loops_that_leave_cases_out_are_seen(body, left_out):
 
 def test_a_check_takes_the_same_way_for_the_library_as_for_a_fault():
     """It never asks whether what it examines is the library's own; a cache keyed on the function saves the time."""
-    for path in sorted((PACKAGE / "claims").glob("*/*.py")):
+    for path in sorted((PACKAGE / "claims").glob("*/**/*.py")):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
                 sides = [node.left, *node.comparators]

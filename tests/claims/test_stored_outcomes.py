@@ -154,9 +154,10 @@ SMALL = {
     "claims/isit/b.py": "",
     "claims/shared/__init__.py": "",
     "claims/shared/b.py": "",
+    "claims/shared/local/c.py": "",
 }
 ALWAYS = {"claims/__init__.py"}
-ENTRIES = {"claims/isit/__init__.py", "claims/isit/b.py", "claims/shared/__init__.py", "claims/shared/b.py"}
+ENTRIES = SMALL.keys() - {"central/x.py", "claims/__init__.py", "claims/search.py", "claims/isit/a.py"}
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,7 @@ ENTRIES = {"claims/isit/__init__.py", "claims/isit/b.py", "claims/shared/__init_
         ("claims/isit/a.py", "from lib.claims.isit.b import y", {"claims/isit/b.py"}),
         ("claims/isit/a.py", "def f():\n    from . import b", {"claims/isit/__init__.py", "claims/isit/b.py"}),
         ("claims/isit/a.py", "from ..shared.b import y", {"claims/shared/b.py"}),
+        ("claims/isit/a.py", "from ..shared.local.c import y", {"claims/shared/local/c.py"}),
         ("claims/isit/a.py", "from lib.claims import CLAIMS", ENTRIES),
         ("claims/isit/a.py", "import lib", ENTRIES),
         ("claims/isit/a.py", "import importlib\nimportlib.import_module('li' + 'b')", ENTRIES),
@@ -222,7 +224,8 @@ def test_a_changed_source_is_judged_again_and_a_planted_contradiction_fails(copy
     change(copy.file("claims/isit/thm_2.py"), "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "stored" in shown) == (0, True), "what other claims say and check is nothing to this one"
-    change(copy.file("claims/shared/noisy_rates.py"), "import itertools", "import itertools  # as before")
+    shared = copy.file("claims/shared/central/noisy_rates.py")
+    change(shared, "import itertools", "import itertools  # as before")
     status, shown, _ = copy(CLAIM.id)
     assert (status, "stored" in shown) == (0, False), "its check uses that one"
     change(copy.file("central/gap_law.py"), "return changes - least", "return (changes - least) / 2")

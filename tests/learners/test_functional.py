@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -68,6 +69,17 @@ def test_one_row_moves_the_sums_by_what_is_stated(bound):
     found = searched(bound)
     assert found <= sensitivity(4)
     assert found > (1 - 1e-5) * sensitivity(4)  # label and group change, the row stays and is longest
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 9, 60])
+def test_the_sensitivity_covers_what_rounding_to_the_grid_adds(p):
+    # exactly: √2 in steps for label and group, and half a step for each entry of either of the two rows
+    with mpmath.workdps(40):
+        exact = mpmath.sqrt(2) * FINE
+        assert sensitivity(p) >= exact + 2 * mpmath.sqrt(entries(p)) / 2
+        assert sensitivity(p) <= exact + 2.01 * mpmath.sqrt(entries(p)) / 2
+        # planted: the rounding of one row alone; random pairs of rows do not show that it is too little
+        assert exact + functional.ROUNDED * mpmath.sqrt(entries(p)) < exact + mpmath.sqrt(entries(p))
 
 
 def test_a_larger_weight_of_the_squares_would_not_be_free(monkeypatch):

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpfair_lib.claims.shared.exchange_fronts import front
+from dpfair_lib.claims.shared.populations.exchange_fronts import front
 from dpfair_lib.local.exchange import (
     exchange_gap,
     exchange_optima,

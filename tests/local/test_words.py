@@ -154,6 +154,63 @@ def test_a_general_channel_states_the_level_of_its_rounded_entries():
     assert abs(drawn.matrix - [[Fraction(x) for x in row] for row in SKEW.matrix]).max() < Fraction(1, 2**53)
 
 
+REALIZED = {
+    "response": lambda epsilon: generalized_randomized_response(5, epsilon),
+    "sets from a table": lambda epsilon: subset_selection(5, epsilon, size=2),
+    "sets one by one": lambda epsilon: subset_selection(16, epsilon, size=5),
+    "full sets": lambda epsilon: subset_selection(3, epsilon, size=3),
+    "any channel": lambda epsilon: Randomizer(generalized_randomized_response(3, min(epsilon, 500.0)).matrix),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "epsilon"),
+    [
+        (kind, epsilon)
+        for kind in REALIZED
+        for epsilon in (0.0, 1e-6, 1.0, 21.0, 40.0, 600.0, math.inf)
+        if kind != "sets one by one" or epsilon in (1.0, 40.0)  # 70,000 fractions
+    ],
+)
+def test_the_channel_that_is_said_to_be_drawn_from_has_the_level_that_is_stated(kind, epsilon):
+    """Every kind of channel that draws in a way of its own says of itself from which law."""
+    channel = REALIZED[kind](epsilon)
+    drawn = channel.realized()
+    assert drawn.exact
+    assert drawn.matrix.shape == channel.matrix.shape
+    assert (drawn.matrix.sum(axis=1) == 1).all()
+    ratio = drawn.likelihood_ratio
+    assert (log_above(ratio) if ratio < math.inf else ratio) == channel.realized_epsilon
+    assert abs(drawn.matrix.astype(float) - channel.matrix).max() < 2.0**-19
+    law = getattr(channel, "_law", None)
+    if law is not None and channel.realized_epsilon < math.inf and ratio > 1:
+        assert ratio == Fraction(law.high, law.low)  # what `draw` takes words by
+
+
+def test_every_kind_of_channel_is_looked_at():
+    found = [Randomizer]
+    for kind in found:
+        found.extend(kind.__subclasses__())
+    own = {kind for kind in found if kind.__module__.startswith("dpfair_lib.")}
+    assert {type(make(1.0)) for make in REALIZED.values()} == own
+    assert not REALIZED["sets one by one"](1.0)._tabled
+    assert REALIZED["sets from a table"](1.0)._tabled
+
+
+def test_a_channel_whose_rows_nearly_add_up_states_the_level_of_what_is_drawn():
+    # rows may miss 1 by 1e-9; the likeliest report makes up for it, and the level of what is drawn is another one
+    rng, above = np.random.default_rng(0), 0
+    for _ in range(40):
+        rows = rng.dirichlet(np.ones(3), size=3)
+        channel = Randomizer(rows * (1 + rng.uniform(-9e-10, 9e-10, size=(3, 1))))
+        ratio = max(max(column) / min(column) for column in channel.realized().matrix.T.tolist())
+        with mpmath.workprec(200):
+            true = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
+            assert true <= channel.privacy_statement().epsilon <= true * (1 + mpmath.mpf(2) ** -49)
+            above += channel.epsilon < true
+    assert above >= 5  # planted: the level of the matrix as it was given is too small
+
+
 def test_the_statement_says_what_is_protected_and_from_whom():
     statement = generalized_randomized_response(5, 1.0).privacy_statement(attribute="race")
     assert (statement.relation, statement.delta, statement.guarantee) == ("local", 0.0, True)

@@ -267,15 +267,33 @@ def test_on_a_phone_each_cell_of_the_ledger_names_its_column_in_the_order_of_the
 
 @needs_book
 def test_the_front_page_leads_to_each_answer(browser):
-    """The four questions are on the first screen of a desk, and lead to the place that shows the answer."""
+    """The four answers are on the first screen of a desk and of a phone, and lead to the place that shows why."""
     path = HTML / "book/index.html"
-    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
-        asked = page.locator(".asked p")
-        assert asked.count() == 4
-        assert asked.last.bounding_box()["y"] < browsing.DESK["height"]
-        links = page.locator(".asked a").evaluate_all("all => all.map(one => one.href)")
+    for screen in (browsing.DESK, browsing.PHONE):
+        with browsing.opened(browser, path.as_uri(), screen, "light", []) as page:
+            asked = page.locator(".asked p")
+            assert asked.count() == 4
+            box = asked.last.bounding_box()
+            assert box["y"] + box["height"] <= screen["height"]
+            links = page.locator(".asked a").evaluate_all("all => all.map(one => one.href)")
     assert links[-1].endswith("notebooks/findings.html#statements-cgkm")
     assert browsing.broken_links(links) == []
+
+
+@needs_book
+def test_how_tos_are_in_the_first_screen_of_the_contents(browser):
+    """All of "Use the library", to its reference, without scrolling; so titles there take one line or two."""
+    below = """() => {
+      const heading = [...document.querySelectorAll('.bd-docs-nav p.caption')]
+        .find(one => one.textContent.trim() === 'Use the library');
+      return [...heading.nextElementSibling.children]
+        .map(one => [one.querySelector('a').textContent.trim(), one.getBoundingClientRect().bottom]);
+    }"""
+    path = HTML / "book/index.html"
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        shown = dict(page.evaluate(below))
+    assert {"Ten minutes", "Coming from diffprivlib", "Coming from fairlearn", "Reference"} <= set(shown)
+    assert max(shown.values()) < browsing.DESK["height"], shown
 
 
 @needs_book

@@ -2,8 +2,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpfair_lib.claims.shared.exchange_fronts import front as by_corners
-from dpfair_lib.claims.shared.small_populations import count, populations, with_groups, with_reports
+from dpfair_lib.claims.shared.populations.exchange_fronts import front as by_corners
+from dpfair_lib.claims.shared.populations.small_populations import (
+    count,
+    populations,
+    with_groups,
+    with_reports,
+)
 from dpfair_lib.local.exchange import exchange_optima
 from dpfair_lib.populations.fronts import deterministic_front, randomised_front, turned_order
 

@@ -21,6 +21,7 @@ from dpfair_lib.privacy import (
     accounting,
     composed_zcdp,
     dp_sgd_epsilon,
+    gaussian,
     gaussian_delta,
     gaussian_epsilon,
     gaussian_sigma,
@@ -281,6 +282,32 @@ def test_what_is_claimed_is_never_below_the_exact_value(case):
             assert num(claimed) <= exact * (1 + num(close)) or exact < TINY
             short += num(near) < num(exact_of_near)
     assert short >= 5  # what is rounded to nearest is rejected by these draws
+
+
+@pytest.mark.parametrize("inverse", ["sigma", "epsilon"])
+def test_the_level_that_a_search_keeps_below_is_rounded_down(inverse, monkeypatch):
+    # by itself: elsewhere the roundings of the profile are so wide that they would cover it
+    kept, nearest = [], 0
+
+    def search(function, target, low, high, *, margin):  # noqa: ARG001
+        kept.append(target)
+        return high
+
+    monkeypatch.setattr(gaussian, "_smallest", search)
+    draw = random.Random(0)
+    with mpmath.workdps(LONG):
+        for _ in range(40):
+            delta = some_delta(draw)
+            level = mpmath.log(num(delta))
+            found = len(kept)
+            if inverse == "sigma":
+                gaussian_sigma(0.5, delta, 1.0, "analytic")
+            else:
+                gaussian_epsilon(delta, 0.1, 1.0)
+            assert all(num(target) <= level for target in kept[found:])
+            nearest += num(math.log(delta)) > level
+    assert len(kept) >= 20
+    assert nearest >= 5  # rounded to nearest it is above in some of these draws
 
 
 def test_where_floats_end_nothing_is_called_pure():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from dpfair_lib.claims.shared.noisy_tables import log_ceiling, turned_around
+from dpfair_lib.claims.shared.svm.noisy_tables import log_ceiling, turned_around
 from dpfair_lib.svm.equalized_odds_program import OddsProgram
 from dpfair_lib.svm.guarantees import excess_errors, gap_excess, noise_radius, rate_deviation, slack
 

@@ -1,14 +1,11 @@
-"""Which Pythons are tested, from which locks, and what the extras weigh."""
+"""Which Pythons are tested, and from which locks."""
 
-import json
 import re
 import sys
-import tomllib
 
 import lock
 import pytest
 import pythons
-import weights
 
 ROOT = pythons.ROOT
 TEXT = (
@@ -63,43 +60,3 @@ def test_an_interpreter_of_another_version_is_none_of_this_one(monkeypatch):
     own = "{}.{}".format(*sys.version_info[:2])
     assert pythons.interpreter(own) == sys.executable
     assert pythons.interpreter("3.99") is None
-
-
-def test_readme_has_the_recorded_weights_of_the_core_and_of_every_extra():
-    record = json.loads(weights.RECORD.read_text(encoding="utf-8"))["weights"]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for row in weights.table(record):
-        assert row.removesuffix("|") in readme, row
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert record.keys() == {"core", *project["optional-dependencies"]}
-    assert record["core"]["megabytes"] <= 400
-
-
-def test_a_first_use_is_timed_in_processes_of_its_own():
-    (seconds,), needs = weights.first_use("alone", "optimal_change", repeats=1)
-    assert (seconds > 0, needs) == (True, False)
-    assert weights.first_use("base", repeats=1)[1]
-    beside, needs = weights.first_use("beside", "GroupColumn", repeats=2)
-    assert (beside == sorted(beside), len(beside), needs) == (True, 2, True)
-    assert beside[0] < weights.first_use("alone", "GroupColumn", repeats=1)[0][0]
-    found = weights.first_uses(["optimal_change"], repeats=1)
-    assert list(found["functions"]) == ["optimal_change"]
-    assert found["import"][1] < found["scikit-learn"][0]
-
-
-def test_the_sentence_has_the_slowest_name_of_each_kind():
-    found = {
-        "import": [0.0101, 0.019], "scikit-learn": [0.9, 1.52], "functions": {"a": [0.1, 0.9], "b": [0.3, 0.4]},
-        "estimators": {"C": [0.05, 0.6], "D": [0.12, 0.2]},
-    }  # fmt: skip
-    said = weights.sentence(found)
-    assert "takes 0.010 to 0.019 s of processor time" in said
-    assert "base class 0.90 to 1.52 s" in said
-    assert "data set takes at most 0.30 s, that of an estimator at most 0.12 s more" in said
-
-
-def test_a_weight_counts_each_package_once_and_follows_what_it_needs():
-    found = weights.needed(["pandas", "numpy", "pandas"], {})
-    assert {"pandas", "numpy", "python-dateutil"} <= found.keys()
-    assert weights.needed(["dpfair-lib[a]"], {"a": ["numpy"]}) == {"numpy": found["numpy"]}
-    assert weights.size("numpy") > 1e7

@@ -46,14 +46,10 @@ TIE = 1e-12  # rates that differ by less are equal
 FEW = 1_200_000  # pairs of a value that decides and a rate: up to so many, no point of a law is left out
 UNSEEN = 1e-15  # chance to lie on the other side that counts as none
 BLOCK = 20000  # cells at a time, for memory
-MANY, MOST = (
-    12_000,
-    4_000,
-)  # values of lattices that decide, times groups: none is left out; or, of coarse ones
-COARSE, COARSEST = (
-    15,
-    5,
-)  # places of a lattice in a standard deviation, if fewer; with fewer still it is not spread
+# values of lattices that decide, times groups: none is left out; or, of coarse ones
+MANY, MOST = 12_000, 4_000
+# places of a lattice in a standard deviation, if fewer; with fewer still it is not spread
+COARSE, COARSEST = 15, 5
 WIDTH = 1.0  # of the intervals of the noisy rate that decides, in the smallest standard deviation
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.round_draws import judge_losses
-from dpfair_lib.claims.shared.small_subgroup_games import (
+from dpfair_lib.claims.shared.compatibility.round_draws import judge_losses
+from dpfair_lib.claims.shared.compatibility.small_subgroup_games import (
     MEMBERS,
     data_sets,
     error,

@@ -16,7 +16,7 @@ from dpfair_lib.claims.cgkm.fairnr_privacy_records import BOUND, judge_many, jud
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.round_draws import judge_counts, judge_losses, judge_rounds
+from dpfair_lib.claims.shared.compatibility.round_draws import judge_counts, judge_losses, judge_rounds
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import (
     RoundNoise,
     best_response,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.small_subgroup_games import (
+from dpfair_lib.claims.shared.compatibility.small_subgroup_games import (
     MEMBERS,
     RECORDS,
     data_sets,

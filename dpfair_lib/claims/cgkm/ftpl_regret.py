@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
+from dpfair_lib.claims.shared.compatibility.leader_regret import expected_costs, small_losses
 from dpfair_lib.compatibility.perturbed_leader.cost_bounds import leader_cost_bound
 from dpfair_lib.compatibility.perturbed_leader.exact_laws import bit_chance, cube_law, expert_law
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.tails import tails
+from dpfair_lib.claims.shared.compatibility.tails import tails
 from dpfair_lib.compatibility.private_learner.loss_concentration import (
     deviation_law,
     printed_utility_bound,

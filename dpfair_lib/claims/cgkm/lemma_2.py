@@ -9,7 +9,12 @@ from typing import Any
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.sensitivity_pairs import EPSILONS, SIZES, printed_bound, worst_pair
+from dpfair_lib.claims.shared.compatibility.sensitivity_pairs import (
+    EPSILONS,
+    SIZES,
+    printed_bound,
+    worst_pair,
+)
 from dpfair_lib.compatibility.private_learner.sample_losses import sample_losses
 from dpfair_lib.compatibility.private_learner.sensitivity import (
     Counts,

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.tails import tails
+from dpfair_lib.claims.shared.compatibility.tails import tails
 from dpfair_lib.compatibility.private_learner.loss_concentration import (
     deviation_law,
     discrimination_bound,

@@ -13,7 +13,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.leader_regret import expected_costs, small_losses
+from dpfair_lib.claims.shared.compatibility.leader_regret import expected_costs, small_losses
 from dpfair_lib.compatibility.perturbed_leader.cost_bounds import (
     learner_noise_epsilon,
     learner_regret_bound,

@@ -16,7 +16,7 @@ from dpfair_lib.claims.cgkm.remarks_with_delta import chains_with_delta, exact_w
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
     QUARTERS,
     constant_error,
     error_by_definition,

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
     constant_error,
     error_by_definition,
     gap_by_definition,

@@ -12,7 +12,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
     QUARTERS,
     acceptable_by_definition,
     gap_by_definition,

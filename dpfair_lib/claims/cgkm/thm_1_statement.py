@@ -21,7 +21,12 @@ from dpfair_lib.claims.cgkm.thm_1_statement_classes import (
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.hypotheses_on_points import QUARTERS, acceptable_by_definition, law_count, laws
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
+    QUARTERS,
+    acceptable_by_definition,
+    law_count,
+    laws,
+)
 from dpfair_lib.compatibility.impossibility.acceptable import (
     acceptable_table,
     hypothesis_grid,

@@ -14,7 +14,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
+from dpfair_lib.claims.shared.compatibility.learner_privacy import printed_loss, privacy_slack, shown_loss
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta, printed_delta, pure_slope
 from dpfair_lib.compatibility.private_learner.neighbouring_losses import (
     SHARES,
@@ -260,18 +260,6 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-SHOWN = """\
-import numpy as np
-n, epsilon = 400, 1.0  # two positives in each group; one of group 0 becomes one of group 1
-noise = np.linspace(-40, 40, 99998)  # of the count, Lap(1)
-def second(gap, smallest):  # chance of the second of two hypotheses, whose loss is larger by the gap
-    count = smallest + noise - np.sqrt(n) / epsilon
-    exponent = epsilon * gap / 2 / (2 / (count - 1) + 1 / n)
-    return np.average(1 / (1 + np.exp(np.clip(exponent, -700, 700))), weights=np.exp(-abs(noise)))
-p, q = second(1 / 2 - 1 / n, 2), second(-2 / 3 - 2 / n, 1)
-assert max(p - np.e**2 * q, 1 - p - np.e**2 * (1 - q)) > 0.6 > np.exp(-np.sqrt(n))
-"""
-
 CLAIM = Claim(
     id="cgkm.thm-2.privacy",
     where="Theorem 2, § 4",
@@ -318,7 +306,7 @@ CLAIM = Claim(
             band="result",
             why="Privacy is a promise for every sample, also for one with few positives, where the "
             "printed scale is negative.",
-            shown=SHOWN,
+            shown=shown_loss(400, 0.6),
         ),
     ),
     check=check,

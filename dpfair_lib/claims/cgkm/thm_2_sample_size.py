@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.learner_privacy import printed_loss, privacy_slack
+from dpfair_lib.claims.shared.compatibility.learner_privacy import printed_loss, privacy_slack, shown_loss
 from dpfair_lib.compatibility.private_learner.accuracy_bounds import (
     choice_bound,
     printed_sample_size,
@@ -202,18 +202,6 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-SHOWN = """\
-import numpy as np
-n, epsilon = 28068, 1.0  # two positives in each group; one of group 0 becomes one of group 1
-noise = np.linspace(-40, 40, 99998)  # of the count, Lap(1)
-def second(gap, smallest):  # chance of the second of two hypotheses, whose loss is larger by the gap
-    count = smallest + noise - np.sqrt(n) / epsilon
-    exponent = epsilon * gap / 2 / (2 / (count - 1) + 1 / n)
-    return np.average(1 / (1 + np.exp(np.clip(exponent, -700, 700))), weights=np.exp(-abs(noise)))
-p, q = second(1 / 2 - 1 / n, 2), second(-2 / 3 - 2 / n, 1)
-assert max(p - np.e**2 * q, 1 - p - np.e**2 * (1 - q)) > 0.5 > np.exp(-np.sqrt(n))
-"""
-
 CLAIM = Claim(
     id="cgkm.thm-2.sample-size",
     where="Theorem 2, § 4",
@@ -277,7 +265,7 @@ CLAIM = Claim(
             "private for every n",
             band="result",
             why="At every n there are samples with two positives in each group.",
-            shown=SHOWN,
+            shown=shown_loss(28068, 0.5),
         ),
     ),
     check=check,

@@ -15,7 +15,7 @@ from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.parity import parity_bound, parity_violation_probability
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import fractions_up_to, printed_gap
+from dpfair_lib.claims.shared.central.noisy_rates import fractions_up_to, printed_gap
 
 HALF, TWENTIETH = Fraction(1, 2), Fraction(1, 20)
 MEMORY: list[dict[str, Any]] = [

@@ -16,7 +16,7 @@ from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.rate_universe import product
+from dpfair_lib.claims.shared.central.rate_universe import product
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.finite_laws import hockey_stick
 

@@ -14,7 +14,7 @@ from dpfair_lib.central.gap_law import signed_gap
 from dpfair_lib.central.parity import expected_parity_bound, expected_parity_gap
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import (
+from dpfair_lib.claims.shared.central.noisy_rates import (
     SMALL,
     epsilons,
     fine_lattice,

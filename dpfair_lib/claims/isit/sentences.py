@@ -14,7 +14,7 @@ from dpfair_lib.claims.isit.sentences_equal_accuracy import OVERLAP, ROUNDING, j
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.twelve_tables_recomputed import TRIALS, exact_moments, exact_trials
+from dpfair_lib.claims.shared.recomputed.twelve_tables import TRIALS, exact_moments, exact_trials
 from dpfair_lib.experiments.isit.printed_sentences import (
     ACCOUNTANTS,
     AS_RUN,

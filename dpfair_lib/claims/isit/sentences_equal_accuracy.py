@@ -15,7 +15,7 @@ from scipy.stats import t
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.twelve_tables_recomputed import exact_moments, exact_trials, strengths
+from dpfair_lib.claims.shared.recomputed.twelve_tables import exact_moments, exact_trials, strengths
 from dpfair_lib.experiments.isit.printed_sentences import (
     ACCOUNTANTS,
     AS_RUN,

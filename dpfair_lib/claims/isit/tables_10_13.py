@@ -7,8 +7,8 @@ from typing import Any
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared import printed_means
-from dpfair_lib.claims.shared.printed_means import judge_tables, weight_delta
+from dpfair_lib.claims.shared.recomputed import printed_means
+from dpfair_lib.claims.shared.recomputed.printed_means import judge_tables, weight_delta
 from dpfair_lib.experiments.isit.twelve_tables_summary import beside_printed, chance_gap, chance_share
 
 FAULTS = printed_means.FAULTS

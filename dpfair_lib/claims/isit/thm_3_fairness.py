@@ -15,7 +15,7 @@ from dpfair_lib.central.parity import gap_quantile, parity_bound, parity_violati
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import (
+from dpfair_lib.claims.shared.central.noisy_rates import (
     SMALL,
     epsilons,
     fine_lattice,

@@ -25,7 +25,7 @@ from dpfair_lib.claims.isit.thm_3_privacy_losses import judge_geometric, judge_l
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.rate_universe import interval, product
+from dpfair_lib.claims.shared.central.rate_universe import interval, product
 from dpfair_lib.privacy import PrivacyStatement, compose
 from dpfair_lib.privacy.finite_laws import hockey_stick
 

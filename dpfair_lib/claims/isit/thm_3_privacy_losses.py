@@ -12,7 +12,7 @@ from typing import Any
 from dpfair_lib.central.released_rates import MOVED_GROUPS, Rate, exponential_decay, rational_decay
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.rate_universe import (
+from dpfair_lib.claims.shared.central.rate_universe import (
     PARTS,
     cells,
     laplace_delta_by_integral,

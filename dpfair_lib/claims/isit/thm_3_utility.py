@@ -14,7 +14,7 @@ from dpfair_lib.central.gap_law import excess_change, signed_gap, summed_changes
 from dpfair_lib.central.parity import excess_change_probability, parity_bound
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import (
+from dpfair_lib.claims.shared.central.noisy_rates import (
     SMALL,
     against_exact_parity,
     epsilons,

@@ -10,7 +10,12 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.linear_forms import accuracy, against_the_others, judge_form, wrong_levels
+from dpfair_lib.claims.shared.margins.linear_forms import (
+    accuracy,
+    against_the_others,
+    judge_form,
+    wrong_levels,
+)
 from dpfair_lib.fairness.linear_form import fairness_levels, form_coefficients
 
 

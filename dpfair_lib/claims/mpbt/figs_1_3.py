@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.bounded_impact_recomputed import exact_point, key_of
+from dpfair_lib.claims.shared.recomputed.bounded_impact import exact_point, key_of
 from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     CELLS,

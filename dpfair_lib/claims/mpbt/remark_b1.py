@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.certificate_samples import samples
+from dpfair_lib.claims.shared.margins.certificate_samples import samples
 from dpfair_lib.margins.terms import chernoff_terms, exact_terms, markov_terms
 
 

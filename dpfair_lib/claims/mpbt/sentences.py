@@ -20,7 +20,7 @@ from dpfair_lib.claims.mpbt.sentences_counts import (
     stated_numbers,
 )
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.bounded_impact_recomputed import (
+from dpfair_lib.claims.shared.recomputed.bounded_impact import (
     Cells,
     exact_levels,
     exact_projection,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
-from dpfair_lib.claims.shared.bounded_impact_recomputed import (
+from dpfair_lib.claims.shared.recomputed.bounded_impact import (
     cells_of,
     exact_levels,
     exact_point,

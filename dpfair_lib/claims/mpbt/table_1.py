@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.mpbt.table_1_privacy import ROUNDING, judge_privacy
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.bounded_impact_recomputed import exact_table, key_of
+from dpfair_lib.claims.shared.recomputed.bounded_impact import exact_table, key_of
 from dpfair_lib.experiments.mpbt.bounded_impact import (
     CELLS,
     FITS,

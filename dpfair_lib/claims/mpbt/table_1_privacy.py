@@ -8,7 +8,7 @@ from typing import Any
 from scipy.stats import norm
 
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.bounded_impact_recomputed import key_of
+from dpfair_lib.claims.shared.recomputed.bounded_impact import key_of
 from dpfair_lib.experiments.mpbt.bounded_impact import (
     BOUND,
     PROBLEMS,

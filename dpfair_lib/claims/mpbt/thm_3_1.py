@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.certificate_samples import correctness
+from dpfair_lib.claims.shared.margins.certificate_samples import correctness
 from dpfair_lib.margins.margins import margin_lipschitz, margins
 from dpfair_lib.margins.terms import exact_terms, markov_terms, relative_margins, signed_terms
 

@@ -28,6 +28,7 @@ ORDER = (
     "unknown-law",
     "collect-first",
     "rule-and-channel",
+    "no-radicals",
     "fairer-data",
     "fair-accurate-private",
 )  # fmt: skip

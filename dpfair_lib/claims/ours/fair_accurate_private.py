@@ -27,8 +27,8 @@ from dpfair_lib.claims.ours.fair_accurate_private_universes import (
     universes,
 )
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared import two_answer_graphs as graphs
-from dpfair_lib.claims.shared.hypotheses_on_points import error_by_definition, gap_by_definition
+from dpfair_lib.claims.shared.compatibility import two_answer_graphs as graphs
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import error_by_definition, gap_by_definition
 from dpfair_lib.compatibility.impossibility.acceptable import statistical_distance
 from dpfair_lib.compatibility.impossibility.feasibility import keeps_promises
 from dpfair_lib.compatibility.impossibility.opening_gaps import (

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared import two_answer_graphs as graphs
+from dpfair_lib.claims.shared.compatibility import two_answer_graphs as graphs
 from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
 from dpfair_lib.compatibility.impossibility.feasibility import keeps_promises
 

@@ -13,9 +13,9 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared import small_populations as small
-from dpfair_lib.claims.shared.exchange_fronts import front as by_corners
-from dpfair_lib.claims.shared.labelled_data_sets import World, world
+from dpfair_lib.claims.shared.populations import small_populations as small
+from dpfair_lib.claims.shared.populations.exchange_fronts import front as by_corners
+from dpfair_lib.claims.shared.populations.labelled_data_sets import World, world
 from dpfair_lib.populations.fronts import Front, deterministic_front, randomised_front, turned_order
 
 Smallest = tuple[int | None, int | None, int | None]

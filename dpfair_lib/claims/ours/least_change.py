@@ -13,7 +13,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.band_universe import PARITY, Group, judge_groups
+from dpfair_lib.claims.shared.central.band_universe import PARITY, Group, judge_groups
 from dpfair_lib.postprocessing.bands import Band, change_curve, cheapest_band, least_total_change
 
 QUARTERS = [Fraction(i, 4) for i in range(5)]

@@ -33,7 +33,7 @@ from dpfair_lib.claims.ours.least_gap_groups_references import (
     worst_of_release,
 )
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.mechanism_programs import binomials, least_loss, one_apart, products
+from dpfair_lib.claims.shared.central.mechanism_programs import binomials, least_loss, one_apart, products
 
 SOLVED = 1e-8  # what a linear program may miss
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.mechanism_programs import one_apart, solved_program
+from dpfair_lib.claims.shared.central.mechanism_programs import one_apart, solved_program
 
 UNIT = 10**10  # of the fractions that stand for floats
 CASES = [((2,), 6), ((3,), 6), ((4,), 6), ((1, 1), 6), ((1, 2), 6), ((2, 2), 6), ((1, 1, 1), 2)]

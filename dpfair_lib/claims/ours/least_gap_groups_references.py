@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib.central.least_gap_exact import LeastGap, least_gap, noisy_count_law
 from dpfair_lib.central.least_gap_program import private_minimax_gap
-from dpfair_lib.claims.shared.mechanism_programs import binomials, least_loss, one_apart, products
+from dpfair_lib.claims.shared.central.mechanism_programs import binomials, least_loss, one_apart, products
 
 SIXTHS = [i / 6 for i in range(7)]
 

@@ -21,7 +21,7 @@ from dpfair_lib.central.parity import rate_errors
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import lattice_law
+from dpfair_lib.claims.shared.central.noisy_rates import lattice_law
 from dpfair_lib.postprocessing.bands import least_total_change
 
 AIMS: list[str | Fraction] = ["median", "most-accurate", Fraction(3, 8)]

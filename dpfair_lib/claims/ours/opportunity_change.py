@@ -12,7 +12,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.band_universe import OPPORTUNITY, Group, judge_groups
+from dpfair_lib.claims.shared.central.band_universe import OPPORTUNITY, Group, judge_groups
 from dpfair_lib.postprocessing.bands import Band, cheapest_band, opportunity_curve
 from dpfair_lib.postprocessing.curves import Curve
 

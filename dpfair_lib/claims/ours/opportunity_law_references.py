@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -37,23 +36,20 @@ def tails_given_count(t: int, m: int, epsilon: float, parts: int) -> np.ndarray:
     """
     f = m - t
     none, nobody = math.exp(-epsilon * t) / 2, math.exp(-epsilon * f) / 2  # P(T ≤ 0), P(F ≤ 0)
-    found = []
-    for i in range(parts):
-        s = i / parts
-        steep = s / (1 - s)
-        # beyond the end one of the two noises would have to be too large
-        end = min(f + ROOM / epsilon, (t + ROOM / epsilon) / steep if i else math.inf)
-        kinks = sorted({0.0, min(float(f), end), min(t / steep if i else end, end), end})
-        total = 0.0
-        for low, high in itertools.pairwise(kinks):
-            y = (low + high) / 2 + (high - low) / 2 * _NODES
-            z = epsilon * (steep * y - t)
-            # P(T > steep·y) where y > 0
-            tail = np.where(z >= 0, np.exp(-abs(z)) / 2, 1 - np.exp(-abs(z)) / 2)
-            density = epsilon / 2 * np.exp(-epsilon * abs(y - f))
-            total += float((high - low) / 2 * (_WEIGHTS * density) @ tail)
-        found.append(total + nobody * (1 - none) + (nobody * none if 2 * i < parts else 0.0))
-    return np.array([*found, 0.0])
+    s = np.arange(parts) / parts
+    steep = s / (1 - s)
+    divisor = np.maximum(steep, 1e-300)
+    # beyond the end one of the two noises would have to be too large
+    end = np.minimum(f + ROOM / epsilon, (t + ROOM / epsilon) / divisor)
+    kinks = np.sort([np.zeros(parts), np.minimum(f, end), np.minimum(t / divisor, end), end], axis=0)
+    half = np.diff(kinks, axis=0) / 2
+    y = (kinks[:-1] + half)[..., None] + half[..., None] * _NODES
+    z = epsilon * (steep[:, None] * y - t)
+    # P(T > steep·y) where y > 0
+    tail = np.where(z >= 0, np.exp(-abs(z)) / 2, 1 - np.exp(-abs(z)) / 2)
+    density = epsilon / 2 * np.exp(-epsilon * abs(y - f))
+    total = (half * ((density * tail) @ _WEIGHTS)).sum(axis=0)
+    return np.append(total + nobody * (1 - none) + np.where(2 * s < 1, nobody * none, 0.0), 0.0)
 
 
 @functools.cache

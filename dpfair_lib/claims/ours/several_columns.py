@@ -93,7 +93,7 @@ def _selection(parity: Callable[..., Any], search: Search) -> None:
 
 
 def _true_positives(opportunity: Callable[..., Any], search: Search) -> None:
-    """Whoever has the true label 0 counts for nothing, however many there are."""
+    """People of true label 0 do not count, however many there are."""
     search.part("true positive rates")
     kept = [cell for cell in _cells() if cell[1]]
     universe = list(itertools.product(kept, repeat=4))

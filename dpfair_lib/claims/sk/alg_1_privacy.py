@@ -15,7 +15,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.support_vectors import (
+from dpfair_lib.claims.shared.svm.support_vectors import (
     POSITIONS,
     RECORDS,
     all_inside,

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.noisy_tables import EXACT
+from dpfair_lib.claims.shared.svm.noisy_tables import EXACT
 from dpfair_lib.svm.equalized_odds_program import OddsProgram, expected_errors, lower_bound, solve
 
 ODDS = 2  # e^ε of the noise

@@ -12,7 +12,7 @@ from scipy.stats import beta as beta_law
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_tables import excess_at_corners
+from dpfair_lib.claims.shared.svm.noisy_tables import excess_at_corners
 from dpfair_lib.privacy import largest_error_tail
 from dpfair_lib.svm.equalized_odds import EqualizedOddsPostprocessor
 from dpfair_lib.svm.equalized_odds_program import expected_errors

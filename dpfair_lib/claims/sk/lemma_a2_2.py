@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_tables import log_ceiling
+from dpfair_lib.claims.shared.svm.noisy_tables import log_ceiling
 
 GROUPS = (1, 2, 3, 5, 10, 100)
 FAILURES = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_tables import (
+from dpfair_lib.claims.shared.svm.noisy_tables import (
     PAIR,
     SHARP,
     TURNED,

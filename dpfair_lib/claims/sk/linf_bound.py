@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_tables import TURNED, TURNED_SHOWN, printed_tails, turned_around
+from dpfair_lib.claims.shared.svm.noisy_tables import TURNED, TURNED_SHOWN, printed_tails, turned_around
 from dpfair_lib.privacy.laplace_vector import largest_error_bound, largest_error_tail
 from dpfair_lib.svm.linf_bounds import sum_of_tails_failure, svm_linf_bound
 from dpfair_lib.svm.perturbation import SupportVectorPerturbation, flippable_share

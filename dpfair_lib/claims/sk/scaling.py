@@ -13,7 +13,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.support_vectors import POSITIONS, nearest_opposites, neighbours
+from dpfair_lib.claims.shared.svm.support_vectors import POSITIONS, nearest_opposites, neighbours
 from dpfair_lib.svm.leaks import gap_noise_tail, list_change, noisy_list_epsilon
 from dpfair_lib.svm.line import LineSVM, hard_margin, soft_margin
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
     gap_by_definition,
     law_count,
     laws,

@@ -13,12 +13,12 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.hypotheses_on_points import (
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
     constant_error,
     error_by_definition,
     gap_by_definition,
 )
-from dpfair_lib.claims.shared.learner_privacy import shapes
+from dpfair_lib.claims.shared.compatibility.learner_privacy import shapes
 from dpfair_lib.compatibility.impossibility.acceptable import hypothesis_grid
 from dpfair_lib.compatibility.private_learner.choice_law import learner_delta
 

@@ -13,7 +13,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.randomised_training_recomputed import exact_contrast
+from dpfair_lib.claims.shared.recomputed.randomised_training import exact_contrast
 from dpfair_lib.experiments.thesis.randomised_training import LEVELS, ROUNDED, SEEDS, SETTINGS, mechanisms
 from dpfair_lib.experiments.thesis.randomised_training_records import collected, trials
 from dpfair_lib.experiments.thesis.randomised_training_sentences import BINARY, LARGER, POINTS

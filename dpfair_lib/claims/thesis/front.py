@@ -14,7 +14,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.exact_programs import in_floats
+from dpfair_lib.claims.shared.local.exact_programs import in_floats
 from dpfair_lib.local.optimal.certificate import lower_bound
 from dpfair_lib.local.optimal.closed_forms import perfect_channel, perfect_truth, smallest_error
 from dpfair_lib.local.optimal.fair_error import smallest_fair_error

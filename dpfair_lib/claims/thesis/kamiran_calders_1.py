@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.labelled_data_sets import World, persons_apart, shared_cells, world
+from dpfair_lib.claims.shared.populations.labelled_data_sets import World, persons_apart, shared_cells, world
 from dpfair_lib.local.trade_off import da_optimal, trade_off_excess
 
 

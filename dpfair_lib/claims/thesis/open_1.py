@@ -26,7 +26,7 @@ from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.noisy_rates import fractions_up_to
+from dpfair_lib.claims.shared.central.noisy_rates import fractions_up_to
 from dpfair_lib.claims.thesis.open_1_accurate import SOLVED, any_accurate_classifier
 
 HALF, ZERO = Fraction(1, 2), Fraction(0)

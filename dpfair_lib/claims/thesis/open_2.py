@@ -14,9 +14,9 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.channels import all_channels
-from dpfair_lib.claims.shared.exact_programs import as_fractions, exact_program, printed_objective
-from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
+from dpfair_lib.claims.shared.local.channels import all_channels
+from dpfair_lib.claims.shared.local.exact_programs import as_fractions, exact_program, printed_objective
+from dpfair_lib.claims.shared.local.multiplier_bounds import judge_bound
 from dpfair_lib.claims.thesis.open_2_surds import Surd, solve
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound, priced
 from dpfair_lib.local.optimal.closed_forms import perfect_channel
@@ -202,7 +202,7 @@ def _irrational(ratio: Any, bound: Any, search: Search) -> None:
     search.fact("optimum_in_digits", round(float(t), 6), "irrational optimum in digits")
     search.answers(
         "each level Δ ≤ t is a system of linear inequalities, and no formula rational in the data exists",
-        left="whether a formula with roots exists, of which degree, and how the degree grows with k",
+        left="whether the degree k − 1, at most which the least Δ has over the data, is attained for every k above 6",
     )
 
 

@@ -14,9 +14,14 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.channels import all_channels
-from dpfair_lib.claims.shared.exact_programs import as_fractions, exact_program, in_floats, printed_objective
-from dpfair_lib.claims.shared.multiplier_bounds import judge_bound
+from dpfair_lib.claims.shared.local.channels import all_channels
+from dpfair_lib.claims.shared.local.exact_programs import (
+    as_fractions,
+    exact_program,
+    in_floats,
+    printed_objective,
+)
+from dpfair_lib.claims.shared.local.multiplier_bounds import judge_bound
 from dpfair_lib.local.optimal.certificate import Multipliers, lower_bound
 from dpfair_lib.local.optimal.closed_forms import first_channel, north_west
 from dpfair_lib.local.optimal.columns import by_columns

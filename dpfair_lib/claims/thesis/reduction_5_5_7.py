@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.channels import all_channels
+from dpfair_lib.claims.shared.local.channels import all_channels
 from dpfair_lib.local.truthful import (
     private_by_pairs,
     private_by_truth,

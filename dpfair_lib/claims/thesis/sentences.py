@@ -14,8 +14,8 @@ from scipy.stats import t
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import AS_PRINTED, Evidence, Search
-from dpfair_lib.claims.shared.projection_records import exact_lead
-from dpfair_lib.claims.shared.randomised_training_recomputed import exact_outcome
+from dpfair_lib.claims.shared.recomputed.projection_tables import exact_lead
+from dpfair_lib.claims.shared.recomputed.randomised_training import exact_outcome
 from dpfair_lib.claims.thesis.sentences_means import written_means
 from dpfair_lib.experiments.printed import printed_projections
 from dpfair_lib.experiments.thesis.projection_tables_records import trials as projection_trials

@@ -15,7 +15,7 @@ from scipy.stats import t
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.projection_records import (
+from dpfair_lib.claims.shared.recomputed.projection_tables import (
     AT,
     OPT_KEY,
     exact,

@@ -14,7 +14,15 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.binary_levels import AT_ONE, HALF, LEVELS, SHARES, TRUTHS, adult_women, level
+from dpfair_lib.claims.shared.local.binary_levels import (
+    AT_ONE,
+    HALF,
+    LEVELS,
+    SHARES,
+    TRUTHS,
+    adult_women,
+    level,
+)
 from dpfair_lib.local.binary import (
     binary_matrix,
     binary_optimum,

@@ -13,9 +13,9 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim, Erratum
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.binary_levels import AT_ONE, adult_women
-from dpfair_lib.claims.shared.exchange_fronts import front
-from dpfair_lib.claims.shared.labelled_data_sets import World, persons_apart, shared_cells, world
+from dpfair_lib.claims.shared.local.binary_levels import AT_ONE, adult_women
+from dpfair_lib.claims.shared.populations.exchange_fronts import front
+from dpfair_lib.claims.shared.populations.labelled_data_sets import World, persons_apart, shared_cells, world
 from dpfair_lib.claims.thesis.thm_15_people import judge_people_apart
 from dpfair_lib.claims.thesis.thm_15_randomised import judge_randomised
 from dpfair_lib.local.binary import binary_matrix, optimal_truths

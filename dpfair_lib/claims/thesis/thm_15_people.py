@@ -14,7 +14,7 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.labelled_data_sets import persons_apart, world
+from dpfair_lib.claims.shared.populations.labelled_data_sets import persons_apart, world
 from dpfair_lib.local.exchange import exchange_optima
 from dpfair_lib.local.trade_off import da_optimal
 

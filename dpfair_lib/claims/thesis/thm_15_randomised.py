@@ -12,8 +12,8 @@ import numpy as np
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
-from dpfair_lib.claims.shared.exchange_fronts import Front, front
-from dpfair_lib.claims.shared.labelled_data_sets import persons_apart, shared_cells
+from dpfair_lib.claims.shared.populations.exchange_fronts import Front, front
+from dpfair_lib.claims.shared.populations.labelled_data_sets import persons_apart, shared_cells
 
 TRUTHS = ((Fraction(2, 3), Fraction(2, 3)), (Fraction(1, 2), Fraction(3, 4)))
 """Truth probabilities of both groups: randomised response at e^ε = 2, and a channel of other shares."""

@@ -14,7 +14,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.channels import all_channels
+from dpfair_lib.claims.shared.local.channels import all_channels
 from dpfair_lib.local.optimal.linear_program import completed
 from dpfair_lib.local.optimal.program import Program, most_truthful
 from dpfair_lib.local.truthful import private_by_truth, truthful_columns, truthful_rows

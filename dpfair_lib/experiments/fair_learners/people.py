@@ -1,6 +1,6 @@
 """Rows for private and fair learners: features in the unit ball, labels, two groups; and what is measured on a test.
 
-The group is not among the features; post-processing is told it. All of the preparation is by public numbers.
+The group is not among the features; post-processing receives it. All of the preparation is by public numbers.
 """
 
 from __future__ import annotations

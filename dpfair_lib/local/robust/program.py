@@ -109,7 +109,7 @@ def most_truthful(laws: CellBounds, x: float) -> np.ndarray:
 
 
 def least_truth(matrix: np.ndarray, laws: CellBounds) -> float:
-    """Return the least P(Z = A) over the laws: the groups that are told the truth least often are filled first."""
+    """Return the least P(Z = A) over the laws: the groups whose reports are true least often are filled first."""
     low, high = laws.shares
     return float(Filling(np.diag(matrix), low, high, -1).sum_at(1.0))
 

@@ -13,7 +13,7 @@ from dpfair_lib.local.robust.laws import CellBounds
 
 
 def survey_bounds(counts: Any, epsilon: float, failure: float = 0.05) -> CellBounds:
-    """Return bounds on the law from people who told their label, and their group by plain response.
+    """Return bounds on the law from people who gave their label, and their group by plain response.
 
     Parameters
     ----------

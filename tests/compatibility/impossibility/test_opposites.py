@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfair_lib.claims.shared.hypotheses_on_points import (
+from dpfair_lib.claims.shared.compatibility.hypotheses_on_points import (
     acceptable_by_definition,
     constant_error,
     error_by_definition,

@@ -49,3 +49,21 @@ def printed_loss(n: int, epsilon: float) -> float:
             rule="printed",
         )
     )
+
+
+_SHOWN = """\
+import numpy as np
+n, epsilon = {n}, 1.0  # two positives in each group; one of group 0 becomes one of group 1
+noise = np.linspace(-40, 40, 99998)  # of the count, Lap(1)
+def second(gap, smallest):  # chance of the second of two hypotheses, whose loss is larger by the gap
+    count = smallest + noise - np.sqrt(n) / epsilon
+    exponent = epsilon * gap / 2 / (2 / (count - 1) + 1 / n)
+    return np.average(1 / (1 + np.exp(np.clip(exponent, -700, 700))), weights=np.exp(-abs(noise)))
+p, q = second(1 / 2 - 1 / n, 2), second(-2 / 3 - 2 / n, 1)
+assert max(p - np.e**2 * q, 1 - p - np.e**2 * (1 - q)) > {delta} > np.exp(-np.sqrt(n))
+"""
+
+
+def shown_loss(n: int, delta: float) -> str:
+    """Return the lines that show how little δ suffices for a sample of n people with two positives in each group."""
+    return _SHOWN.format(n=n, delta=delta)

@@ -77,7 +77,7 @@ def sizes_of(cells: Sequence[Cell]) -> tuple[Any, Any]:
 def rates_of(cells: Sequence[Cell]) -> tuple[Fraction, Fraction]:
     """Return the share of label 1 in each group."""
     zero, one = sizes_of(cells)
-    return Fraction(sum(cell[1] for cell in cells)) / zero, Fraction(sum(cell[3] for cell in cells)) / one
+    return Fraction(sum(cell[1] for cell in cells), zero), Fraction(sum(cell[3] for cell in cells), one)
 
 
 @functools.cache
@@ -169,6 +169,7 @@ def with_groups(features: Cells) -> Cells:
     return tuple(cell for pair in apart for cell in pair if any(cell))
 
 
+@functools.cache
 def with_reports(features: Cells, redrawn: Fraction, *, of_reports: bool) -> Cells:
     """Return the cells of a classifier that sees features and a report, with people counted by report or by group.
 
@@ -176,12 +177,11 @@ def with_reports(features: Cells, redrawn: Fraction, *, of_reports: bool) -> Cel
     the shares is of this form, or tells the truth less often than a draw.
     """
     sizes = sizes_of(features)
+    shares = [Fraction(size, sum(sizes)) for size in sizes]
+    chances = [[(1 - redrawn) * (a == z) + redrawn * shares[z] for a in (0, 1)] for z in (0, 1)]
     found = []
     for cell, z in itertools.product(features, (0, 1)):
-        share = Fraction(sizes[z], sum(sizes))
-        kept = [
-            ((1 - redrawn) * (a == z) + redrawn * share) * cell[2 * a + y] for a in (0, 1) for y in (0, 1)
-        ]
+        kept = [chances[z][a] * cell[2 * a + y] for a in (0, 1) for y in (0, 1)]
         if of_reports:
             both = [kept[0] + kept[2], kept[1] + kept[3]]
             kept = [0, 0, *both] if z else [*both, 0, 0]

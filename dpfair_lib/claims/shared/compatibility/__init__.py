@@ -1,0 +1,1 @@
+"""Universes, draws and laws that the checks of private learning beside fairness share."""

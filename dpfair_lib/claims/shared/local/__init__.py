@@ -1,0 +1,1 @@
+"""Channels, levels and programs that the checks of randomised response share."""

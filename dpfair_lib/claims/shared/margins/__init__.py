@@ -1,0 +1,1 @@
+"""Samples and judgements that the checks of certificates share."""

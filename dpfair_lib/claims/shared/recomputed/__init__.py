@@ -1,0 +1,1 @@
+"""Printed tables and figures, counted a second time from the recorded trials, in fractions."""

@@ -1,0 +1,1 @@
+"""Small tables and machines that the checks of support vector machines share."""
