@@ -34,11 +34,13 @@ from .fairness import selection_rates as selection_rates
 from .learners import DPFermiClassifier as DPFermiClassifier
 from .learners import DPGlobalScalingClassifier as DPGlobalScalingClassifier
 from .learners import DPGroupClippingClassifier as DPGroupClippingClassifier
+from .learners import DPLagrangianClassifier as DPLagrangianClassifier
 from .learners import DPLinearSVM as DPLinearSVM
 from .learners import DPLogisticRegression as DPLogisticRegression
 from .learners import FairFunctionalClassifier as FairFunctionalClassifier
 from .learners import ObjectivePerturbation as ObjectivePerturbation
 from .learners import OutputPerturbation as OutputPerturbation
+from .learners import PrivateExponentiatedGradient as PrivateExponentiatedGradient
 from .local import ChannelAudit as ChannelAudit
 from .local import FairProjection as FairProjection
 from .local import FrequencyEstimate as FrequencyEstimate

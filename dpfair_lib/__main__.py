@@ -1,4 +1,4 @@
-"""The command line: ``dpfair claims``, ``data`` and ``randomize``; ``python -m dpfair_lib`` is the same."""
+"""The command line: ``dpfair choose``, ``claims``, ``data`` and ``randomize``; ``python -m dpfair_lib`` is the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from dpfair_lib._commands import BUSY, NO_PACKAGE, SIGNAL, Ended, exit_table, lo
 from dpfair_lib._extras import MissingExtraError
 
 COMMANDS = {
+    "choose": (
+        "dpfair_lib.experiments.fair_learners.choose",
+        "say which private and fair learner the record recommends",
+    ),
     "claims": ("dpfair_lib.claims.cli", "run the checks of the ledger"),
     "data": ("dpfair_lib.datasets.cli", "list or fetch the data sets"),
     "randomize": ("dpfair_lib.local.cli", "replace columns of a file by reports under local privacy"),

@@ -280,6 +280,15 @@ def bases():
             dpf.DPGlobalScalingClassifier, rows, count_share=0.1, scale_norm=2.0, threshold=1.0, scale_rate=0.1, **sgd,
             **study,
         ),
+        "DPLagrangianClassifier": estimator(
+            dpf.DPLagrangianClassifier, {**rows, **people}, notion="equalized_odds", gamma=0.1, multiplier_rate=0.1,
+            largest_multiplier=2.0, memory=0.5, count_share=0.1, groups=[0, 1], **sgd, **study,
+        ),
+        "PrivateExponentiatedGradient": estimator(
+            dpf.PrivateExponentiatedGradient, {**rows, **people}, notion="equalized_odds", gamma=0.1, feature_bound=5.0,
+            epsilon=1.0, delta=1e-5, rounds=3, multiplier_bound=2.0, multiplier_rate=1.0, sums_share=0.3,
+            regularization=0.1, groups=[0, 1], classes=[0, 1], **study,
+        ),
         "ExponentialFairLearner": estimator(
             dpf.ExponentialFairLearner, {"X": cells, "y": y, **people}, hypotheses=[_positive],
             epsilon=1.0, delta=Fraction(1, 1000), **study,

@@ -124,7 +124,8 @@ def test_a_reader_that_goes_away_is_no_error_to_be_shown():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["randomize", "--help"], ["data", "--help"], ["claims", "--help"]]
+    "arguments",
+    [["--help"], ["choose", "--help"], ["randomize", "--help"], ["data", "--help"], ["claims", "--help"]],
 )
 def test_the_help_has_the_table_of_exit_statuses(capsys, arguments):
     with pytest.raises(SystemExit, match="0"):

@@ -64,6 +64,18 @@ CHECKED = {
     "group clipping": (
         dpf.GroupColumn(dpf.DPGroupClippingClassifier(noise_multiplier=0.1, groups=[0, 1], **STEPS), halves), NO_ARRAY,
     ),
+    "lagrangian": (
+        dpf.GroupColumn(
+            dpf.DPLagrangianClassifier(notion="equalized_odds", noise_multiplier=0.1, groups=[0, 1], **STEPS), halves
+        ), NO_ARRAY,
+    ),
+    "exponentiated gradient": (
+        dpf.GroupColumn(
+            dpf.PrivateExponentiatedGradient(
+                notion="equalized_odds", feature_bound=20.0, epsilon=1e6, multiplier_bound=1e-9, groups=[0, 1], **LOOSE
+            ), halves
+        ), NO_ARRAY | DRAWN,
+    ),
     "global scaling": (dpf.DPGlobalScalingClassifier(noise_multiplier=0.1, scale_norm=2.0, **STEPS), {}),
     "functional mechanism": (
         dpf.GroupColumn(

@@ -74,6 +74,20 @@ CASES = {
         ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
         {"learning_rate": 1e300},
     ),
+    "lagrangian": (
+        dpf.DPLagrangianClassifier(
+            notion="equalized_odds", noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED
+        ),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"learning_rate": 1e300},
+    ),
+    "exponentiated gradient": (
+        dpf.PrivateExponentiatedGradient(
+            notion="equalized_odds", feature_bound=9.0, epsilon=1.0, delta=1e-3, rounds=3, **STUDY
+        ),
+        ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
+        {"feature_bound": 1e60},
+    ),
     "global scaling": (
         dpf.DPGlobalScalingClassifier(
             noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED
@@ -147,18 +161,30 @@ def test_a_first_fit_that_fails_leaves_nothing(case):
     assert not _fitted(fresh)
 
 
-def test_an_interrupted_refit_changes_nothing(monkeypatch):
-    estimator, (first, with_first), (second, with_second), _ = CASES["rates"]
-    estimator.fit(*first, **with_first)
+@pytest.mark.parametrize("case", CASES)
+def test_a_refit_that_is_interrupted_at_its_end_changes_nothing(case, monkeypatch):
+    # after the last attribute was set: what was interrupted before had hardly changed anything
+    estimator, (data, options), *_ = CASES[case]
+    usual, counted, end = type(estimator).__setattr__, [], [0]
+
+    def counting(self, name, value):
+        usual(self, name, value)
+        if self is estimator:
+            counted.append(name)
+            if len(counted) == end[0]:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(estimator), "__setattr__", counting)
+    estimator.fit(*data, **options)
+    sets = len(counted)
     before = _fitted(estimator)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(type(estimator), "_noisy", interrupt)
+    counted.clear()
+    end[0] = sets
     with pytest.raises(KeyboardInterrupt):
-        estimator.fit(*second, **with_second)
-    assert _fitted(estimator) == before
+        estimator.fit(*data, **options)
+    after = _fitted(estimator)
+    assert list(after) == list(before)
+    assert all(after[name] is before[name] for name in before)
 
 
 def test_a_refit_in_another_way_keeps_nothing_of_the_first():

@@ -47,6 +47,9 @@ SHOWN = {
     "global scaling, study": (
         dpf.DPGlobalScalingClassifier, TRAINED | STUDY | {"scale_norm": 1.0}, {}, "7 of 7 steps of training",
     ),
+    "lagrangian": (
+        dpf.DPLagrangianClassifier, TRAINED | {"notion": "equalized_odds"}, PEOPLE, "7 of 7 steps of training",
+    ),
     "fermi, secure": (dpf.DPFermiClassifier, FERMI, PEOPLE, "7 of 7 steps of training"),
     "fermi, study": (dpf.DPFermiClassifier, FERMI | STUDY, PEOPLE, "7 of 7 steps of training"),
     "game": (dpf.PrivateNoRegretFair, GAME, PEOPLE, "7 of 7 rounds"),

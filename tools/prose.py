@@ -33,6 +33,7 @@ NO_LESSON = {
     "threat-model",
     "private-learners",
     "private-fair-learners",
+    "choose-private-fair",
     "several-groups-evidence",
     "benchmarks",
     "mutants",

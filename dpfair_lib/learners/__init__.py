@@ -1,5 +1,7 @@
 """Private training of linear classifiers: DP-SGD, output and objective perturbation, fair training."""
 
+from dpfair_lib.learners.constrained.exponentiated_gradient import PrivateExponentiatedGradient
+from dpfair_lib.learners.constrained.lagrangian import DPLagrangianClassifier
 from dpfair_lib.learners.counted_clipping import DPGroupClippingClassifier
 from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.functional import FairFunctionalClassifier
@@ -12,9 +14,11 @@ __all__ = [
     "DPFermiClassifier",
     "DPGlobalScalingClassifier",
     "DPGroupClippingClassifier",
+    "DPLagrangianClassifier",
     "DPLinearSVM",
     "DPLogisticRegression",
     "FairFunctionalClassifier",
     "ObjectivePerturbation",
     "OutputPerturbation",
+    "PrivateExponentiatedGradient",
 ]

@@ -63,9 +63,11 @@ class LabelError(ValueError):
 
     def __init__(self, column: str, row: int, found: Any, labels: Sequence[Any]) -> None:
         self.column, self.row, self.found, self.labels = column, row, found, labels
-        what = "a missing value" if found is None else repr(found)
+        what, or_else = repr(found), ""
+        if found is None:
+            what, or_else = "a missing value", "; missing='label' or missing='public' allows it"
         expected = ", ".join(map(repr, labels))
-        super().__init__(f"{column}: found {what} in row {row:,}, expected one of {expected}")
+        super().__init__(f"{column}: found {what} in row {row:,}, expected one of {expected}{or_else}")
 
     def after(self, rows: int) -> LabelError:
         """Return the same error in a longer table, so many rows of which came before this piece."""

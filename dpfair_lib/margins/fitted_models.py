@@ -11,6 +11,24 @@ import numpy as np
 
 Loss = Literal["logistic", "squared", "squared-hinge"]
 SUPPORTED = "LogisticRegression, LinearSVC, RidgeClassifier, or a Pipeline that ends in one"
+UNMINIMISED = "what it fits minimises no regularised loss, so nothing bounds how far one record moves it"
+CORNER = (
+    "the hinge loss has no derivative at its corner, and the intercept no penalty, where LinearSVC has both"
+)
+NOISY = "of a model that has noise already, noise_certificate certifies the one without"
+REASONS = {
+    "SGDClassifier": "its log_loss without intercept has the same minimum as LogisticRegression(C=1/(alpha*n))",
+    "Perceptron": UNMINIMISED,
+    "PassiveAggressiveClassifier": UNMINIMISED,
+    "LinearDiscriminantAnalysis": "it inverts the covariance of the rows; nothing bounds how far one record moves that",
+    "SVC": CORNER,
+    "NuSVC": CORNER,
+    "OutputPerturbation": NOISY,
+    "ObjectivePerturbation": NOISY,
+    "DPLogisticRegression": NOISY,
+    "DPLinearSVM": NOISY,
+}
+"""Why there is no certificate of some models, and what to do instead."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +132,17 @@ def _named(model: Any) -> str:
 
 
 def _instead(model: Any) -> str:
+    from sklearn.base import RegressorMixin
+
     name = _named(model)
-    if name.endswith("CV"):
+    if name in REASONS:
+        return f"; {REASONS[name]}"
+    if name.endswith("CV") and hasattr(model, "coef_"):
         return "; C or alpha chosen from the rows depends on them, so fit the chosen model alone"
-    if name in ("OutputPerturbation", "ObjectivePerturbation", "DPLogisticRegression", "DPLinearSVM"):
-        return "; of a model that has noise already, noise_certificate certifies the one without"
+    if isinstance(model, RegressorMixin):
+        return "; it predicts numbers, where a certificate is about two labels"
+    if hasattr(model, "estimator") and not isinstance(model, type):
+        return "; give the fitted model inside, such as an entry of estimators_"
     return ""
 
 

@@ -12,6 +12,12 @@ from dpfair_lib.privacy.attacks import averaging_attack, laplace_bits_attack, la
 from dpfair_lib.privacy.auditing import AuditResult, Event, audit, audit_approximate
 from dpfair_lib.privacy.budgets.budget import Budget, BudgetExceededError, Remaining
 from dpfair_lib.privacy.budgets.joint_statements import compose
+from dpfair_lib.privacy.budgets.random_stopping import (
+    mean_runs,
+    poisson_stopped_renyi,
+    stopped_epsilon,
+    stopped_renyi,
+)
 from dpfair_lib.privacy.composition import (
     advanced_composition,
     basic_composition,
@@ -83,12 +89,16 @@ __all__ = [
     "largest_error_tail",
     "last_bits_attack",
     "mark_noise",
+    "mean_runs",
     "optimal_composition_delta",
     "optimal_composition_delta_from_odds",
     "optimal_composition_epsilon",
     "pld_interval",
+    "poisson_stopped_renyi",
     "prv_interval",
     "pure_profile",
+    "stopped_epsilon",
+    "stopped_renyi",
     "total_epsilon",
     "without_guarantee",
     "zcdp_delta",

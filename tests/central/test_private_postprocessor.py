@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from dpfair_lib import Budget, FairPostprocessor, PrivateFairPostprocessor, parity_violation_probability
 from dpfair_lib.central.gap_law import signed_gap
-from dpfair_lib.privacy import STUDY_NOTE, DiscreteLaplaceMechanism, LaplaceMechanism
+from dpfair_lib.privacy import STUDY_NOTE, DiscreteLaplaceMechanism, LaplaceMechanism, noise_source
 from dpfair_lib.privacy.noise_source import NoiseSource
 
 GROUPS = np.array(["one"] * 40 + ["two"] * 60)
@@ -326,3 +326,38 @@ def test_what_equal_opportunity_needs_is_named():
     named = study(notion="equal_opportunity").fit(LABELS, y_true=TRUTH, sensitive_features=GROUPS)
     positional = study(notion="equal_opportunity").fit(LABELS, TRUTH, sensitive_features=GROUPS)
     assert named.noisy_counts_ == positional.noisy_counts_
+
+
+# The public code of ISIT's authors as run (hradghoukasian/dp_fair_binary, what follows training in Algorithm2.py), on
+# rows, Laplace draws and uniform draws that the seeds make anew: its noisy rates, and how many labels it changed among
+# rows of label 0 and of label 1, in each group.
+AS_RUN = {
+    0: (0.8816058364556218, 0.6746012268618572, [[0, 11], [18, 0]]),
+    1: (0.7661643847425099, 0.25467532530407627, [[0, 46], [36, 0]]),
+    2: (0.004583332227336034, 1, [[65, 0], [0, 81]]),
+    3: (0.8677631599887421, 0.4152027022647294, [[0, 32], [38, 0]]),
+    4: (0.4445255451187165, 0.8044171778758976, [[25, 0], [0, 22]]),
+    5: (0.5601290321004005, 0.5874482762685109, [[1, 0], [0, 2]]),
+}
+
+
+@pytest.mark.parametrize("seed", AS_RUN)
+def test_algorithm_2_agrees_with_the_public_code_as_run(seed, monkeypatch):
+    first, second, changed = AS_RUN[seed]
+    rng, n = np.random.default_rng(seed), 300
+    groups = rng.integers(0, 2, n)
+    y_pred = (rng.random(n) < np.where(groups == 1, rng.random(), rng.random())).astype(int)
+    draws, uniform = list(np.round(rng.laplace(size=2), 3)), rng.random(n)
+
+    def add(counts, scale, **_):
+        return np.array([count + scale * draws.pop(0) for count in np.ravel(counts)])
+
+    monkeypatch.setattr(noise_source, "add_laplace_noise", add)
+    fair = PrivateFairPostprocessor([0.05, 0.1], noise="study", random_state=0)
+    fair.fit(y_pred, sensitive_features=groups)
+    assert [fair.noisy_rates_[k] for k in (0, 1)] == pytest.approx([first, second], rel=1e-6)
+    chances = fair.predict_proba(y_pred, sensitive_features=groups)[:, 1]
+    moved = (uniform <= chances) != y_pred
+    assert [
+        [(moved & (groups == k) & (y_pred == label)).sum() for label in (0, 1)] for k in (0, 1)
+    ] == changed

@@ -1,5 +1,6 @@
 import itertools
 import math
+import random
 from fractions import Fraction
 
 import mpmath
@@ -182,3 +183,26 @@ def test_budgets_that_are_none_are_refused(epsilon):
 
 def test_where_more_are_counted_after_the_mass_at_zero_decides():
     assert rate_odds(Rate(0, 1), Rate(1, 2), exponential_decay(math.log(2))) == pytest.approx(2, rel=1e-12)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one", "sensitive-attribute"])
+def test_what_counted_sizes_add_is_rounded_up(relation):
+    def largest(epsilons, sizes, log1p, one):
+        excess = [max(log1p(one / m) - e / (m + 1), 0 * one) for e, m in zip(epsilons, sizes, strict=True)]
+        return max(
+            sum((epsilons[i] for i in groups), 0 * one) + max(excess[i] for i in groups)
+            for groups in itertools.combinations(range(len(sizes)), MOVED_GROUPS[relation])
+        )
+
+    draw, short = random.Random(0), 0
+    with mpmath.workdps(50):
+        for _ in range(100):
+            epsilons, sizes = (
+                [draw.uniform(1e-3, 0.3) for _ in range(3)],
+                [draw.randint(1, 500) for _ in range(3)],
+            )
+            exact = largest([mpmath.mpf(e) for e in epsilons], sizes, mpmath.log1p, mpmath.mpf(1))
+            found = release_epsilon(epsilons, relation, least_sizes=sizes)
+            assert exact <= found <= exact * (1 + mpmath.mpf(10) ** -12)
+            short += largest(epsilons, sizes, math.log1p, 1.0) < exact
+    assert short >= 10  # rounded to nearest it is too small in some of these draws

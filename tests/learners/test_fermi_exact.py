@@ -175,3 +175,7 @@ def test_a_batch_of_nobody_gets_noise_too(penalty, monkeypatch):
     weights, _ = train_exact((X, Y, S), P_S, steps(strengths=np.array([penalty]), count=3))
     assert asked == [[0] * (10 if penalty else 4)] * 3
     assert (weights != 0).all()
+
+
+def test_the_root_of_two_is_rounded_up():
+    assert 2 <= Fraction(ROOT) ** 2 <= 2 * (1 + Fraction(1, 2**50))

@@ -21,7 +21,7 @@ from dpfair_lib.local import (
     randomize_columns,
 )
 from dpfair_lib.local.releases import record_path, releases_of, reports_from, statement_path
-from dpfair_lib.local.reported_columns import cleaning, drawing, statement_of
+from dpfair_lib.local.reported_columns import cleaning, drawing, joint_record, statement_of
 from dpfair_lib.privacy.noise_source import NoiseSource
 
 SWAP = Randomizer([[0.0, 1.0], [1.0, 0.0]])
@@ -277,3 +277,24 @@ def test_missing_values_of_two_columns_that_are_public(tmp_path):
     out = pq.read_table(target)
     assert out["g"].to_pylist() == ["b", None, "a"]
     assert out["v"].is_null().to_pylist() == [True, False, False]
+
+
+def test_the_joint_record_counts_every_release_of_every_column():
+    # a column may have been reported twice: reports of reports, of which the first are known to somebody, too
+    def of(**changed):
+        releases = {"a": [(1.0, 1.5), (0.25, 0.25)], "b": [(0.5, 2.5)]}
+        return joint_record({
+            column: [
+                {
+                    "statement": {"epsilon": epsilon, "guarantee": changed.get("seeded") != (column, at)},
+                    "epsilon_with_earlier_reports": None if changed.get("unknown") == (column, at) else earlier,
+                }
+                for at, (epsilon, earlier) in enumerate(made)
+            ]
+            for column, made in releases.items()
+        })  # fmt: skip
+
+    assert (of()["epsilon"], of()["epsilon_with_earlier_reports"]) == (1.75, 4.25)
+    for place in (("a", 0), ("a", 1), ("b", 0)):
+        assert of(seeded=place)["epsilon"] is None
+        assert of(unknown=place)["epsilon_with_earlier_reports"] is None

@@ -2,18 +2,26 @@
 
 import numpy as np
 import pytest
+import sklearn.linear_model
 from scipy.optimize import minimize
+from sklearn.base import ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
+    LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
     Perceptron,
+    Ridge,
     RidgeClassifier,
     SGDClassifier,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import dpfair_lib as dpf
 from dpfair_lib.margins.fitted_models import read_model, unwrapped
@@ -81,6 +89,30 @@ def test_what_is_refused_and_why(name):
     model, why = REFUSED[name]
     with pytest.raises(ValueError, match=why):
         read_model(model.fit(X, Y))
+
+
+LINEAR = [
+    kind
+    for name in sklearn.linear_model.__all__
+    if isinstance(kind := getattr(sklearn.linear_model, name), type)
+    and (issubclass(kind, ClassifierMixin) or kind in (Ridge, LinearRegression))
+]
+LINEAR += [LinearDiscriminantAnalysis, SVC, NuSVC]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", LINEAR, ids=lambda kind: kind.__name__)
+def test_every_linear_model_of_scikit_learn_is_read_or_refused_with_a_reason(kind):
+    """Of the kind that is refused a reason stands behind the list of those that are not."""
+    with pytest.raises(ValueError, match=r"that ends in one; \w|an intercept that is regularised"):
+        read_model(kind().fit(X, Y if issubclass(kind, ClassifierMixin) else np.where(Y == "yes", 1.0, -1.0)))
+
+
+@pytest.mark.parametrize("made", [CalibratedClassifierCV, OneVsRestClassifier, BaggingClassifier])
+def test_of_a_model_around_another_the_one_inside_is_asked_for(made):
+    around = made(RidgeClassifier(fit_intercept=False)).fit(X, Y)
+    with pytest.raises(ValueError, match="give the fitted model inside"):
+        read_model(around)
 
 
 def test_private_models_unfitted_ones_classes_and_three_labels():

@@ -45,6 +45,21 @@ def test_private_means_and_frequent_categories(relation):
     assert sum(Fraction(one.ratio) for one in statement.mechanism) <= 1
 
 
+@pytest.mark.parametrize("epsilon", [0.7, 1.1, 0.1, 2.3])
+def test_the_shares_of_the_columns_are_no_more_than_the_whole(epsilon):
+    # in exact numbers, also where a third of it, or a seventh, is no float
+    for jobs in (2, 6):
+        table = pd.DataFrame({"age": [20.0, 40.0], **{f"job {at}": ["cook", "nurse"] for at in range(jobs)}})
+        categories = {name: ["cook", "nurse"] for name in table.columns[1:]}
+        statement = (
+            dpf.PrivateImputer({"age": (0, 100)}, categories, epsilon=epsilon).fit(table).privacy_statement_
+        )
+        shares = [Fraction(one.ratio) for one in statement.mechanism]
+        assert len(shares) == jobs + 1
+        assert Fraction(epsilon) * (1 - Fraction(1, 10**12)) <= sum(shares) <= Fraction(epsilon)
+        assert all(share <= Fraction(epsilon) / (jobs + 1) for share in shares[1:])
+
+
 def test_the_mean_is_not_the_exact_one():
     # a fault: the exact mean of the rows; with noise two fits never agree
     means = {dpf.PrivateImputer({"age": (0, 100)}, epsilon=1.0).fit(PEOPLE).values_["age"] for _ in range(3)}

@@ -175,6 +175,7 @@ def parts(release: Any) -> dict[str, Any]:
 
 def cases() -> list[Case]:
     """Return all cases."""
+    import cases_constrained
     import cases_counted
     import cases_counts
     import cases_functional
@@ -190,7 +191,7 @@ def cases() -> list[Case]:
     import cases_study
 
     rooms = (
-        cases_counted, cases_counts, cases_functional, cases_game, cases_joined, cases_learners, cases_local,
-        cases_opportunity, cases_preparation, cases_samplers, cases_several, cases_steps, cases_study
+        cases_constrained, cases_counted, cases_counts, cases_functional, cases_game, cases_joined, cases_learners,
+        cases_local, cases_opportunity, cases_preparation, cases_samplers, cases_several, cases_steps, cases_study
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

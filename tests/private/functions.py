@@ -34,6 +34,8 @@ ASKED = {
     dpf.DPGlobalScalingClassifier: ("X",),
     dpf.FairFunctionalClassifier: ("X",),
     dpf.DPGroupClippingClassifier: ("X",),
+    dpf.DPLagrangianClassifier: ("X",),
+    dpf.PrivateExponentiatedGradient: ("X",),
     dpf.PrivatePipeline: ("X",),
     dpf.PrivateSelection: ("X",),
 }
@@ -46,6 +48,7 @@ LINEAR = (
     dpf.DPFermiClassifier,
     dpf.DPGlobalScalingClassifier,
     dpf.DPGroupClippingClassifier,
+    dpf.DPLagrangianClassifier,
     dpf.FairFunctionalClassifier,
 )
 DRAWS, FAILURE = 1500, 1e-12
@@ -249,6 +252,12 @@ LEARNERS = {
         penalty=0.0, feature_bound=3.0, epsilon=1e4, delta=1e-3, classes=classes
     ),
     "group clipping": lambda classes: dpf.DPGroupClippingClassifier(classes=classes, **_COUNTED),
+    "lagrangian": lambda classes: dpf.DPLagrangianClassifier(
+        classes=classes, notion="equalized_odds", **_COUNTED
+    ),
+    "exponentiated gradient": lambda classes: dpf.PrivateExponentiatedGradient(
+        classes=classes, notion="equalized_odds", feature_bound=3.0, epsilon=1e3, delta=1e-3, multiplier_bound=1e-9,
+    ),
     "global scaling": lambda classes: dpf.DPGlobalScalingClassifier(
         classes=classes, scale_norm=2.0, **_COUNTED
     ),
@@ -261,7 +270,7 @@ _GENTLE: dict[str, Any] = {
     "noise_multiplier": 1e-3, "delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.8, "steps": 20,
     "learning_rate": 1.0, "noise": "study", "random_state": 0, "device": "cpu",
 }  # fmt: skip
-BY_GROUP = ("fermi", "functional mechanism", "group clipping")
+BY_GROUP = ("fermi", "functional mechanism", "group clipping", "lagrangian", "exponentiated gradient")
 _COUNTED: dict[str, Any] = {name: value for name, value in _GENTLE.items() if name != "device"}
 
 

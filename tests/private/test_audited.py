@@ -46,6 +46,8 @@ NOT_AUDITED = {
     dpf.FairFunctionalClassifier: "audited in test_functional",
     dpf.DPGlobalScalingClassifier: "audited in test_counted_clipping",
     dpf.DPGroupClippingClassifier: "audited in test_counted_clipping",
+    dpf.DPLagrangianClassifier: "audited in test_lagrangian",
+    dpf.PrivateExponentiatedGradient: "audited in test_exponentiated_gradient",
     noisy_support_vectors: "what SupportVectorPerturbation calls",
     noisy_counts: "what PrivateNoRegretFair calls",
     no_regret_dynamics: "what PrivateNoRegretFair calls",

@@ -185,6 +185,8 @@ OTHERS = {
     dpf.FairFunctionalClassifier: lambda: check_labels("functional mechanism", ("no", "yes"), True),
     dpf.DPGlobalScalingClassifier: lambda: check_labels("global scaling", ("no", "yes"), True),
     dpf.DPGroupClippingClassifier: lambda: check_labels("group clipping", ("no", "yes"), True),
+    dpf.DPLagrangianClassifier: lambda: check_labels("lagrangian", ("no", "yes"), True),
+    dpf.PrivateExponentiatedGradient: lambda: check_labels("exponentiated gradient", ("no", "yes"), True),
 }
 
 

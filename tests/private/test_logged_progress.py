@@ -17,6 +17,7 @@ COUNTED = {
     dpf.DPFermiClassifier,
     dpf.DPGlobalScalingClassifier,
     dpf.DPGroupClippingClassifier,
+    dpf.DPLagrangianClassifier,
     dpf.PrivateNoRegretFair,
     dpf.PrivateSelection,
 }

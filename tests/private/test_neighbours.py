@@ -137,7 +137,8 @@ def test_nobody_elses_report_depends_on_ones_own_value(case, monkeypatch):
 
 LINEAR = (
     dpf.ObjectivePerturbation, dpf.OutputPerturbation, dpf.DPLogisticRegression, dpf.DPFermiClassifier,
-    dpf.DPGlobalScalingClassifier, dpf.DPGroupClippingClassifier, dpf.FairFunctionalClassifier,
+    dpf.DPGlobalScalingClassifier, dpf.DPGroupClippingClassifier, dpf.DPLagrangianClassifier,
+    dpf.FairFunctionalClassifier,
 )  # fmt: skip
 TRAINED_SECURELY = [
     case for case in SAMPLED if "y" in case.data() and isinstance(case.make("study", 0), LINEAR)

@@ -102,6 +102,12 @@ TERMS = {
     "counted DPGroup": (
         {"the expected batch size, a number given by the user", LABELS, "which groups there are"}, OTHER_FITS,
     ),
+    "exponentiated gradient, ": (
+        {"everything but who is in which group", LABELS, "the two groups"}, OTHER_FITS,
+    ),
+    "lagrangian, ": (
+        {"the expected batch size, a number given by the user", LABELS, "which groups there are"}, OTHER_FITS,
+    ),
     "counted DPGlobal": ({"the expected batch size, a number given by the user", LABELS}, OTHER_FITS),
     "secure fermi, frequency_epsilon": (
         {BATCH, LABELS, "the groups"}, "sum of 2 parts; group frequencies from noisy counts",

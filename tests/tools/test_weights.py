@@ -5,6 +5,8 @@ import tomllib
 
 import weights
 
+import dpfair_lib as dpf
+
 ROOT = weights.ROOT
 
 
@@ -16,6 +18,21 @@ def test_readme_has_the_recorded_weights_of_the_core_and_of_every_extra():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert record.keys() == {"core", *project["optional-dependencies"]}
     assert record["core"]["megabytes"] <= 400
+
+
+def test_readme_has_the_recorded_first_uses_which_are_short():
+    record = json.loads(weights.RECORD.read_text(encoding="utf-8"))["first use"]
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert weights.sentence(record) in readme
+    assert weights.sentence({**record, "scikit-learn": [9.0, 9.9]}) not in readme
+    listed = {*record["functions"], *record["estimators"]}
+    assert listed <= set(dpf.__all__)
+    assert len(listed) > 0.9 * len(
+        dpf.__all__
+    )  # a name that is newer than the record is measured the next time
+    assert record["import"][1] <= 0.1
+    assert max(least for least, _ in record["functions"].values()) <= 1
+    assert max(least for least, _ in record["estimators"].values()) <= 0.5
 
 
 def test_the_sentence_has_the_slowest_name_of_each_kind():

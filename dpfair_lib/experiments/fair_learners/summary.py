@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, PRESENT, RECORD
@@ -225,23 +226,59 @@ def regrets(found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str, *, lev
     notion : str
         Which gap counts.
     level : float
-        Confidence of each interval; correct it for their number.
+        Confidence of each interval, alone.
 
     Returns
     -------
     DataFrame
-        By data set: ``ours``, what the other data sets recommend; ``best``, what is best here, looked up afterwards;
-        ``regret`` and ``half_width`` of the losses; ``significant``, whether the interval is above 0.
+        By data set: ``told``, what the other data sets recommend; ``best``, what is best here, looked up afterwards;
+        ``regret`` and ``half_width`` of the losses; ``p`` of the paired one-sided test of no regret.
     """
     lines = {}
     for data, here in found.items():
         told = rule({name: rows for name, rows in found.items() if name != data}, notion)
         best = best_of(here, notion)
-        mean, half = interval(loss(here[told], notion) - loss(here[best], notion), level)
+        difference = loss(here[told], notion) - loss(here[best], notion)
+        mean, half = interval(difference, level)
         lines[data] = {
-            "ours": told, "best": best, "regret": mean, "half_width": half, "significant": mean - half > 0
-        }  # fmt: skip
-    return pd.DataFrame(lines).T.rename_axis("data")
+            "told": told,
+            "best": best,
+            "regret": mean,
+            "half_width": half,
+            "p": paired_p(difference),
+        }
+    return (
+        pd.DataFrame(lines).T.rename_axis("data").astype({"regret": float, "half_width": float, "p": float})
+    )
+
+
+def paired_p(difference: pd.Series) -> float:
+    """Return p of the one-sided test of a mean difference of at most 0, by the same corrected t as `interval`.
+
+    Parameters
+    ----------
+    difference : Series
+        One number for each split. If all are equal, p is 0 for a positive number and 1 for others.
+    """
+    from scipy.stats import t
+
+    mean, deviation = float(difference.mean()), float(difference.std(ddof=1))
+    if deviation == 0:
+        return float(mean <= 0)
+    return float(t.sf(mean / (deviation * (1 / len(difference) + OVERLAP) ** 0.5), len(difference) - 1))
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """Return p corrected for the number of tests, by Holm's steps: what is at most α there holds together at 1 − α.
+
+    Parameters
+    ----------
+    p : Series
+        One p for each test; the index is kept.
+    """
+    ordered = p.sort_values(kind="stable")
+    steps = (ordered * np.arange(len(ordered), 0, -1)).clip(upper=1).cummax()
+    return steps.reindex(p.index)
 
 
 def front(rows: pd.DataFrame, protection: str, method: str, level: float, notion: str) -> pd.DataFrame:

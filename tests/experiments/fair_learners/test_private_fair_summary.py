@@ -107,17 +107,35 @@ def test_the_rule_counts_each_data_set_once_and_is_judged_on_the_one_left_out():
     assert summary.rule(found, "parity") == "b"
     judged = summary.regrets(found, "parity", level=0.95)
     # without "one", b is the better of the two; without "three", a is
-    assert judged["ours"].to_dict() == {"one": "b", "two": "b", "three": "a"}
+    assert judged["told"].to_dict() == {"one": "b", "two": "b", "three": "a"}
     assert judged["best"].to_dict() == {"one": "a", "two": "a", "three": "b"}
     np.testing.assert_allclose(judged["regret"].astype(float), [0.10, 0.02, 0.19], atol=1e-9)
-    assert judged["significant"].all()
+    assert (judged["p"] < 1e-6).all()
 
 
 def test_no_regret_where_the_rule_names_the_best():
     found = {name: {"a": drawn(0.1, seed=1), "b": drawn(0.2, seed=2)} for name in ("one", "two")}
     judged = summary.regrets(found, "parity", level=0.95)
     assert (judged["regret"] == 0).all()
-    assert not judged["significant"].any()
+    assert (judged["p"] == 1).all()
+
+
+def test_p_is_that_of_the_interval():
+    values = pd.Series(np.random.default_rng(0).normal(0.3, 1, 20))
+    p = summary.paired_p(values)
+    mean, half = summary.interval(
+        values, 1 - 2 * p
+    )  # one-sided p: the two-sided interval of 1 − 2p ends at 0
+    assert half == pytest.approx(mean)
+    assert summary.paired_p(-values) == pytest.approx(1 - p)
+    assert [summary.paired_p(pd.Series([one] * 5)) for one in (0.1, 0.0, -0.1)] == [0, 1, 1]
+
+
+def test_holm_multiplies_the_smallest_by_the_number_of_tests_and_never_goes_down():
+    p = pd.Series([0.04, 0.01, 0.03, 0.005, 0.9], list("abcde"))
+    # sorted: .005·5, .01·4, .03·3, .04·2 which is below the one before it, .9
+    assert summary.holm(p).to_dict() == pytest.approx({"d": 0.025, "b": 0.04, "c": 0.09, "a": 0.09, "e": 0.9})
+    assert summary.holm(pd.Series([0.6, 0.7])).tolist() == [1, 1]
 
 
 def test_a_front_has_a_point_for_each_setting(whole):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfair_lib.privacy import Budget, BudgetExceededError, Mechanism, PrivacyStatement
+from dpfair_lib.privacy.budgets.filters import make_filter
 
 EPSILON = st.floats(1e-3, 5)
 DELTA = st.floats(0, 1e-3)
@@ -175,3 +176,18 @@ def test_pure_releases_count_in_both_sums(composition):
     with pytest.raises(BudgetExceededError):
         noisy_first.spend(stated(0.9))  # no longer a list of pure releases
     assert len(noisy_first.spent) == 1
+
+
+@pytest.mark.parametrize("composition", ["gaussian", "concentrated"])
+def test_every_parameter_of_a_budget_reaches_its_filter(composition):
+    own = make_filter(composition, 0.7, 1e-4, 3e-5)
+    budget = Budget(0.7, 1e-4, "replace-one", composition=composition, open_delta=3e-5)
+    assert budget.remaining == own.left(own.limits)
+    assert budget.remaining.delta == 3e-5
+    fails = stated(0.01, 2e-5)
+    budget.spend(fails)
+    for other in (budget, Budget(0.7, 1e-4, "replace-one", composition=composition)):
+        before = other.spent
+        with pytest.raises(BudgetExceededError, match="delta of open failure: found"):
+            other.spend(fails)
+        assert other.spent == before

@@ -1,0 +1,1 @@
+"""Private learning under fairness constraints, whose multipliers are released with noise."""
