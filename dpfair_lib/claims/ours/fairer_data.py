@@ -305,7 +305,9 @@ def _other_shares(
             case={"populations": pair},
         )
     alone = [cells for n in range(2, 7) for cells in small.populations("group alone", n)]
-    known = [(cells, abs(np.subtract(*small.rates_of(cells))), deterministic(cells)) for cells in alone]
+    known = [
+        (cells, max(rates := small.rates_of(cells)) - min(rates), deterministic(cells)) for cells in alone
+    ]
     for (P, less, of_P), (Q, more, of_Q) in itertools.product(known, repeat=2):
         if less <= more:
             case = {"claim": "group alone, any shares", "P": P, "Q": Q}
