@@ -46,7 +46,7 @@ book: $(READY)  ## run what changed and build the book into _build/html (PARAMET
 
 check: $(READY)  ## judge one claim with its faults and its entry (CLAIM=isit.prop-1)
 	$(BIN)/python -m dpfair_lib claims --only '$(CLAIM)' --faults --times
-	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_rooms.py tests/claims/test_kinds.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe or imports_another or library_s_own'
+	$(BIN)/python -m pytest tests/claims/test_ledger.py tests/claims/test_rooms.py tests/claims/test_kinds.py tests/claims/test_card_texts.py tests/claims/test_coverage_of_arguments.py -k '$(CLAIM) or order or filled or list or universe or imports_another or library_s_own'
 
 chapter: $(READY)  ## run one chapter and build its page alone (NAME=isit-prop-1)
 	$(BIN)/python tools/execute.py --into _build/executed $(NAME)

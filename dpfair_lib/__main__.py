@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 
+import dpfair_lib
 from dpfair_lib._commands import BUSY, NO_PACKAGE, SIGNAL, Ended, exit_table, logged
 from dpfair_lib._extras import MissingExtraError
 
@@ -24,6 +25,7 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     parser = _parser("dpfair", __doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {dpfair_lib.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (module, description) in COMMANDS.items():
         command = commands.add_parser(

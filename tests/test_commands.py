@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import dpfair_lib
 from dpfair_lib import __main__ as command
 from dpfair_lib._commands import EXITS, Ended, add_common, ending_in_order, exit_table, logged, progress_on
 from dpfair_lib._files import whole_file
@@ -137,6 +138,12 @@ def test_the_help_has_the_table_of_exit_statuses(capsys, arguments):
     assert "  128 + n  it was ended by signal n" in shown
     if len(arguments) > 1:
         assert all(option in shown for option in ("--json", "--quiet", "--verbose"))
+
+
+def test_the_version_is_that_of_the_library(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        command.main(["--version"])
+    assert capsys.readouterr().out == f"dpfair {dpfair_lib.__version__}\n"
 
 
 def test_the_book_has_the_same_table():

@@ -28,7 +28,8 @@ def test_a_card_speaks_plainly(name):
         for number, erratum in enumerate(entry.errata)
         for part in OF_ERRATA
     }
-    assert {part: complaints(text) for part, text in texts.items() if complaints(text)} == {}
+    found = {part: complaints(text) for part, text in texts.items() if complaints(text)}
+    assert not found, f"{name}: use other words, and sentences of at most {WORDS} words: {found}"
 
 
 @pytest.mark.parametrize(

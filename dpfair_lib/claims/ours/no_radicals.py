@@ -15,7 +15,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.algebraic_programs import (
+from dpfair_lib.claims.shared.local.algebraic_programs import (
     INSTANCES,
     bound_of,
     instance,

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpfair_lib._validation import as_count
 from dpfair_lib.compatibility.impossibility.acceptable import weight_tables
-from dpfair_lib.compatibility.impossibility.criteria import opportunity_gap
+from dpfair_lib.compatibility.impossibility.criteria import fair_within
 from dpfair_lib.compatibility.impossibility.ladder import checked_factor, climbed
 
 
@@ -134,16 +134,17 @@ def accepted(
     -------
     ndarray of bool, shape (n, m)
     """
-    weights = weight_tables(populations)
+    weights, h = weight_tables(populations)[:, None], np.asarray(hypotheses)[None]
     total = int(weights[0].sum())
-    tables, h = weights[:, None].astype(object), np.asarray(hypotheses)[None]
-    tables = tables * Fraction(1)
-    gaps = opportunity_gap(tables, h)
-    wrong = (tables[..., 1] * (1 - h) + tables[..., 0] * h).sum(axis=(-2, -1)) / total
-    fair = gaps <= threshold
-    comparable = wrong + (1 - fair)  # no error is larger than 1
-    least = np.minimum(comparable.min(axis=1, keepdims=True), 1)
-    return np.asarray((gaps <= threshold + slack) & (wrong <= least + tolerance), dtype=bool)
+    fair, allowed = (
+        fair_within("opportunity", min(Fraction(most), Fraction(1)))(weights, h, 1)
+        for most in (threshold, threshold + slack)
+    )
+    tables = weights.astype(object)  # whole numbers of any size
+    wrong = (tables[..., 1] * (1 - h) + tables[..., 0] * h).sum(axis=(-2, -1))
+    least = np.where(fair, wrong, total).min(axis=1, keepdims=True)  # no error is larger than 1
+    close = (wrong - least) * tolerance.denominator <= tolerance.numerator * total
+    return np.asarray(allowed & close, dtype=bool)
 
 
 def _halves(steps: int, factor: Any) -> tuple[Any, Any]:

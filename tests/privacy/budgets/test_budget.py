@@ -191,3 +191,15 @@ def test_every_parameter_of_a_budget_reaches_its_filter(composition):
         with pytest.raises(BudgetExceededError, match="delta of open failure: found"):
             other.spend(fails)
         assert other.spent == before
+
+
+@pytest.mark.parametrize("composition", ["gaussian", "concentrated"])
+def test_what_is_said_to_be_left_fits_after_noise_too(composition):
+    # with noise among the releases the sum of pure ones counts no more, and what is left is rounded down
+    for spent in (1e-3, 0.03, 0.1):
+        budget = Budget(1.0, 1e-6, "replace-one", composition=composition)
+        budget.spend(stated(0.3, 1e-9, mechanism=(Mechanism("gaussian", spent),)))
+        left = budget.remaining.epsilon
+        with pytest.raises(BudgetExceededError):
+            budget.spend(stated(left * (1 + 2e-9) + 2e-12))
+        budget.spend(stated(left))

@@ -84,3 +84,15 @@ def test_composition_converts_when_told_to():
     assert (moved.epsilon, moved.relation) == (2.0, "replace-one")
     with pytest.raises(ValueError, match="implies nothing"):
         compose(stated(relation="replace-within-group"), stated(), to="replace-one")
+
+
+def test_what_costs_nothing_is_not_left_out_of_what_is_said():
+    free = PrivacyStatement(
+        0.0, 0.0, "add-remove", public=("the columns",), guarantee=False, note="not checked", sampling="none"
+    )
+    total = compose(stated(), free)
+    assert (total.epsilon, total.relation, total.guarantee) == (1.0, "replace-one", False)
+    assert "the columns" in total.public
+    assert "not checked" in total.note
+    assert total.sampling == "none"
+    assert total.parts == (stated(), free)

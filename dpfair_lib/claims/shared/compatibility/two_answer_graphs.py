@@ -107,6 +107,7 @@ def least_between(some: np.ndarray, others: np.ndarray) -> int:
     return min(int(abs(others - row).sum(axis=1).min()) // 2 for row in some)
 
 
+@functools.cache
 def as_populations(people: int, floor: int) -> list[Population]:
     """Return the populations with these counts, for the hypothesis that selects the second of two points."""
     places = ((1, 0, 1), (0, 0, 1), (1, 1, 1), (0, 1, 1), (1, 0, 0), (0, 0, 0))

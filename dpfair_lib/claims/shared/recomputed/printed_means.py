@@ -314,8 +314,8 @@ def path_delta(epsilon: float, n: int, smallest_group: int) -> float:
 
 
 def _beside_changed(column: str, change: Callable[[Any], Any]) -> Callable[..., pd.DataFrame]:
-    def beside(rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
-        lines = beside_printed(rows, **options)
+    def beside(_: pd.DataFrame, *, accountant: str | None, test_to_train: float) -> pd.DataFrame:
+        lines = _beside(beside_printed, accountant, test_to_train)  # of the same rows
         return lines.assign(**{column: change(lines[column])})
 
     return beside
@@ -328,8 +328,8 @@ def _median_gaps(rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
 
 
 def _printed_changed(change: Callable[[pd.Series], Any]) -> Callable[..., pd.DataFrame]:
-    def beside(rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
-        lines = beside_printed(rows, **options)
+    def beside(_: pd.DataFrame, *, accountant: str | None, test_to_train: float) -> pd.DataFrame:
+        lines = _beside(beside_printed, accountant, test_to_train)  # of the same rows
         printed = [f"printed {name}" for name in MEASURES]
         return lines.assign(**{name: change(lines[name]) for name in printed})
 
