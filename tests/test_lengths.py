@@ -81,6 +81,11 @@ CASES = {
             notion="equalized_odds", noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED
         ).fit, ROWS, {},
     ),
+    "PrivateExponentiatedGradient.score": (
+        dpf.PrivateExponentiatedGradient(
+            notion="equalized_odds", feature_bound=9.0, epsilon=1.0, delta=1e-3, rounds=3, **STUDY
+        ).fit(**ROWS).score, WEIGHTED, {},
+    ),
     "PrivateExponentiatedGradient.fit": (
         dpf.PrivateExponentiatedGradient(
             notion="equalized_odds", feature_bound=9.0, epsilon=1.0, delta=1e-3, rounds=3, **STUDY

@@ -73,7 +73,10 @@ ESTIMATORS = {"PrivateScaler", "PrivateImputer", "PublicScaler", "PublicImputer"
     if re.search("Postprocessor|Classifier|Learner|Perturbation|Regression", name)
 }
 ESTIMATORS |= {"GroupColumn"}
-ESTIMATORS |= {"DPLinearSVM", "FairProjection", "PrivateNoRegretFair", "PrivatePipeline", "PrivateSelection"}
+ESTIMATORS |= {
+    "DPLinearSVM", "FairProjection", "PrivateExponentiatedGradient", "PrivateNoRegretFair", "PrivatePipeline",
+    "PrivateSelection",
+}  # fmt: skip
 
 
 def test_a_first_use_imports_no_more_than_its_kind_needs():

@@ -130,6 +130,18 @@ def test_the_stored_record_of_the_solver_has_twenty_instances_in_every_cell():
     assert all(line["met"] for line in section["targets"])
 
 
+def test_the_stored_record_of_many_groups_proves_what_is_asked():
+    section = timings.read_timings(timings.LARGE_SOLVER_RECORD)["solver_large"]
+    assert 500 in {row["value"] for row in section["rows"]}
+    assert all(line["met"] for line in section["targets"])
+    assert all(line["met"] for line in section["checks"])
+    for row in section["rows"]:
+        assert row["relative_worst"] == max(
+            gap / delta for gap, delta in zip(row["gaps"], row["deltas"], strict=True)
+        )
+        assert min(row["deltas"]) > 0
+
+
 def test_instances_are_shown_by_size_with_what_was_not_closed():
     row = {"value": 10, "epsilon": "1", "median": 0.5, "worst": 2.0, "gap_worst": 1e-9, "open": 0}
     rows = [row | {"budget": None}, row | {"budget": 0.5, "open": 2, "gap_worst": 1e-3}]

@@ -230,8 +230,9 @@ def pairs() -> list[Pair]:
             fourteen,
             "equally_truthful",
             f"{binary}.equally_truthful_response",
-            lambda rng: (inside(rng) / 2, share(rng)),
+            lambda rng: (inside(rng), share(rng)),
             equally_truthful_response,
+            coq=lambda w, x: f"(equally_truthful (Coq.QArith.Qminmax.Qmin {q(w)} {q(1 - w)}) {q(x)})",
         ),
         simple(
             "Ours/LeastChange.v",

@@ -2,7 +2,7 @@
 
 The gap of k groups is the largest selection rate less the smallest. Each group has its own records; a neighbour
 replaces one of them within its group. Two groups of n records are as hard as one of 2n, twice; many groups make the gap
-larger by √log k where sampling decides, and by log k where ε does.
+larger by √log k where sampling decides, and by log k where ε does, or by log(ε/δ) if that is less.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
     Returns
     -------
     float
-        The largest of three: from the two smallest groups; from random signs that the samples leave undecided; and,
-        without δ, from random signs that privacy leaves undecided.
+        The largest of three: from the two smallest groups; from random signs that the samples leave undecided; and from
+        random signs that privacy leaves undecided.
 
     Raises
     ------
@@ -60,9 +60,8 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
         _gap_of_one(first, level, delta),
         2 * _gap_of_one(first + second, level, delta),
         _signs_left_by_samples(counts),
+        _signs_left_by_privacy(counts, min(level, MOST_LEVEL), delta),
     ]
-    if delta == 0:
-        found.append(_signs_left_by_privacy(counts, min(level, MOST_LEVEL)))
     return kappa * max(found)
 
 
@@ -114,37 +113,53 @@ def _undecided_by_samples(counts: list[int], shifts: np.ndarray) -> np.ndarray:
     return np.asarray(shifts * left)
 
 
-def _signs_left_by_privacy(counts: list[int], level: float) -> float:
+def _signs_left_by_privacy(counts: list[int], level: float, delta: float) -> float:
+    if delta == 0:
+        return _signs_of_all(counts, level, 0.0)
+    # δ counts once for each group, so fewer groups may give more: the smallest ones, since they reveal least
+    least = {min(2**power, len(counts)) for power in range(1, len(counts).bit_length() + 1)}
+    return max(_signs_of_all(counts[:few], level, delta) for few in least)
+
+
+def _signs_of_all(counts: list[int], level: float, delta: float) -> float:
     eta, k = math.tanh(level / 2), len(counts)
     aparts = (2 * math.log(k) + 3) * np.arange(1, POINTS + 1) / POINTS  # n ln R
     ends = np.array([[counts[0]], [counts[-1]]])
     shifts = np.ones(1) if eta == 0 else np.minimum(np.tanh(aparts / (2 * ends)) / eta, 1.0).ravel()
-    return float(_undecided_by_privacy(counts, shifts, level).max())
+    if eta == 0 and delta > 0:
+        shifts = np.arange(1, POINTS + 1) / POINTS
+    return float(_undecided_by_privacy(counts, shifts, level, delta).max())
 
 
-def _undecided_by_privacy(counts: list[int], shifts: np.ndarray, level: float) -> np.ndarray:
+def _undecided_by_privacy(counts: list[int], shifts: np.ndarray, level: float, delta: float) -> np.ndarray:
     groups, times = np.unique(counts, return_counts=True)
     apart = 2 * np.arctanh(np.minimum(shifts * math.tanh(level / 2), 1 - 1e-16))[:, None] * groups
     chances = 1 / (1 + np.exp(np.minimum(apart, 700)))
     left = 1 + ((1 - 2 * chances) ** times).prod(axis=1) - 2 * ((1 - chances) ** times).prod(axis=1)
+    if delta > 0:
+        # β_a δ_a of each group, over δ; its limit where ε is 0
+        failing = np.tanh(apart / 2) / math.expm1(level) if level > 0 else shifts[:, None] * groups / 2
+        left = np.maximum(left - 4 * delta * (failing * times).sum(axis=1), 0.0)
     return np.asarray(shifts * left)
 
 
-def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> float:
-    """Return a lower bound of the mean gap over all populations whose rates are (1 ± τ)/2, by pure privacy.
+def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any, delta: Any = 0.0) -> float:
+    """Return a lower bound of the mean gap over all populations whose rates are (1 ± τ)/2, by privacy.
 
     Parameters
     ----------
     sizes, shift
         As in `undecided_by_samples`.
-    epsilon : float
-        ε ≥ 0 of the whole algorithm; δ is 0.
+    epsilon, delta : float
+        ε ≥ 0 and δ in [0, 1) of the whole algorithm.
 
     Returns
     -------
     float
-        τ(1 + Π(1 − 2β_a) − 2Π(1 − β_a)) with β_a = 1/(1 + R^n_a), R = (1 + τη)/(1 − τη): whatever is released, each
-        sign has both values with chance β_a or more, given the others; so it is a fair coin with chance 2β_a.
+        τ(1 + Π(1 − 2β_a) − 2Π(1 − β_a) − 4Σβ_a δ_a), or 0 if that is negative, with β_a = 1/(1 + R^n_a),
+        R = (1 + τη)/(1 − τη), η = tanh(ε/2) and δ_a = δ(R^n_a − 1)/(e^ε − 1). Whatever is released, each sign has both
+        values with chance β_a or more, given the others, but for β_a δ_a on average; so it is a fair coin with chance
+        2β_a, but for 2β_a δ_a.
 
     Raises
     ------
@@ -152,7 +167,8 @@ def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any) -> fl
         If an argument is out of its range.
     """
     counts, tau = _sizes(sizes), np.array([float(as_single_rate(shift, "shift"))])
-    return float(_undecided_by_privacy(counts, tau, nonnegative(epsilon, "epsilon"))[0])
+    level = min(nonnegative(epsilon, "epsilon"), MOST_LEVEL)
+    return float(_undecided_by_privacy(counts, tau, level, below_one(delta, "delta"))[0])
 
 
 def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
@@ -172,7 +188,8 @@ def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response
     -------
     float
         For two groups of n records 2 · `shrunk_gap` of 2n; for more κ·min(1, sampling + noise), the first at most
-        √(2 ln(k + 1)/n), the second without δ at most 2(1 + ln k)/(nε), n the smallest size.
+        √(2 ln(k + 1)/n), the second at most 2(1 + ln k)/(nε) and, with δ, (3 + 2 ln(1 + tanh(ε/2)/δ)/ε)/n, n the
+        smallest size.
 
     Raises
     ------
@@ -186,8 +203,8 @@ def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response
     if k == 2:
         return kappa * _difference(counts, level, delta)
     sampling = min(sum(0.5 / math.sqrt(n) for n in counts), math.sqrt(2 * math.log(k + 1) / least))
-    noise = min(2 * _largest_noise(k, level) / least, 1 / (delta * least) if delta > 1e-150 else math.inf)
-    return kappa * min(1.0, sampling + noise)
+    noise = min(_largest_noise(k, level), _farthest_noise(level, delta))
+    return kappa * min(1.0, sampling + 2 * noise / least)
 
 
 def _difference(counts: list[int], level: float, delta: float) -> float:
@@ -214,6 +231,15 @@ def _largest_noise(k: int, level: float) -> float:
     half = 1 / (1 + math.exp(-level))
     terms = np.arange(1, k + 1)
     return min(k / (2 * math.sinh(level)), float(((1 - (1 - half) ** terms) / terms).sum()) / level)
+
+
+def _farthest_noise(level: float, delta: float) -> float:
+    """Return where the best noise on a count ends: half a unit beyond the steps down to F = 0."""
+    if delta < 1e-150:
+        return math.inf
+    if level < 1e-9 * delta:  # F falls by δ, or a little more, at each step
+        return 0.5 + math.ceil((1 - delta) / (2 * delta))
+    return 0.5 + math.ceil(math.log1p((1 - delta) * math.tanh(level / 2) / delta) / level * (1 + 1e-12))
 
 
 def least_opportunity_gap(

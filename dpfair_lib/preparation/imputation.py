@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
+from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.preparation.cells import (
     Cells,
     Preparation,
@@ -179,7 +180,9 @@ class PrivateImputer(Preparation):
         public += ["bounds of the filled columns"] if limits else []
         public += ["categories of the filled columns"] if listed else []
         statement = source.mark(
-            PrivacyStatement(epsilon, 0.0, self.relation, public=tuple(public), mechanism=mechanism)
+            PrivacyStatement(
+                epsilon, 0.0, self.relation, public=tuple(public), note=LEFT_OUT, mechanism=mechanism
+            )
         )
         self.values_: dict[Any, Any] = {}
         if limits:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpfair_lib._arguments import one_of, positive
+from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.preparation.cells import Cells, Preparation, Scaled, checked_bounds, in_order, without_cost
 from dpfair_lib.preparation.moments import moments_mechanism, noisy_moments
 from dpfair_lib.privacy import PrivacyStatement
@@ -104,7 +105,8 @@ class PrivateScaler(Preparation):
     >>> abs(scaler.means_[0] - 40) < 1, abs(scaler.deviations_[0] - 10) < 1
     (True, True)
     >>> print(scaler.privacy_statement_)
-    ε = 1 (pure), replace-one, per record; public: the columns, bounds of the scaled columns
+    ε = 1 (pure), replace-one, per record; public: the columns, bounds of the scaled columns; not counted: other fits on
+    these rows, such as those of a scaler or of a grid search
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class PrivateScaler(Preparation):
         source = NoiseSource.of(self.noise, self.random_state)
         given = [(columns[column], low, high) for column, (low, high) in limits.items()]
         statement = source.mark(PrivacyStatement(
-            epsilon, 0.0, self.relation, public=("the columns", BOUNDS),
+            epsilon, 0.0, self.relation, public=("the columns", BOUNDS), note=LEFT_OUT,
             mechanism=(moments_mechanism(len(given), epsilon),),
         ))  # fmt: skip
         moments = noisy_moments(given, epsilon, source, squares=True)

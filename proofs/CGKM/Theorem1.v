@@ -79,9 +79,10 @@ Qed.
 
 (** ** Where all points, groups and labels occur: fair and private leave constants
 
-    [d x a] is P(X = x, A = a, Y = 1) for points below [n]; the law of the negatives plays no part. *)
+    [d x a] is P(X = x, A = a, Y = 1) for points below [n]; the law of the negatives plays no part, and has the rest. *)
 
-Definition positives (n : nat) (d : nat -> bool -> Q) : Prop := forall x a, (x < n)%nat -> 0 < d x a.
+Definition positives (n : nat) (d : nat -> bool -> Q) : Prop :=
+  (forall x a, (x < n)%nat -> 0 < d x a) /\ sum n (fun x => d x false) + sum n (fun x => d x true) <= 1.
 Definition true_rate (n : nat) (d h : nat -> bool -> Q) (a : bool) : Q :=
   sum n (fun x => d x a * h x a) / sum n (fun x => d x a).
 Definition equal_opportunity (n : nat) (d h : nat -> bool -> Q) : Prop :=
@@ -95,7 +96,7 @@ Definition classes : Type := nat -> nat -> bool -> Q.
 Definition chooser : Type := (nat -> bool -> Q) -> nat -> Q.
 
 Definition private_nearby (n : nat) (t zeta : Q) (m : chooser) : Prop :=
-  forall d g x x' c i, positives n d -> positives n (moved g x x' c d) -> 0 <= c <= zeta ->
+  forall d g x x' c i, (x < n)%nat -> (x' < n)%nat -> x <> x' -> positives n d -> positives n (moved g x x' c d) -> 0 <= c <= zeta ->
   m d i <= t * m (moved g x x' c d) i.
 
 Definition always_fair (n : nat) (hypotheses : classes) (m : chooser) : Prop :=
@@ -139,9 +140,17 @@ Proof.
   intros N. unfold true_rate, moved. destruct (Bool.eqb a g) eqn:E; [apply Bool.eqb_prop in E; contradiction|]. reflexivity.
 Qed.
 
-Lemma moved_positive n d g x x' c : positives n d -> 0 <= c -> (x < n)%nat -> c < d x g -> positives n (moved g x x' c d).
+Lemma moved_mass n d g a x x' c : (x < n)%nat -> (x' < n)%nat -> x <> x' ->
+  sum n (fun y => moved g x x' c d y a) == sum n (fun y => d y a).
 Proof.
-  intros P C Hx L y a Hy. unfold moved. specialize (P y a Hy). destruct (Bool.eqb a g) eqn:E; [|assumption].
+  intros Hx Hx' N. unfold moved. destruct (Bool.eqb a g); [|reflexivity]. exact (sum_moved n (fun y => d y a) x x' c Hx Hx' N).
+Qed.
+
+Lemma moved_positive n d g x x' c : positives n d -> 0 <= c -> (x < n)%nat -> (x' < n)%nat -> x <> x' -> c < d x g ->
+  positives n (moved g x x' c d).
+Proof.
+  intros [P One] C Hx Hx' N L. split; [|now rewrite !moved_mass].
+  intros y a Hy. unfold moved. specialize (P y a Hy). destruct (Bool.eqb a g) eqn:E; [|assumption].
   apply Bool.eqb_prop in E. subst. destruct (Nat.eqb_spec y x) as [->|]; [lra|]. destruct (Nat.eqb y x'); lra.
 Qed.
 
@@ -150,15 +159,15 @@ Proof.
   intros n hypotheses m t zeta d i Z T M F P O.
   assert (Same : forall g x x', (x < n)%nat -> (x' < n)%nat -> hypotheses i x g == hypotheses i x' g).
   { intros g x x' Hx Hx'. destruct (Nat.eq_dec x x') as [->|N]; [reflexivity|].
-    set (c := Qmin zeta (d x g / 2)). pose proof (P x g Hx) as Px.
+    set (c := Qmin zeta (d x g / 2)). pose proof (proj1 P x g Hx) as Px.
     assert (Half : 0 < d x g / 2 /\ d x g / 2 < d x g) by (split; [apply lt_div | apply div_lt]; lra).
     assert (C : 0 < c /\ c <= zeta /\ c < d x g).
     { unfold c. destruct (min_cases zeta (d x g / 2)) as [[? E]|[? E]]; rewrite E; lra. }
-    assert (P' : positives n (moved g x x' c d)) by (apply moved_positive; [assumption | lra | assumption | lra]).
-    pose proof (M d g x x' c i P P' ltac:(lra)) as Near.
+    assert (P' : positives n (moved g x x' c d)) by (apply moved_positive; try assumption; lra).
+    pose proof (M d g x x' c i Hx Hx' N P P' ltac:(lra)) as Near.
     assert (O' : 0 < m (moved g x x' c d) i) by nra.
     pose proof (F d i P O) as E. pose proof (F _ i P' O') as E'. unfold equal_opportunity in *.
-    assert (D : 0 < sum n (fun y => d y g)) by (apply (sum_positive n _ x Hx); intros; now apply P).
+    assert (D : 0 < sum n (fun y => d y g)) by (apply (sum_positive n _ x Hx); intros; now apply (proj1 P)).
     pose proof (moved_rate n d (hypotheses i) g x x' c Hx Hx' N D) as R.
     assert (Zr : c * (hypotheses i x' g - hypotheses i x g) / sum n (fun y => d y g) == 0).
     { destruct g.
@@ -170,7 +179,7 @@ Proof.
     assert (v == 0) by (destruct (Qmult_integral _ _ V); lra). unfold v in *. lra. }
   assert (Rate : forall g x, (x < n)%nat -> true_rate n d (hypotheses i) g == hypotheses i x g).
   { intros g x Hx. unfold true_rate.
-    assert (D : 0 < sum n (fun y => d y g)) by (apply (sum_positive n _ x Hx); intros; now apply P).
+    assert (D : 0 < sum n (fun y => d y g)) by (apply (sum_positive n _ x Hx); intros; now apply (proj1 P)).
     rewrite (sum_ext n (fun y => d y g * hypotheses i y g) (fun y => hypotheses i x g * d y g))
       by (intros y Hy; rewrite (Same g y x Hy Hx); ring).
     rewrite sum_scale. field. lra. }
@@ -251,14 +260,14 @@ Definition one_choice : chooser := fun _ i => match i with 0%nat => 1 | _ => 0 e
 Definition eighths (_ : nat) (_ : bool) : Q := 1#8.
 
 Lemma eighths_positive : positives 2 eighths.
-Proof. intros x a _. unfold eighths. lra. Qed.
+Proof. split; [intros x a _; unfold eighths; lra | now compute]. Qed.
 
 Lemma one_choice_private : private_nearby 2 1 1 one_choice.
-Proof. intros d g x x' c i _ _ _. unfold one_choice. destruct i; lra. Qed.
+Proof. intros d g x x' c i _ _ _ _ _ _. unfold one_choice. destruct i; lra. Qed.
 
 Lemma constants_fair v : always_fair 2 (fun _ _ _ => v) one_choice.
 Proof.
-  intros d i P _. pose proof (P 0%nat false ltac:(lia)). pose proof (P 1%nat false ltac:(lia)).
+  intros d i [P _] _. pose proof (P 0%nat false ltac:(lia)). pose proof (P 1%nat false ltac:(lia)).
   pose proof (P 0%nat true ltac:(lia)). pose proof (P 1%nat true ltac:(lia)).
   unfold equal_opportunity, true_rate. cbn [sum]. field. lra.
 Qed.

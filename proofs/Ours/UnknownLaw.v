@@ -7,6 +7,8 @@ From Checked Require Import Base.Numbers Privacy.Channels.
 (** P(Z = j | label), and |P(Y = 1 | Z = j)/P(Y = 1) − 1|. *)
 Definition seen (k : nat) (u : nat -> Q) (q : nat -> nat -> Q) (j : nat) : Q := sum k (fun a => u a * q a j).
 Definition unfair (tau s1 s0 : Q) : Q := Qabs (s1 / (tau * s1 + (1 - tau) * s0) - 1).
+(** The report occurs. *)
+Definition occurs (tau s1 s0 : Q) : Prop := 0 < tau * s1 + (1 - tau) * s0.
 
 (** [dpfair_lib.local.robust.closed_forms.unfairness_of_level]: [ratio] is the largest one within the column. *)
 Definition unfairness_of_level (ratio tau : Q) : Q :=
@@ -85,17 +87,23 @@ Qed.
 (** Any two values of ratio at least 1 give some laws the unfairness of that ratio. *)
 Lemma reached k q ratio tau j a b : 0 < tau < 1 -> 1 <= ratio -> (a < k)%nat -> (b < k)%nat -> 0 < q b j ->
   q a j == ratio * q b j ->
-  exists u v, distribution k u /\ distribution k v /\
+  exists u v, distribution k u /\ distribution k v /\ occurs tau (seen k u q j) (seen k v q j) /\
   unfair tau (seen k u q j) (seen k v q j) == unfairness_of_level ratio tau.
 Proof.
   intros T R Ha Hb Pb E.
+  assert (Pa : 0 < q a j) by (rewrite E; apply mul_pos; lra).
+  assert (Oc : forall s1 s0, 0 < s1 -> 0 < s0 -> occurs tau s1 s0).
+  { intros s1 s0 S1 S0. unfold occurs. assert (0 < tau * s1) by (apply mul_pos; lra).
+    assert (0 < (1 - tau) * s0) by (apply mul_pos; lra). lra. }
   destruct (Qlt_le_dec tau (1 - tau)) as [L|L].
-  - exists (at_value a), (at_value b). splits; try (now apply at_value_law). unfold unfair. rewrite !seen_at by assumption. rewrite E.
+  - exists (at_value a), (at_value b). splits; try (now apply at_value_law); unfold occurs, unfair; rewrite !seen_at by assumption; [apply Oc; assumption|].
+    rewrite E.
     assert (D : 0 < 1 + tau * (ratio - 1)) by (assert (0 <= tau * (ratio - 1)) by (apply mul_nonneg; lra); lra).
     assert (F : ratio * q b j / (tau * (ratio * q b j) + (1 - tau) * q b j) - 1 == (1 - tau) * (ratio - 1) / (1 + tau * (ratio - 1))).
     { field. split; [lra|]. assert (0 < q b j * (1 + tau * (ratio - 1))) by (apply mul_pos; assumption). lra. }
     rewrite F. unfold unfairness_of_level. rewrite Q.min_l by lra. apply Qabs_pos. apply div_nonneg; [assumption | apply mul_nonneg; lra].
-  - exists (at_value b), (at_value a). splits; try (now apply at_value_law). unfold unfair. rewrite !seen_at by assumption. rewrite E.
+  - exists (at_value b), (at_value a). splits; try (now apply at_value_law); unfold occurs, unfair; rewrite !seen_at by assumption; [apply Oc; assumption|].
+    rewrite E.
     assert (D : 0 < 1 + (1 - tau) * (ratio - 1)) by (assert (0 <= (1 - tau) * (ratio - 1)) by (apply mul_nonneg; lra); lra).
     assert (F : q b j / (tau * q b j + (1 - tau) * (ratio * q b j)) - 1 == - ((1 - tau) * (ratio - 1) / (1 + (1 - tau) * (ratio - 1)))).
     { field. split; [lra|]. assert (0 < q b j * (1 + (1 - tau) * (ratio - 1))) by (apply mul_pos; assumption). lra. }
@@ -106,7 +114,8 @@ Theorem unknown_law_worst : worst_is unfairness_of_level.
 Proof.
   intros k q ratio tau j T R P H. split.
   - intros u v U V. apply abs_le. apply above; try assumption; try (now apply seen_positive); now apply seen_within.
-  - intros a b Ha Hb E. exact (reached k q ratio tau j a b T R Ha Hb (P b Hb) E).
+  - intros a b Ha Hb E. destruct (reached k q ratio tau j a b T R Ha Hb (P b Hb) E) as (u & v & U & V & _ & W).
+    exists u, v. now splits.
 Qed.
 
 (** A larger ratio is a larger unfairness, and a smaller one a smaller. *)
@@ -204,20 +213,35 @@ Proof.
   setoid_replace (ratio * ((1 - T) / (number k - 1))) with (ratio * (1 - T) / (number k - 1)) by (field; lra). rewrite EE. field. lra.
 Qed.
 
-(** So its reports are the least unfair: [value] is the largest unfairness of its reports over all laws, and no channel
-    of such truths, all of whose chances are positive, keeps below it in every report. *)
+(** So its reports are the least unfair: [value] is the largest unfairness of its reports over all laws; no channel of
+    such truths keeps below it in every report and law under which the report occurs, and no other one keeps to it. *)
 Definition least_unfair (value : nat -> Q -> Q -> Q) : Prop :=
   forall k T tau, (2 <= k)%nat -> T < 1 -> 1 <= number k * T -> 0 < tau < 1 ->
   (forall j u v, (j < k)%nat -> distribution k u -> distribution k v ->
    unfair tau (seen k u (plain k T) j) (seen k v (plain k T) j) <= value k T tau) /\
-  forall q bound, channel k k q -> (forall i j, (i < k)%nat -> (j < k)%nat -> 0 < q i j) -> (forall j, (j < k)%nat -> T <= q j j) ->
-  (forall j u v, (j < k)%nat -> distribution k u -> distribution k v -> unfair tau (seen k u q j) (seen k v q j) <= bound) ->
-  value k T tau <= bound.
+  forall q bound, channel k k q -> (forall j, (j < k)%nat -> T <= q j j) ->
+  (forall j u v, (j < k)%nat -> distribution k u -> distribution k v -> occurs tau (seen k u q j) (seen k v q j) ->
+   unfair tau (seen k u q j) (seen k v q j) <= bound) ->
+  value k T tau <= bound /\
+  (bound == value k T tau -> forall i j, (i < k)%nat -> (j < k)%nat -> q i j == plain k T i j).
 
 Lemma plain_positive k T i j : (2 <= k)%nat -> T < 1 -> 1 <= number k * T -> 0 < plain k T i j.
 Proof.
   intros Hk HT H. pose proof (some_values k Hk). destruct (more_than_chance k T Hk HT H). unfold plain.
   destruct (Nat.eqb i j); [assumption | apply div_pos; lra].
+Qed.
+
+(** No finite ratio is as unfair as a chance of 0 beside one that is not. *)
+Lemma below_limit ratio tau : 0 < tau < 1 -> 1 <= ratio ->
+  unfairness_of_level ratio tau < 1 / tau - 1 \/ unfairness_of_level ratio tau < 1.
+Proof.
+  intros T R. assert (Limit : forall m, 0 < m -> (1 - tau) * (ratio - 1) / (1 + m * (ratio - 1)) < (1 - tau) / m).
+  { intros m M. assert (D : 0 < 1 + m * (ratio - 1)) by (assert (0 <= m * (ratio - 1)) by (apply mul_nonneg; lra); lra).
+    apply div_lt; [assumption|]. setoid_replace ((1 - tau) / m * (1 + m * (ratio - 1))) with ((1 - tau) / m + (1 - tau) * (ratio - 1)) by (field; lra).
+    assert (0 < (1 - tau) / m) by (apply div_pos; lra). lra. }
+  unfold unfairness_of_level. destruct (min_cases tau (1 - tau)) as [[_ E]|[_ E]].
+  - left. rewrite E. setoid_replace (1 / tau - 1) with ((1 - tau) / tau) by (field; lra). apply Limit. lra.
+  - right. rewrite E. apply Qlt_le_trans with ((1 - tau) / (1 - tau)); [apply Limit; lra | apply div_le; lra].
 Qed.
 
 Theorem plain_response_least_unfair : least_unfair (fun k T tau => unfairness_of_level (plain_ratio k T) tau).
@@ -227,22 +251,37 @@ Proof.
     refine (proj1 (unknown_law_worst k (plain k T) (plain_ratio k T) tau j Ht R _ _) u v U V).
     + intros a _. now apply plain_positive.
     + intros a b Ha Hb. now apply Pr.
-  - intros q bound C P Tr B. destruct (Qlt_le_dec bound (unfairness_of_level (plain_ratio k T) tau)) as [L|?]; [exfalso|assumption].
-    (* then every ratio of the channel is below that of plain response *)
-    assert (S : forall a b j, (a < k)%nat -> (b < k)%nat -> (j < k)%nat -> q a j < plain_ratio k T * q b j).
-    { intros a b j Ha Hb Hj. pose proof (P b j Hb Hj) as Pb.
-      destruct (Qlt_le_dec (q a j) (plain_ratio k T * q b j)) as [?|G]; [assumption|exfalso].
-      assert (E : q a j == q a j / q b j * q b j) by (field; lra).
-      assert (Q : plain_ratio k T <= q a j / q b j) by (apply le_div; assumption).
-      destruct (reached k q (q a j / q b j) tau j a b Ht ltac:(lra) Ha Hb Pb E) as (u & v & U & V & W).
-      specialize (B j u v Hj U V). rewrite W in B.
-      pose proof (proj2 (unfairness_grows tau (q a j / q b j) (plain_ratio k T) Ht ltac:(lra) R) ltac:(lra)). lra. }
-    destruct (plain_response_least_level k T (plain_ratio k T) q Hk HT H C Tr) as [_ One].
-    { intros i i' j Hi Hi' Hj. apply Qlt_le_weak. now apply S. }
-    specialize (S 0%nat 1%nat 0%nat ltac:(lia) ltac:(lia) ltac:(lia)).
-    pose proof (One (Qeq_refl _) 0%nat 0%nat ltac:(lia) ltac:(lia)) as E0. pose proof (One (Qeq_refl _) 1%nat 0%nat ltac:(lia) ltac:(lia)) as E1.
-    rewrite E0, E1 in S. unfold plain in S. cbn [Nat.eqb] in S. pose proof (some_values k Hk) as N.
-    assert (F : plain_ratio k T * ((1 - T) / (number k - 1)) == T) by (unfold plain_ratio; field; lra). lra.
+  - intros q bound C Tr B. set (f := unfairness_of_level (plain_ratio k T) tau) in *.
+    (* a channel that keeps to the value has no larger ratio than plain response *)
+    assert (S : bound <= f -> private (plain_ratio k T) k k q).
+    { intros L a b j Ha Hb Hj. pose proof (proj1 (C b Hb) j Hj) as Nb. pose proof (proj1 (C a Ha) j Hj) as Na.
+      destruct (Qlt_le_dec (plain_ratio k T * q b j) (q a j)) as [G|?]; [exfalso|assumption].
+      destruct (Qlt_le_dec 0 (q b j)) as [Pb|Zb].
+      - assert (E : q a j == q a j / q b j * q b j) by (field; lra).
+        assert (Q : plain_ratio k T < q a j / q b j) by (apply lt_div; assumption).
+        destruct (reached k q (q a j / q b j) tau j a b Ht ltac:(lra) Ha Hb Pb E) as (u & v & U & V & O & W).
+        specialize (B j u v Hj U V O). rewrite W in B.
+        pose proof (proj1 (unfairness_grows tau (plain_ratio k T) (q a j / q b j) Ht R ltac:(lra)) Q). unfold f in L. lra.
+      - assert (Z : q b j == 0) by lra. rewrite Z, Qmult_0_r in G.
+        pose proof (at_value_law k a Ha) as La. pose proof (at_value_law k b Hb) as Lb.
+        pose proof (B j _ _ Hj La Lb) as X. pose proof (B j _ _ Hj Lb La) as Y. unfold occurs, unfair in X, Y.
+        rewrite !seen_at in X by assumption. rewrite !seen_at in Y by assumption. rewrite Z in X, Y.
+        assert (P : 0 < tau * q a j) by (apply mul_pos; lra). assert (P' : 0 < (1 - tau) * q a j) by (apply mul_pos; lra).
+        specialize (X ltac:(lra)). specialize (Y ltac:(lra)).
+        setoid_replace (q a j / (tau * q a j + (1 - tau) * 0) - 1) with (1 / tau - 1) in X by (field; split; lra).
+        setoid_replace (0 / (tau * 0 + (1 - tau) * q a j) - 1) with (- (1)) in Y by (field; lra).
+        change (Qabs (- (1))) with 1 in Y. pose proof (abs_ge (1 / tau - 1)).
+        destruct (below_limit (plain_ratio k T) tau Ht R) as [K|K]; fold f in K; lra. }
+    assert (Only : bound <= f -> forall i j, (i < k)%nat -> (j < k)%nat -> q i j == plain k T i j).
+    { intros L. exact (proj2 (plain_response_least_level k T (plain_ratio k T) q Hk HT H C Tr (S L)) (Qeq_refl _)). }
+    split; [|intros E; apply Only; rewrite E; apply Qle_refl].
+    destruct (Qlt_le_dec bound f) as [L|?]; [exfalso|assumption].
+    specialize (Only ltac:(lra)). pose proof (Only 0%nat 0%nat ltac:(lia) ltac:(lia)) as E0. pose proof (Only 1%nat 0%nat ltac:(lia) ltac:(lia)) as E1.
+    unfold plain in E0, E1. cbn [Nat.eqb] in E0, E1. pose proof (some_values k Hk) as N.
+    assert (P1 : 0 < q 1%nat 0%nat) by (rewrite E1; apply div_pos; lra).
+    assert (F : q 0%nat 0%nat == plain_ratio k T * q 1%nat 0%nat) by (rewrite E0, E1; unfold plain_ratio; field; lra).
+    destruct (reached k q (plain_ratio k T) tau 0%nat 0%nat 1%nat Ht R ltac:(lia) ltac:(lia) P1 F) as (u & v & U & V & O & W).
+    specialize (B 0%nat u v ltac:(lia) U V O). rewrite W in B. fold f in B. lra.
 Qed.
 
 (** ** Planted faults *)
@@ -328,10 +367,10 @@ Proof.
   intros H. assert (A : forall f, least_unfair f -> forall g, least_unfair g -> f 2%nat (2#3) (1#4) <= g 2%nat (2#3) (1#4)).
   { intros f F g G. destruct (F 2%nat (2#3) (1#4) ltac:(lia) ltac:(lra) ltac:(now compute) ltac:(lra)) as [_ L].
     destruct (G 2%nat (2#3) (1#4) ltac:(lia) ltac:(lra) ltac:(now compute) ltac:(lra)) as [U _].
-    apply (L (plain 2 (2#3))); [| | |exact U].
+    apply (L (plain 2 (2#3))).
     - exact (proj1 (plain_has_level 2%nat (2#3) ltac:(lia) ltac:(lra) ltac:(now compute))).
-    - intros i j _ _. apply plain_positive; [lia | lra | now compute].
-    - intros j _. unfold plain. rewrite Nat.eqb_refl. lra. }
+    - intros j _. unfold plain. rewrite Nat.eqb_refl. lra.
+    - intros j u v Hj Hu Hv _. now apply U. }
   pose proof (A _ H _ plain_response_least_unfair) as X. pose proof (A _ plain_response_least_unfair _ H) as Y. cbv beta in X, Y.
   assert (E : unfairness_of_level (plain_ratio 2 (2#3)) (1#4) == unfairness_of_level 2 (1#4)) by now vm_compute.
   rewrite E in X, Y. lra.

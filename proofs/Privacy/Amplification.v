@@ -31,10 +31,10 @@ Proof.
   pose proof (scaled _ _ _ W G) as Z. pose proof (scaled q m a' Q0 ltac:(lra)) as Y. lra.
 Qed.
 
-(** No smaller odds do: a reveals as much as it may. *)
+(** No smaller odds do: the event is sure with the record, and has the chance 1/t without it or with its replacement. *)
 Theorem amplification_attained : forall t q, 1 <= t -> 0 <= q <= 1 ->
-  outcome q 1 t == amplified_odds t q * outcome q 1 1.
-Proof. intros t q _ _. unfold outcome, amplified_odds. ring. Qed.
+  outcome q (1 / t) 1 == amplified_odds t q * outcome q (1 / t) (1 / t).
+Proof. intros t q T _. unfold outcome, amplified_odds. field. lra. Qed.
 
 (** ** No multiple of qε serves for every ε: the printed O(qε) is a statement about small ε
 

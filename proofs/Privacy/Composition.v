@@ -186,18 +186,19 @@ Proof.
   rewrite (Q.max_l (d - t * 0)), !Q.max_r by lra. lra.
 Qed.
 
-Theorem composition_attained : forall t d delta, 1 <= t -> 0 <= d <= 1 ->
-  (forall event, joint_chance 4 4 (revealing t d) (fun _ => revealing t d) event
-    <= t * t * joint_chance 4 4 (revealing' t d) (fun _ => revealing' t d) event + delta) ->
-  1 - (1 - d) * (1 - d) <= delta.
+Theorem composition_attained : forall t1 d1 t2 d2 delta, 1 <= t1 -> 1 <= t2 -> 0 <= d1 <= 1 -> 0 <= d2 <= 1 ->
+  (forall event, joint_chance 4 4 (revealing t1 d1) (fun _ => revealing t2 d2) event
+    <= t1 * t2 * joint_chance 4 4 (revealing' t1 d1) (fun _ => revealing' t2 d2) event + delta) ->
+  1 - (1 - d1) * (1 - d2) <= delta.
 Proof.
-  intros t d delta T D H.
+  intros t1 d1 t2 d2 delta T1 T2 D1 D2 H.
   specialize (H (fun y z => (Nat.eqb y 0 || Nat.eqb z 0 || (Nat.eqb y 1 && Nat.eqb z 1))%bool)).
-  unfold joint_chance, chance in H. cbn in H. destruct (fraction_of t T) as (E & P & F). rewrite E in H.
-  set (x := 1 / (1 + t)) in *. clearbody x.
-  assert (G : t * x == 1 - x) by lra. rewrite G in H. clear E P F. 
-  assert (Sq : t * t * (x * x) == (1 - x) * (1 - x)) by (rewrite <- G; ring).
-  assert (R : t * t * ((1 - d) * x * ((1 - d) * x)) == (1 - d) * (1 - d) * ((1 - x) * (1 - x))) by (rewrite <- Sq; ring).
+  unfold joint_chance, chance in H. cbn in H.
+  destruct (fraction_of t1 T1) as (E1 & _ & F1), (fraction_of t2 T2) as (E2 & _ & F2). rewrite E1, E2 in H.
+  set (x := 1 / (1 + t1)) in *. set (y := 1 / (1 + t2)) in *. clearbody x y.
+  assert (G1 : t1 * x == 1 - x) by lra. assert (G2 : t2 * y == 1 - y) by lra. rewrite G1, G2 in H. clear E1 E2 F1 F2.
+  assert (R : t1 * t2 * ((1 - d1) * x * ((1 - d2) * y)) == (1 - d1) * (1 - d2) * ((1 - x) * (1 - y)))
+    by (rewrite <- G1, <- G2; ring).
   lra.
 Qed.
 
@@ -230,7 +231,8 @@ Proof. intros H. pose proof (proj1 (H 2 2%nat first second 0) first_close) as K.
 (** The largest positive part for their sum. *)
 Theorem least_delta_fault_2 : ~ least_delta (fun t m p p' => largest (m - 1) (fun y => p y - t * p' y)).
 Proof.
-  intros H. assert (C : close 1 (1#4) 4 (fun _ => 1#2) (fun _ => 1#4)) by (apply H; now vm_compute).
+  intros H. set (p := fun y => match y with 2%nat => 0 | _ => 1#2 end). set (p' := fun y => match y with 2%nat => 1 | _ => 0 end).
+  assert (C : close 1 (1#2) 3 p p') by (apply H; now vm_compute).
   apply least_delta_is_hockey_stick in C. now vm_compute in C.
 Qed.
 
@@ -254,7 +256,7 @@ Qed.
 Lemma composition_sharp odds delta t d : composition_costs odds delta -> 1 <= t -> 0 <= d <= 1 -> odds t d t d == t * t ->
   1 - (1 - d) * (1 - d) <= delta t d t d.
 Proof.
-  intros H T D O. apply (composition_attained t); [assumption..|]. intros event. rewrite <- O.
+  intros H T D O. apply (composition_attained t d t d); [assumption..|]. intros event. rewrite <- O.
   destruct (revealing_law t d T D) as [L L'].
   apply (H t d t d 4%nat 4%nat); try assumption; try (intros ? ?; assumption); try now apply revealing_close.
   intros ? _. now apply revealing_close.

@@ -264,11 +264,11 @@ Qed.
 (** ** Planted faults *)
 
 (** All shares are allowed. *)
-Definition first_only (i : nat) : Q := match i with 0%nat => 1 | _ => 0 end.
+Definition first_mostly (i : nat) : Q := match i with 0%nat => 3#4 | _ => 1#4 end.
 Definition served_first (i j : nat) : Q :=
   match i, j with 0%nat, 0%nat => 3#4 | 0%nat, _ => 1#4 | _, _ => 1#2 end.
 
-Lemma first_only_law : distribution 2 first_only.
+Lemma first_mostly_law : distribution 2 first_mostly.
 Proof. split; [intros [|i] _; cbn; lra | now compute]. Qed.
 
 Lemma served_first_channel : channel 2 2 served_first.
@@ -281,9 +281,9 @@ Proof. intros i j Hi Hj. destruct i as [|[|i]], j as [|[|j]]; try lia; cbn; lra.
 
 Theorem zeta_min_of_response_fault_1 : ~ truth_bounded (fun _ _ => 0) response_truth.
 Proof.
-  intros H. specialize (H 2%nat first_only (1#2) served_first ltac:(lia) ltac:(lra) first_only_law
+  intros H. specialize (H 2%nat first_mostly (1#2) served_first ltac:(lia) ltac:(lra) first_mostly_law
     served_first_channel served_first_private).
-  assert (G : forall i, (i < 2)%nat -> 0 <= first_only i) by (intros [|i] _; cbn; lra).
+  assert (G : forall i, (i < 2)%nat -> 0 <= first_mostly i) by (intros [|i] _; cbn; lra).
   specialize (H G). now vm_compute in H.
 Qed.
 
@@ -307,21 +307,21 @@ Theorem zeta_min_attained_fault_2 : ~ bound_reached (fun k x => 1 / (1 + (number
 Proof. intros H. destruct (H 2%nat half (1#2) ltac:(lia) ltac:(lra) half_law) as [_ E]. now vm_compute in E. Qed.
 
 (** Always randomised response. *)
-Lemma larger_first : admitted 2 (two 1 (1 - 1)) (1#2) (1#4) (by_truths (3#4) (1#2)).
+Lemma larger_first : admitted 2 (two (3#4) (1 - (3#4))) (1#2) (5#16) (by_truths (3#4) (1#2)).
 Proof.
-  destruct (by_truths_admitted 1 (1#2) (3#4) (1#2)) as (A & B & R & V & Z); try lra. unfold admitted. splits; try assumption;
+  destruct (by_truths_admitted (3#4) (1#2) (3#4) (1#2)) as (A & B & R & V & Z); try lra. unfold admitted. splits; try assumption;
       (eapply Qle_trans; [exact Z | now compute]).
 Qed.
 
 Theorem zeta_min_of_two_fault_1 : ~ truth_of_two (fun _ x => 1 / (1 + x)).
 Proof.
-  intros H. destruct (H 1 (1#2) ltac:(lra) ltac:(lra)) as [K _]. specialize (K _ _ larger_first). now vm_compute in K.
+  intros H. destruct (H (3#4) (1#2) ltac:(lra) ltac:(lra)) as [K _]. specialize (K _ _ larger_first). now vm_compute in K.
 Qed.
 
 (** The smaller group told truly, as by Theorem 14's channel. *)
 Theorem zeta_min_of_two_fault_2 : ~ truth_of_two (fun w x => Qmax (1 / (1 + x)) ((1 + Qmin w (1 - w) * (1 - x)) / 2)).
 Proof.
-  intros H. destruct (H 1 (1#2) ltac:(lra) ltac:(lra)) as [K _]. specialize (K _ _ larger_first). now vm_compute in K.
+  intros H. destruct (H (3#4) (1#2) ltac:(lra) ltac:(lra)) as [K _]. specialize (K _ _ larger_first). now vm_compute in K.
 Qed.
 
 (** Truths of any size. *)

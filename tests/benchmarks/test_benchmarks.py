@@ -6,7 +6,17 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks import coverage, dp_sgd, dynamics, gpu, gpu_coverage, local, margins, solver_grid
+from benchmarks import (
+    coverage,
+    dp_sgd,
+    dynamics,
+    gpu,
+    gpu_coverage,
+    local,
+    margins,
+    solver_grid,
+    solver_large,
+)
 from benchmarks.recorded_timings import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
 from dpfair_lib import timings
@@ -202,6 +212,24 @@ def test_the_grid_of_the_solver_tells_gaps_and_the_limit_of_time(monkeypatch):
     assert all(row["ended"]["time"] == row["open"] == 3 for row in channels)
     assert stopped["checks"][0]["found"] > 1e-3
     assert not stopped["checks"][0]["met"]
+
+
+def test_many_groups_are_resumed_instance_by_instance_and_judged_by_their_gaps(monkeypatch):
+    for constant, changed in {"ALLOWED": {7: 60.0}, "EPSILONS": ("1",)}.items():
+        monkeypatch.setattr(solver_large, constant, changed)
+    saved = []
+    found = solver_large.measure(saved.append, groups=(7,), instances=2)
+    assert [len(part["rows"][0]["seconds"]) for part in saved] == [1, 2]
+    assert found["whole"]
+    assert not saved[0]["whole"]
+    assert found["targets"][0]["met"]
+    assert found["checks"][0]["met"]
+    again = solver_large.measure(saved.append, kept=saved[0]["rows"], groups=(7,), instances=2)
+    assert len(saved) == 3
+    assert again["rows"][0]["deltas"] == found["rows"][0]["deltas"]
+    monkeypatch.setattr(solver_large, "TOLERANCE", 2.0)
+    loose = solver_large.measure(saved.append, groups=(7,), instances=1)
+    assert not loose["checks"][0]["met"]
 
 
 def test_shares_of_the_grid_are_of_three_kinds():

@@ -11,7 +11,7 @@ from dpfair_lib.learners import fermi_exact
 from dpfair_lib.learners.exact_steps import grid_step, prepared
 from dpfair_lib.learners.fermi_exact import ROOT, _integers, train_exact
 from dpfair_lib.learners.fermi_training import FermiSteps, train_private
-from dpfair_lib.privacy import dp_sgd_noise
+from dpfair_lib.privacy import audit_approximate, dp_sgd_epsilon, dp_sgd_noise
 from dpfair_lib.privacy.grid_noise import continuous_delta
 
 RNG = np.random.default_rng(0)
@@ -175,6 +175,48 @@ def test_a_batch_of_nobody_gets_noise_too(penalty, monkeypatch):
     weights, _ = train_exact((X, Y, S), P_S, steps(strengths=np.array([penalty]), count=3))
     assert asked == [[0] * (10 if penalty else 4)] * 3
     assert (weights != 0).all()
+
+
+def audited(look):
+    """Return what an audit finds, at δ = 10⁻³, of one step with and without a record, by what it moves: all, or W."""
+    rows = np.array([[50.0, 1.0]] * 3), np.array([1.0, 1.0, 1.0]), np.array([1, 0, 1])
+    pair, shares = (rows, tuple(part[1:] for part in rows)), np.array([0.5, 0.5])
+
+    def plan(data, noise):
+        n = len(data[1])  # by which both sums are divided again: the score is of the sums
+        return steps(
+            strengths=np.array([1.0]), count=1, batch_size=n, learning_rate=n, w_learning_rate=n, clip=1.0,
+            w_clip=1.0, w_radius=1e9, noise_multiplier=noise,
+        )  # fmt: skip
+
+    with_it, without = (
+        train_private(data, shares, plan(data, 0.0), np.random.SeedSequence(0)) for data in pair
+    )
+    by_weights, by_w = (one - other for one, other in zip(with_it, without, strict=True))
+    by_weights = by_weights * (look == "all")
+
+    def release(data, size, _):
+        found = [train_exact(data, shares, plan(data, 2.0)) for _ in range(size)]
+        return [float((weights * by_weights).sum() + (W * by_w).sum()) for weights, W in found]
+
+    return audit_approximate(release, [pair], 200, 0.01, np.random.default_rng(0), 1e-3).epsilon_lower
+
+
+@pytest.mark.parametrize("look", ["all", "W"])
+def test_an_audit_finds_no_more_than_is_stated(look):
+    assert audited(look) < dp_sgd_epsilon(2.0, 1.0, 1, 1e-3, "pld")
+
+
+@pytest.mark.parametrize("fault", ["little noise", "none on W"])
+def test_an_audit_finds_noise_that_is_left_out(fault, monkeypatch):
+    usual = fermi_exact.add_discrete_gaussian_noise
+
+    def less(sums, scale):
+        noisy = usual(sums, scale / 50 if fault == "little noise" else scale)
+        return noisy if fault == "little noise" else np.concatenate([noisy[:2], sums[2:]])
+
+    monkeypatch.setattr(fermi_exact, "add_discrete_gaussian_noise", less)
+    assert audited("all" if fault == "little noise" else "W") > dp_sgd_epsilon(2.0, 1.0, 1, 1e-3, "pld")
 
 
 def test_the_root_of_two_is_rounded_up():

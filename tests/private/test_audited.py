@@ -42,7 +42,7 @@ AUDITED = {
 
 NOT_AUDITED = {
     dpf.DPLinearSVM: "the steps of DPLogisticRegression, with the gradients of another loss",
-    dpf.DPFermiClassifier: "study noise only, which promises nothing",
+    dpf.DPFermiClassifier: "audited in test_fermi_exact",
     dpf.FairFunctionalClassifier: "audited in test_functional",
     dpf.DPGlobalScalingClassifier: "audited in test_counted_clipping",
     dpf.DPGroupClippingClassifier: "audited in test_counted_clipping",

@@ -87,11 +87,11 @@ TERMS = {
         {ROWS, LABELS, "everything but who is in which group"},
         f"sum of 2 parts; {OTHER_FITS}; converted from replace-one",
     ),
-    "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, ""),
+    "exponential learner": ({"number of rows", "the hypotheses, each a function of one row", GROUPS}, OTHER_FITS),
     "exponential learner, repair=False": (
         {"number of rows", "the hypotheses, each a function of one row", GROUPS}, "cgkm.thm-2.privacy: ",
     ),
-    "no regret": ({"number of rows, columns and their levels, subgroups"}, ""),
+    "no regret": ({"number of rows, columns and their levels, subgroups"}, OTHER_FITS),
     "no regret, printed": (
         {"number of rows, columns and their levels, subgroups"}, "cgkm.fairnr-privacy: the auditor reads the data",
     ),
@@ -118,8 +118,8 @@ TERMS = {
         {BATCH, LABELS, "the groups", "the group frequencies"}, f"{OTHER_FITS}; {STUDY_NOTE}",
     ),
     "fermi, as_run": ({ROWS, "the group frequencies"}, "frequencies of the groups are used without noise"),
-    "scaler": ({"the columns", "bounds of the scaled columns"}, ""),
-    "imputer": ({"the columns", "bounds of the filled columns", "categories of the filled columns"}, ""),
+    "scaler": ({"the columns", "bounds of the scaled columns"}, OTHER_FITS),
+    "imputer": ({"the columns", "bounds of the filled columns", "categories of the filled columns"}, OTHER_FITS),
     "pipeline": (
         {"the columns", "constants for missing values", "bounds of the scaled columns", ROWS, LABELS},
         f"sum of 3 parts; {OTHER_FITS}",

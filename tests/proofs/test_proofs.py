@@ -78,12 +78,34 @@ def test_only_computations_are_left_to_the_kernel_alone():
         "Parameter p : nat.",
         "Unset Guard Checking.",
         "Variable v : nat.",
+        "Hypothesis h : 1 = 2.",
+        "Conjecture c : 1 = 2.",
     ],
 )
 def test_a_forbidden_word_is_found(copy, word):
     file = copy / proofs.SOURCES / "ISIT/Proposition1.v"
     file.write_text(file.read_text(encoding="utf-8") + f"\n{word}\n", encoding="utf-8")
     assert any("forbidden" in line for line in proofs.complaints_about_sources(copy))
+
+
+@pytest.mark.parametrize(
+    ("opened", "found"),
+    [
+        ("Section S.\nContext (h : 1 = 2).\n", True),
+        ("Section S. End S.\n", False),
+        ("Section S. Section T. End T.\n", True),
+    ],
+)
+def test_a_theorem_in_a_section_has_hypotheses_that_its_text_does_not_show(copy, opened, found):
+    """Coq itself says nothing: after the section the theorem is an implication, and rests on no axiom."""
+    file = copy / proofs.SOURCES / "Privacy/Channels.v"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace("Theorem response_tight ", f"{opened}Theorem response_tight ", 1), encoding="utf-8"
+    )
+    said = [line for line in proofs.complaints_about_sources(copy) if "stated in the section S" in line]
+    assert ("response_tight: stated in the section S, whose context its text does not show" in said) == found
+    assert len(said) == (8 if found else 0)  # what follows stands in it too
 
 
 @pytest.mark.parametrize("remark", ["(* Admitted. *)", "(* one (* Axiom *) admit *)"])

@@ -289,7 +289,7 @@ def _other_shares(
     turned: Callable[..., Any],
     search: Search,
 ) -> None:
-    """Two pairs with other shares of the groups: in each, data that are at most as unfair have a larger gap."""
+    """Pairs with other shares of groups: two turn the order, and no small one where the group alone is seen."""
     search.part("other shares of the groups")
     for front, chance, *pair in (
         (randomised, True, people_apart(1, 1, 1, 0), people_apart(1, 2, 1, 0)),
@@ -304,6 +304,14 @@ def _other_shares(
             slack=other - gap,
             case={"populations": pair},
         )
+    alone = [cells for n in range(2, 7) for cells in small.populations("group alone", n)]
+    known = [
+        (cells, max(rates := small.rates_of(cells)) - min(rates), deterministic(cells)) for cells in alone
+    ]
+    for (P, less, of_P), (Q, more, of_Q) in itertools.product(known, repeat=2):
+        if less <= more:
+            case = {"claim": "group alone, any shares", "P": P, "Q": Q}
+            search.agree(bool(turned(of_P, of_Q, randomised=False)), False, case)
 
 
 def people_apart(zero: int, one: int, zero_positive: int, one_positive: int) -> small.Cells:

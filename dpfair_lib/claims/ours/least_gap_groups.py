@@ -23,6 +23,7 @@ from dpfair_lib.central.least_gap_sharp import sharp_least_gap
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.ours.least_gap_groups_certified import certified
+from dpfair_lib.claims.ours.least_gap_groups_failing import failing
 from dpfair_lib.claims.ours.least_gap_groups_references import (
     SIXTHS,
     exact_gap,
@@ -55,6 +56,7 @@ def check(
     _signs(samples, privacy, search)
     _ratios(privacy, search)
     _orders(lower, upper, search)
+    failing(lower, upper, privacy, search)
     _positives(opportunity, attained, search)
     return search.evidence()
 
@@ -306,13 +308,29 @@ FAULTS: dict[str, dict[str, Any]] = {
     },
     "signs of twice the shift": {"samples": lambda sizes, shift: 2 * undecided_by_samples(sizes, shift)},
     "signs on one side suffice": {
-        "privacy": lambda sizes, shift, e: (
+        "privacy": lambda sizes, shift, e, *_: (
             shift * (1 - (1 - 1 / (1 + math.exp(max(sizes) * e))) ** len(sizes))
         ),
     },
     "privacy of half the ε for signs": {
-        "privacy": lambda sizes, shift, e: (
-            undecided_by_privacy(sizes, shift, e / 8) + 0.25 * shift * (len(sizes) == 4)
+        "privacy": lambda sizes, shift, e, d=0.0: (
+            undecided_by_privacy(sizes, shift, e / 8, d) + 0.25 * shift * (len(sizes) == 4)
+        ),
+    },
+    "privacy of signs without the price of δ": {
+        "privacy": lambda sizes, shift, e, d=0.0: undecided_by_privacy(sizes, shift, e, 0 * d),
+    },
+    "privacy of signs with δ of one group": {
+        "privacy": lambda sizes, shift, e, d=0.0: undecided_by_privacy(sizes, shift, e, d / len(sizes)),
+    },
+    "noise of bounded range at a third of it": {
+        "upper": lambda sizes, e, d=0.0, **k: (
+            groups_gap(sizes, e, min(3 * d, 0.9), **k) if len(sizes) > 2 else groups_gap(sizes, e, d, **k)
+        ),
+    },
+    "many groups with δ as four": {
+        "lower": lambda sizes, e, d=0.0, **k: least_groups_gap(
+            sizes if d == 0 else sorted(sizes)[:4], e, d, **k
         ),
     },
     "only positives exist": {
@@ -343,13 +361,14 @@ CLAIM = Claim(
     where="The least gap with k groups, Results 3 to 5",
     statement="Let both rates of two groups of n records be unknown. The least worst expected gap is at least twice "
     "that of one unknown rate with 2n records, and for κ ≤ ½ and δ = 0 at most 3 times a closed bound of it. "
-    "For k groups it grows as √log k where sampling decides and, without δ, as log k where privacy does. For true "
-    "positive rates n becomes the expected number of positives.",
+    "For k groups it grows as √log k where sampling decides, and where privacy does as the smaller of log k and "
+    "log(ε/δ). For true positive rates n becomes the expected number of positives.",
     verdict="holds",
     finding="Proved. The errors of two groups do not add up: one noise serves both, and where privacy decides only the "
     "smaller group counts. The least gap of two groups was found to be twice that of one group of both sizes to a "
-    "thousandth; that it is so exactly is open. So are k ≥ 3 groups with δ > 0.",
-    headline="Two groups need one noise, not two; with many groups no private classifier has a gap below order "
+    "thousandth; that it is so exactly is open. With δ > 0 noise of bounded range stops the growth with k, and "
+    "nothing does better than by a constant.",
+    headline="Two groups need one noise, not two; with many groups no purely private classifier has a gap below order "
     "√(log k/n) + log k/(nε).",
     kind="theorem",
     chapter="least-gap-groups",

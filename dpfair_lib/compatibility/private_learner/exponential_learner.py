@@ -24,6 +24,7 @@ from dpfair_lib.compatibility.private_learner.choice_law import (
 )
 from dpfair_lib.compatibility.private_learner.sample_losses import SampleLosses, sample_losses
 from dpfair_lib.fairness.draws import drawn_labels
+from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.noise_source import NoiseSource
 from dpfair_lib.privacy.rounding import noise_scale
@@ -98,7 +99,7 @@ class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
     >>> learner = learner.fit(adult.X, adult.y, sensitive_features=adult.sensitive_features)
     >>> print(learner.privacy_statement_)
     ε = 2, δ = 1e-06, replace-one, per record; public: number of rows, the hypotheses, each a function of one row, the
-    two group labels
+    two group labels; not counted: other fits on these rows, such as those of a scaler or of a grid search
     """
 
     def __init__(
@@ -205,7 +206,7 @@ class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
             shift(1.0, delta)  # refuses δ = 0
         public = ("number of rows", "the hypotheses, each a function of one row", "the two group labels")
         if self.repair:
-            return source.mark(PrivacyStatement(epsilon, delta, "replace-one", public=public))
+            return source.mark(PrivacyStatement(epsilon, delta, "replace-one", public=public, note=LEFT_OUT))
         statement = PrivacyStatement(
             epsilon, delta, "replace-one", public=public, guarantee=False, note=_NOT_PRIVATE
         )

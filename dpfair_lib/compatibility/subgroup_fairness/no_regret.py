@@ -29,6 +29,7 @@ from dpfair_lib.compatibility.subgroup_fairness.public_grid import (
 )
 from dpfair_lib.compatibility.subgroup_fairness.subgroup_game import game_from_counts
 from dpfair_lib.fairness.draws import drawn_labels
+from dpfair_lib.learners.linear import LEFT_OUT
 from dpfair_lib.privacy import PrivacyStatement
 from dpfair_lib.privacy.budgets.open_budgets import charge
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -261,6 +262,11 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
             charge(printed)
             return printed
         promised = PrivacyStatement(
-            self.epsilon, self.delta, RELATION, public=(PUBLIC,), accountant=f"zCDP over all {self.release}"
+            self.epsilon,
+            self.delta,
+            RELATION,
+            public=(PUBLIC,),
+            accountant=f"zCDP over all {self.release}",
+            note=LEFT_OUT,
         )
         return source.mark(promised)

@@ -61,6 +61,21 @@ SPOILED = {
 }
 
 
+@pytest.mark.parametrize("name", ["of_truth", "above", "below", "of_diagonal", "column_caps", "row_caps"])
+def test_a_multiplier_below_0_is_refused_for_its_sign(good, name):
+    """One of −1 each: a certificate whose multipliers merely prove too little is refused with other words."""
+    row = (-1, 0, 0)
+    spoiled = {
+        "of_truth": -1,
+        "column_caps": (row[::-1], *good.column_caps[1:]),
+        "row_caps": (row[::-1], *good.row_caps[1:]),
+    }
+    with pytest.raises(
+        ValueError, match=r"found (a multiplier below 0|-\d+ at position \d+), expected at least 0"
+    ):
+        check_exact(replace(good, **{name: spoiled.get(name, row)}))
+
+
 @pytest.mark.parametrize("name", SPOILED)
 def test_a_spoiled_one_is_refused(good, name):
     with pytest.raises(ValueError, match=r"found|sums to"):

@@ -1,0 +1,174 @@
+"""The part of the check of several groups with δ > 0: programs over all mechanisms that may fail, and the order."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from dpfair_lib.claims.once import once
+from dpfair_lib.claims.search import Search
+from dpfair_lib.claims.shared.central.mechanism_programs import one_apart, products
+
+SOLVED = 1e-8  # what a linear program may miss
+
+
+def failing(
+    lower: Callable[..., float], upper: Callable[..., float], privacy: Callable[..., float], search: Search
+) -> None:
+    """Judge the bounds for many groups with δ > 0."""
+    _one_sign(search)
+    _signs(privacy, search)
+    _orders(lower, upper, privacy, search)
+
+
+def _steps(odds: Fraction, delta: Fraction, at: Fraction) -> tuple[Fraction, ...]:
+    """Return the least and the largest chance of an event beside ``at``, and ``at``."""
+    up = min(odds * at + delta, 1 - (1 - at - delta) / odds, Fraction(1))
+    down = max((at - delta) / odds, 1 - odds * (1 - at) - delta, Fraction(0))
+    return down, at, up
+
+
+@once
+def _one_sign(search: Search) -> None:
+    """All extreme events of mechanisms of up to four records: P₊ ≤ Rⁿ P₋ + δ_n, attained by one record."""
+    search.part("what an event says about one sign, with δ")
+    for n, odds, delta, tau in itertools.product(
+        range(1, 5),
+        (Fraction(3, 2), Fraction(4)),
+        (Fraction(1, 50), Fraction(1, 5)),
+        (Fraction(1, 3), Fraction(1)),
+    ):
+        case = {"n": n, "odds": odds, "δ": delta, "τ": tau}
+        high = (1 + tau) / 2
+        law = [math.comb(n, k) * high**k * (1 - high) ** (n - k) for k in range(n + 1)]
+        ratio, fails = _of_one_sign(n, odds, delta, tau)
+        for start, moves in itertools.product(
+            (Fraction(0), delta, Fraction(1, 2)), itertools.product(range(3), repeat=n)
+        ):
+            chances = [start]
+            for move in moves:
+                chances.append(_steps(odds, delta, chances[-1])[move])
+            for_it = sum(p * f for p, f in zip(law, chances, strict=True))
+            against = sum(p * f for p, f in zip(reversed(law), chances, strict=True))
+            search.observe(ratio * against + fails - for_it, case | {"start": start, "moves": moves})
+            if n == 1 and start == 0 and moves == (2,):
+                search.equal(for_it, ratio * against + fails, case)
+
+
+def _of_one_sign(n: int, odds: Fraction, delta: Fraction, tau: Fraction) -> tuple[Fraction, Fraction]:
+    """Return Rⁿ and δ_n."""
+    part = tau * (odds - 1) / (odds + 1)
+    ratio = ((1 + part) / (1 - part)) ** n
+    return ratio, delta * (ratio - 1) / (odds - 1)
+
+
+@functools.cache
+def _least(sizes: tuple[int, ...], shift: float, epsilon: float, delta: float) -> float:
+    """Return the least mean gap over rates (1 ± τ)/2, each with its own sign, of all (ε, δ)-private mechanisms."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, eye_array, hstack, kron, vstack
+
+    signs = np.array(list(itertools.product((-0.5, 0.5), repeat=len(sizes)))) * shift
+    centres = np.array(list(itertools.product((-1, 0, 1), repeat=len(sizes)))) * shift
+    losses, laws = np.ptp(signs[:, None, :] - centres[None, :, :], axis=2), products(sizes, 0.5 + signs)
+    pairs = np.array(one_apart(sizes))
+    states, actions, many = laws.shape[1], losses.shape[1], len(pairs)
+    at = np.r_[np.arange(many), np.arange(many)]
+    apart = coo_array(
+        (np.r_[np.ones(many), np.full(many, -math.exp(epsilon))], (at, pairs.T.ravel())), shape=(many, states)
+    )
+    # what exceeds e^ε is collected for each pair and output, and adds up to δ at most
+    each = hstack([kron(apart, eye_array(actions)), -eye_array(many * actions)])
+    summed = hstack([coo_array((many, states * actions)), kron(eye_array(many), np.ones((1, actions)))])
+    sums = hstack([kron(eye_array(states), np.ones((1, actions))), coo_array((states, many * actions))])
+    solved = linprog(
+        np.r_[(laws.T @ losses / len(laws)).ravel(), np.zeros(many * actions)],
+        vstack([each, summed]).tocsr(), np.r_[np.zeros(many * actions), np.full(many, delta)],
+        sums.tocsr(), np.ones(states), bounds=(0, None), method="highs",
+    )  # fmt: skip
+    assert solved.success, solved.message
+    return float(solved.fun)
+
+
+@once
+def _signs(privacy: Callable[..., float], search: Search) -> None:
+    search.part("random signs with δ, by linear programs")
+    for sizes, shift, epsilon, delta in itertools.product(
+        ((1, 1), (1, 1, 1), (2, 2, 1)), (0.4, 1.0), (0.1, 1.0), (0.001, 0.03)
+    ):
+        case = {"n": sizes, "τ": shift, "epsilon": epsilon, "δ": delta}
+        search.observe(
+            _least(sizes, shift, epsilon, delta) - privacy(sizes, shift, epsilon, delta),
+            case,
+            tolerance=SOLVED,
+        )
+    for n, k, odds, little, tau in itertools.product(
+        (1, 4),
+        (2, 9),
+        (Fraction(3, 2), Fraction(4)),
+        (Fraction(1, 1000), Fraction(1, 50)),
+        (Fraction(1, 3), Fraction(1)),
+    ):
+        ratio, fails = _of_one_sign(n, odds, little, tau)
+        beta = 1 / (1 + ratio)
+        bound = tau * (1 + (1 - 2 * beta) ** k - 2 * (1 - beta) ** k - 4 * k * beta * fails)
+        found = privacy([n] * k, float(tau), math.log(odds), float(little))
+        case = {"k": k, "n": n, "odds": odds, "δ": little, "τ": tau}
+        search.equal(found, max(float(bound), 0.0), case, tolerance=1e-12)
+
+
+def _range_of_noise(k: int, epsilon: float, delta: float) -> float:
+    """Return the mean range of k noises with the distribution function of Result 1, by its definition."""
+
+    def below(x: float) -> float:
+        if x > 0:
+            return 1 - below(-x)
+        first = (1 - delta) / (math.exp(epsilon) + 1)
+        if x >= -0.5:
+            return first + (x + 0.5) * (1 - 2 * first)
+        return max(0.0, math.exp(-epsilon) * (below(x + 1) - delta))
+
+    points = np.arange(-60, 60, 0.25)
+    law = np.array([below(float(x)) for x in points])
+    return float((1 - law**k - (1 - law) ** k).sum()) * 0.25
+
+
+@once
+def _orders(
+    lower: Callable[..., float], upper: Callable[..., float], privacy: Callable[..., float], search: Search
+) -> None:
+    search.part("lower and upper bound with δ")
+    worst = 0.0
+    for k, n, epsilon, delta in itertools.product(
+        (3, 10, 100, 10**4), (10, 1000, 10**5), (0.0, 1e-3, 0.1, 1.0), (1e-9, 1e-6, 1e-3, 0.05)
+    ):
+        low, high = lower([n] * k, epsilon, delta), upper([n] * k, epsilon, delta)
+        case = {"k": k, "n": n, "epsilon": epsilon, "δ": delta}
+        search.observe(high - low, case, tolerance=1e-12)
+        search.observe(12 * low - high, case)
+        worst = max(worst, high / low)
+    for k, epsilon, delta in itertools.product((3, 100), (0.3, 1.0), (1e-3, 0.05)):
+        n = 10**9  # so many records that the noise is a small part of them, and next to nothing is cut off
+        noise = _range_of_noise(k, epsilon, delta) / n
+        case = {"k": k, "epsilon": epsilon, "δ": delta}
+        search.observe(
+            2 * upper([n] * k, epsilon, delta) - 2 * upper([n] * k, 30.0, 0.0) + 1.1e-9 - noise, case
+        )
+    sizes, epsilon = [10**6] * 10**4, 1e-3
+    for delta in (1e-9, 1e-7, 1e-5, 1e-3):
+        for shift in (1e-3, 5e-3, 1e-2, 2e-2):
+            case = {"k": len(sizes), "τ": shift, "δ": delta}
+            search.observe(2 * upper(sizes, epsilon, delta) - privacy(sizes, shift, epsilon, delta), case)
+    few = lower(sizes[:4], epsilon, 1e-9)
+    search.observe(lower(sizes, epsilon, 1e-9) - 1.5 * few, {"k": len(sizes), "δ": 1e-9})
+    search.needs(
+        "δ small beside ε/k for order log k: noise of bounded range does better",
+        slack=2 * upper(sizes, epsilon, 1e-3) - lower(sizes, epsilon) * 2,
+        case={"k": len(sizes), "epsilon": epsilon, "δ": 1e-3},
+    )
+    search.fact("failing", round(worst, 1), "largest ratio of the bounds with 3 or more groups, δ > 0")
