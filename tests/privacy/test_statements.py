@@ -1,6 +1,6 @@
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import mpmath
@@ -298,3 +298,19 @@ def test_json_is_read_as_the_same_statement_and_has_the_same_keys(statement):
 def test_json_that_is_no_statement_is_refused(text):
     with pytest.raises(ValueError, match=r"found|Expecting"):
         PrivacyStatement.from_json(text)
+
+
+def test_no_field_of_a_statement_or_of_its_mechanisms_is_lost_in_a_file():
+    # every field has another value than by default, so that one which is not written comes back as another statement
+    mechanism = Mechanism(
+        "poisson-gaussian", 0.7, delta=1e-9, rate=0.25, steps=3, relation="add-remove", distance=1e-13
+    )
+    part = PrivacyStatement(0.5, 1e-7, "add-remove", mechanism=(mechanism,))
+    whole = PrivacyStatement(
+        0.7, 1e-6, "add-remove", unit="person", public=("a", "b"), sampling="c", accountant="d", guarantee=False,
+        note="e", parts=(part,), mechanism=(mechanism, Mechanism("laplace", 0.1)),
+    )  # fmt: skip
+    for one in (mechanism, whole):
+        for field in fields(one):
+            assert getattr(one, field.name) != field.default, field.name
+    assert PrivacyStatement.from_json(whole.to_json()) == whole
