@@ -2,7 +2,7 @@
 
 The gap of k groups is the largest selection rate less the smallest. Each group has its own records; a neighbour
 replaces one of them within its group. Two groups of n records are as hard as one of 2n, twice; many groups make the gap
-larger by √log k where sampling decides, and by log k where ε does, or by log(ε/δ) if that is less.
+larger by √log k where sampling decides, and by log k where ε does, or by log(1 + ε/δ) if less.
 """
 
 from __future__ import annotations

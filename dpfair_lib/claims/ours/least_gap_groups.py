@@ -362,14 +362,14 @@ CLAIM = Claim(
     statement="Let both rates of two groups of n records be unknown. The least worst expected gap is at least twice "
     "that of one unknown rate with 2n records, and for κ ≤ ½ and δ = 0 at most 3 times a closed bound of it. "
     "For k groups it grows as √log k where sampling decides, and where privacy does as the smaller of log k and "
-    "log(ε/δ). For true positive rates n becomes the expected number of positives.",
+    "log(1 + ε/δ), for ε ≤ 1. For true positive rates n becomes the expected number of positives.",
     verdict="holds",
     finding="Proved. The errors of two groups do not add up: one noise serves both, and where privacy decides only the "
     "smaller group counts. The least gap of two groups was found to be twice that of one group of both sizes to a "
     "thousandth; that it is so exactly is open. With δ > 0 noise of bounded range stops the growth with k, and "
     "nothing does better than by a constant.",
     headline="Two groups need one noise, not two; with many groups no purely private classifier has a gap below order "
-    "√(log k/n) + log k/(nε).",
+    "min(1, √(log k/n) + log k/(nε)).",
     kind="theorem",
     chapter="least-gap-groups",
     check=check,
