@@ -38,6 +38,8 @@ CONDITIONS: dict[Notion, tuple[int, int]] = {
     "demographic_parity": (0, 0), "equal_opportunity": (-1, 0), "equalized_odds": (0, 1),
 }  # fmt: skip
 """Notion → the place of the condition that is about label 0, and about label 1; −1 for none."""
+MOST_RECORDS = 1e100
+"""No batch counts for more, whatever the divisor: a difference of infinities is no number, and is not clipped."""
 
 
 class Ascent:
@@ -104,7 +106,7 @@ class Ascent:
         moved = self.multipliers + self.rate * (np.stack([beyond, -beyond]) - self.gap)
         self.multipliers = np.clip(moved, 0, self.largest)
         signed = self.multipliers[0] - self.multipliers[1]
-        n = self.divisor * self.steps
+        n = min(self.divisor * self.steps, MOST_RECORDS)
         found = signed * n / sizes - n / total * signed.sum(axis=1, keepdims=True)
         none = np.zeros((1, self.groups))
         return np.asarray(np.concatenate([found, none])[self.condition])

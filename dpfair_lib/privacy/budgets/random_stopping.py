@@ -15,6 +15,8 @@ from dpfair_lib.privacy.rounding import above, log_above
 
 SLACK = 1e-12
 """More than all roundings of the few floating-point operations below, relatively."""
+LEAST_SUCCESS = 1e-300
+"""Below it the mean number of runs is past the floats even for small η."""
 
 
 def mean_runs(shape: float, success: float) -> float:
@@ -28,7 +30,7 @@ def mean_runs(shape: float, success: float) -> float:
     shape : float
         η > −1, finite.
     success : float
-        γ in (0, 1).
+        γ in (0, 1), and at least 10⁻³⁰⁰.
 
     Returns
     -------
@@ -46,10 +48,10 @@ def mean_runs(shape: float, success: float) -> float:
     >>> [round(privacy.mean_runs(shape, 0.01), 3) for shape in (1, 0, -0.5)]
     [100.0, 21.498, 5.5]
     """
-    shape, success = _shape(shape), inside_unit(success, "success")
-    if shape == 0:
-        return (1 - success) / (success * -math.log(success))
-    return shape * (1 - success) / (success * -math.expm1(shape * math.log(success)))
+    shape, success = _shape(shape), _success(success)
+    x = shape * math.log(success)  # below the normal numbers it has few digits, x / expm1(x) still has all
+    logarithmic = (1 - success) / (success * -math.log(success))
+    return logarithmic * (x / math.expm1(x) if x else 1.0)
 
 
 def stopped_epsilon(epsilon: float, *, shape: float) -> float:
@@ -114,7 +116,7 @@ def stopped_renyi(
     shape : float
         η > −1, finite.
     success : float
-        γ in (0, 1).
+        γ in (0, 1), and at least 10⁻³⁰⁰.
     other_order : float
         λ′ ≥ 1. Infinity is allowed, then ρ′ is the pure ε.
     other_divergence : float
@@ -148,7 +150,7 @@ def stopped_renyi(
     if second < 1:
         raise ValueError(f"other_order: found {other_order}, expected a number of at least 1, or infinity")
     runs = mean_runs(shape, success)
-    if math.isinf(rest) or math.isinf(other):
+    if math.inf in (rest, other, runs):
         return math.inf
     inverse = Fraction(0) if math.isinf(second) else 1 / Fraction(second)
     of_law = Fraction(log_above(1 / Fraction(success))) * inverse
@@ -216,6 +218,13 @@ def _shape(value: float) -> float:
     if not -1 < shape < math.inf:
         raise ValueError(f"shape: found {value}, expected a finite number above −1")
     return shape
+
+
+def _success(value: float) -> float:
+    success = inside_unit(value, "success")
+    if success < LEAST_SUCCESS:
+        raise ValueError(f"success: found {value}, expected at least {LEAST_SUCCESS:g}")
+    return success
 
 
 def _order(value: float) -> float:

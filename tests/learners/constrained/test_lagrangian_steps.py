@@ -151,6 +151,16 @@ def test_multipliers_stay_in_their_range_whatever_the_counts():
             assert (pull[0] == 0).all()
 
 
+@pytest.mark.parametrize("notion", CONDITIONS)
+def test_every_pull_is_a_number_whatever_the_divisor(notion):
+    """A pull that is not a number, or infinite, would get past the clipping of one record and not of another."""
+    rng = np.random.default_rng(0)
+    for divisor in (1e-300, 1e100, 1e305, 1.7e308):
+        ascent = Ascent(notion, 3, 0.0, 1e9, 1e9, 0.5, divisor)
+        for mean in (-3.0, 0.0, 3.0, 1e6):
+            assert np.isfinite(ascent.coefficients(rng.normal(mean, 2.0, ascent.width))).all()
+
+
 def test_equal_rates_pull_nobody_and_unequal_ones_pull_the_rates_together():
     ascent = Ascent("demographic_parity", 2, 0.0, 1.0, 5.0, 0.0, 20.0)
     assert ascent.coefficients(np.array([5.0, 5.0, 5.0, 5.0])) == pytest.approx(0)

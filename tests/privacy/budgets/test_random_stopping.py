@@ -6,6 +6,7 @@ f(F(y)). So its law is exact, in fractions where f is rational, whatever K is.
 
 import itertools
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -200,6 +201,7 @@ def test_the_mean_is_that_of_the_law(shape, success):
         (lambda: privacy.mean_runs(-1, 0.5), "shape: found -1, expected a finite number above −1"),
         (lambda: privacy.mean_runs(math.inf, 0.5), "shape: found inf"),
         (lambda: privacy.mean_runs(1, 1), r"success: found 1, expected a number in \(0, 1\)"),
+        (lambda: privacy.mean_runs(1, 1e-301), r"success: found 1e-301, expected at least 1e-300"),
         (lambda: privacy.stopped_epsilon(-0.1, shape=1), "epsilon: found -0.1"),
         (
             lambda: privacy.stopped_renyi(1, 0, shape=1, success=0.5, other_order=2, other_divergence=0),
@@ -226,6 +228,21 @@ def test_infinite_costs_stay_infinite():
         privacy.stopped_renyi(2, math.inf, shape=0, success=0.5, other_order=2, other_divergence=0)
     )
     assert math.isinf(privacy.poisson_stopped_renyi(2, math.inf, mean=1, epsilon=0, delta=0))
+    assert math.isinf(
+        privacy.stopped_renyi(2, 0, shape=1e10, success=1e-300, other_order=2, other_divergence=0)
+    )
+
+
+@pytest.mark.parametrize("success", [0.9999999, 0.3, 1e-3, 1e-300])
+def test_the_mean_at_shapes_that_nearly_vanish_and_at_the_least_success(success):
+    """η(1 − γ)/(γ(1 − γ^η)) by Decimal with 1,000 digits, so that nothing cancels or leaves the range."""
+    with localcontext(prec=1000, Emin=-(10**6), Emax=10**6):
+        g = Decimal(success)
+        for shape in (5e-324, 1e-323, 1e-310, -1e-320, 1e-16, -1e-9, -0.9999, -0.5, 700.0):
+            eta = Decimal(shape)
+            exact = eta * (1 - g) / (g * (1 - (eta * g.ln()).exp()))
+            assert privacy.mean_runs(shape, success) == pytest.approx(float(exact), rel=1e-12, abs=0)
+    assert privacy.mean_runs(0, 0.3) == pytest.approx(privacy.mean_runs(1e-20, 0.3), rel=1e-12, abs=0)
 
 
 def test_the_result_is_at_least_the_exact_product():
