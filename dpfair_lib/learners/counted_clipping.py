@@ -25,7 +25,7 @@ GROUPS = "which groups there are"
 
 
 class CountedClipping(LinearClassifier):
-    """What all such learners have in common; a subclass says which rule counts and clips."""
+    """What learners with noisy counts in their steps have in common; of two kinds of clipping, `_fit` too."""
 
     known: ClassVar[tuple[str, ...]] = (LABELS,)
     epsilon: float | None
@@ -100,7 +100,11 @@ class CountedClipping(LinearClassifier):
         return np.zeros(n, dtype=np.int64)
 
     def _rule(self, divisor: float, /) -> Rule:
-        """Return what sets the norms of a step from its counts; each kind of clipping has its own."""
+        """Return what sets the norms of a step from its counts.
+
+        Abstract, and called by `_fit` alone: each kind of clipping has its own. `DPLagrangianClassifier` has a `fit` of
+        its own, and clips to one norm.
+        """
         raise NotImplementedError
 
 
