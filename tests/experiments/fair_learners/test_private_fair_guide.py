@@ -275,7 +275,8 @@ def rows():
     ("name", "protection", "epsilon"),
     [
         *((one.name, one.protection, 3.0) for one in (*methods.METHODS, *constrained.METHODS)),
-        (CONSTANT, "replace-one", 1.0), (PLAIN, "sensitive-attribute", 1.0), ("functional mechanism", "replace-one", 0.5),
+        (CONSTANT, "replace-one", 1.0), (PLAIN, "sensitive-attribute", 1.0),
+        ("functional mechanism", "replace-one", 0.5),
     ],
 )  # fmt: skip
 def test_the_lines_run_and_cost_what_was_asked_for(known, rows, name, protection, epsilon):
