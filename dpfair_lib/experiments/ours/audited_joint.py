@@ -161,9 +161,18 @@ JOINT: dict[str, Audited] = {
 """Releases by name."""
 
 PLANTED: dict[str, Audited] = {
-    "model and post-processing: the total leaves the counts out": model_and_counts(CountsTheLearner),
-    "model and post-processing: half of the noise of the counts": model_and_counts(HalfForTheCounts),
-    "pipeline: the total leaves the learner out": scaler_and_model(CountsTheScaler),
-    "pipeline: half of the noise of the scaler": scaler_and_model(first=HalfForTheScaler),
+    "model and post-processing, half of the noise of the counts": model_and_counts(HalfForTheCounts),
+    "pipeline, half of the noise of the scaler": scaler_and_model(first=HalfForTheScaler),
 }
-"""The same with planted faults, by name: an audit has to show more than these claim."""
+"""The same with less noise than they claim, by name: an audit has to show more than the claim."""
+
+PARTIAL: dict[str, Audited] = {
+    "model and post-processing, by both": model_and_counts(CountsTheLearner),
+    "pipeline, by both": scaler_and_model(CountsTheScaler),
+}
+"""By the name in `JOINT`, the same release with a total that leaves a part out: only the claim differs."""
+
+
+def partial_claims() -> dict[str, float]:
+    """Return what the totals of `PARTIAL` claim, by name."""
+    return {name: one.release(one.pair[0], 1, 0)[1].epsilon for name, one in PARTIAL.items()}

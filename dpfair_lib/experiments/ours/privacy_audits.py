@@ -20,7 +20,7 @@ from dpfair_lib.privacy import PrivacyStatement, audit_approximate
 
 FAILURE = 1e-3
 """Probability that any of the recorded bounds exceeds the true ε."""
-FITS, DRAWS, TOGETHER = 3000, 200_000, 10_000
+FITS, DRAWS, TOGETHER = 3000, 200_000, 6000
 """Runs on each data set: of releases that are fitted one by one, of those that come many at a time, and of two releases
 at once."""
 
