@@ -27,8 +27,15 @@ from dpfair_lib.privacy import LaplaceMechanism
 
 RATES = fractions_up_to(4)
 DRAWS, EARLY = 6000, 600  # draws of both noises in all, and after how many a first look ends what is far off
-LOOKS = {60: 1.0, 200: 0.5, EARLY: 0.2667}  # draws, and how far off their mean is with a probability below 1e-6
-APART, TOGETHER = 100, 100  # draws from fits of their own; after them each fit of many groups makes so many draws
+LOOKS = {
+    60: 1.0,
+    200: 0.5,
+    EARLY: 0.2667,
+}  # draws, and how far off their mean is with a probability below 1e-6
+APART, TOGETHER = (
+    100,
+    100,
+)  # draws from fits of their own; after them each fit of many groups makes so many draws
 
 
 def check(
@@ -105,7 +112,9 @@ def _without_noise(estimator: Callable[..., Any], search: Search) -> None:
         search.equal(float(abs(chances - _expected(*rates)).max()), 0.0, case, tolerance=1e-12)
 
 
-def _noises(fit: Callable[[int], Any], sizes: Sequence[int], counts: Sequence[int], draws: int) -> Iterator[Any]:
+def _noises(
+    fit: Callable[[int], Any], sizes: Sequence[int], counts: Sequence[int], draws: int
+) -> Iterator[Any]:
     """Yield fits with their noises on both counts, of shape (draws of this fit, 2).
 
     The noise of a group does not depend on how many groups there are. So fits of many pairs of groups go on with the

@@ -82,9 +82,7 @@ def _against_all(
         )
 
 
-def _every_monotone_rule(
-    solved: Callable[..., OddsRules], search: Search, then: Callable[[], None]
-) -> None:
+def _every_monotone_rule(solved: Callable[..., OddsRules], search: Search, then: Callable[[], None]) -> None:
     """Go through the universe. After its first pairs come the programs: only they see rules that cost too little."""
     search.part("every monotone rule")
     rules = np.array([r for r in itertools.product(range(PARTS + 1), repeat=3) if list(r) == sorted(r)])
