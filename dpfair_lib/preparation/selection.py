@@ -157,7 +157,9 @@ class PrivateSelection(MetaEstimatorMixin, ScoredByLabels, UnseededIfSecure):
         every, epsilon = self._check()
         source = NoiseSource.of(self.noise, self.random_state)
         if y is None:
-            raise ValueError("y: requires y to be passed, but the target y is None")
+            raise ValueError(
+                "y: found None, expected a label for every row; it requires y to be passed, but the target y is None"
+            )
         labels, columns = as_vector(y, "y"), columns_of(X)
         if not columns:
             raise ValueError(f"X: found 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required.")
