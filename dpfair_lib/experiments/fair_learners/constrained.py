@@ -42,9 +42,8 @@ RATES = 0.01, 0.03, 0.06, 0.1, 0.3
 """The dial of the Lagrangian: how fast its multipliers grow."""
 BOUNDS = 0.25, 0.5, 1.0, 2.0
 """The dial of exponentiated gradient: the largest price of a gap."""
-SPLITS = {"compas": TRIALS}
-FEWER = 5
-"""Splits of the data sets that are not in `SPLITS`: the first of those that the other methods have."""
+RECORDED = {"compas": TRIALS}
+"""What is recorded so far, and on how many splits: the first of those that the other methods have."""
 KEYS = ["protection", "method", "level", "candidate"]
 
 
@@ -194,11 +193,12 @@ def experiment(name: str, *, data: str) -> Experiment:
     }  # fmt: skip
     tasks = [
         {"source": Source(data), "split": split, "seed": 0, "settings": settings, "tuning": tuning}
-        for split in range(SPLITS.get(data, FEWER))
+        for split in range(RECORDED[data])
     ]
     return Experiment(name, describe_table(data), parameters, functools.partial(on_data, run_trial), tasks)
 
 
 EXPERIMENTS: Experiments = {
-    f"private-constrained-settings-{size}": functools.partial(choice, size=size) for size in SIZES
-} | {f"private-constrained-{data}": functools.partial(experiment, data=data) for data in STANDS_FOR}
+    f"private-constrained-settings-{STANDS_FOR[data]}": functools.partial(choice, size=STANDS_FOR[data])
+    for data in RECORDED
+} | {f"private-constrained-{data}": functools.partial(experiment, data=data) for data in RECORDED}
