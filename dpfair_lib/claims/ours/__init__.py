@@ -31,5 +31,6 @@ ORDER = (
     "no-radicals",
     "fairer-data",
     "fair-accurate-private",
+    "decisive-label",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
