@@ -5,9 +5,8 @@ import math
 import pytest
 
 from dpfair_lib.claims.papers import NAMES
-from dpfair_lib.claims.printed_figures import figure_runs
 from dpfair_lib.claims.printed_privacy import PublishedRun, published_runs, rounded, table
-from dpfair_lib.experiments.mpbt.bounded_impact import BOUND, PROBLEMS
+from dpfair_lib.experiments.mpbt.bounded_impact import BOUND
 from dpfair_lib.experiments.mpbt.bounded_impact_records import cut_n
 from dpfair_lib.experiments.mpbt.bounded_impact_summary import (
     equal_records_move,
@@ -61,16 +60,6 @@ def test_table_1_is_bounded_by_a_decisive_label_and_by_the_reach_of_a_minimiser(
         assert run.least > pair_epsilon(BOUND[data], n, equal_records_move(BOUND[data], n, n**-2.0))
         assert run.most < guaranteed_epsilon(BOUND[data], n, n**-2.0)
         assert run.most < 4.1 * run.least
-
-
-def test_every_point_of_the_figures_is_there_once():
-    for data in BOUND:
-        for fit in PROBLEMS:
-            found = figure_runs(data, fit)
-            assert len({(one.axis, one.n, one.stated) for one in found}) == len(found) == 40
-            assert {one.axis for one in found} == {"n", "epsilon"}
-            assert all(0 < one.least <= one.most for one in found)
-            assert found[-1].least > found[20].least  # ε rises along the second line
 
 
 def test_verdicts_follow_from_the_bounds():
