@@ -202,7 +202,7 @@ def numbered(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     import pandas as pd
 
-    if array.dtype.kind == "U" and array.dtype.itemsize:
+    if array.dtype.kind == "U" and array.size and array.dtype.itemsize:
         word = np.uint32 if array.dtype.itemsize % 8 else np.uint64
         letters = np.ascontiguousarray(array).view(word).reshape(len(array), -1)
         keys = letters[:, 0].astype(np.uint64)

@@ -60,6 +60,12 @@ def test_strings_are_numbered_in_the_order_of_appearance(kind):
         assert all(type(level) is str for level in levels)
 
 
+@pytest.mark.parametrize("kind", ["U0", "U3", "O"])
+def test_no_strings_have_no_number(kind):
+    codes, levels = validation.numbered(np.array([], dtype=kind))
+    assert codes.shape == levels.shape == (0,)
+
+
 def test_strings_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(validation, "_ODD", np.uint64(0))  # the last two letters are all that counts
     array = np.array(["a--", "b--", "a--", "c++"], dtype="U4")

@@ -10,9 +10,15 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpfair_lib.privacy import Mechanism, PrivacyStatement
+from dpfair_lib.privacy import (
+    Mechanism,
+    PrivacyStatement,
+    composition,
+    optimal_composition_delta,
+    optimal_composition_epsilon,
+)
 from dpfair_lib.privacy import objective_perturbation as objective
-from dpfair_lib.privacy.budgets import filters
+from dpfair_lib.privacy.budgets import filters, random_stopping
 from dpfair_lib.privacy.budgets.filters import FAR, gaussian_distance, largest_rho, make_filter
 from dpfair_lib.privacy.objective_perturbation import (
     curvature_cost,
@@ -292,3 +298,90 @@ def test_what_is_left_is_rounded_down(kind):
             cost = one.cost(PrivacyStatement(epsilon, 0.0, "replace-one")) if epsilon else (0,)
             assert left[0] * (1 - Fraction(1, 10**8)) - Fraction(1, 10**11) <= cost[0] <= left[0]
         assert Fraction(delta) <= left[1] < Fraction(math.nextafter(delta, 1))
+
+
+def test_each_amount_that_is_left_is_rounded_down(monkeypatch):
+    # by itself: elsewhere the margins of the distances would cover it
+    rounded = []
+    monkeypatch.setattr(filters, "below", lambda value: rounded.append(value) or float(value))
+    for kind in ("gaussian", "concentrated"):
+        left = (Fraction(1, 3), Fraction(1, 7), Fraction(1, 11), Fraction(1, 13))
+        make_filter(kind, 1.0, 1e-3).left(left)
+        assert sorted(rounded[-3:]) == sorted([left[0], left[1], left[3] / filters.ROOM])
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "concentrated"])
+def test_the_pure_release_that_fits_is_rounded_down(kind):
+    draw, nearest = random.Random(10), 0
+    for _ in range(DRAWS):
+        pure = Fraction(draw.random())
+        epsilon, _ = make_filter(kind, 1.0, 1e-3).left((Fraction(0), Fraction(0), Fraction(0), pure))
+        assert Fraction(epsilon) * filters.ROOM <= pure < Fraction(math.nextafter(epsilon, 1)) * filters.ROOM
+        nearest += Fraction(float(pure / filters.ROOM)) * filters.ROOM > pure
+    assert nearest > DRAWS / 4
+
+
+@pytest.mark.parametrize("law", ["negative binomial", "Poisson"])
+@pytest.mark.parametrize("part", ["logarithms", "sum"])
+def test_what_random_stopping_costs(law, part, monkeypatch):
+    draw, nearest = random.Random(11), 0
+    if part == "logarithms":
+        monkeypatch.setattr(random_stopping, "above", lambda value: value)
+    for _ in range(DRAWS):
+        rest, other, order = draw.random(), draw.random(), 1 + 10 ** draw.uniform(-1, 2)
+        if part == "sum":  # so that no logarithm is left, and its margin with it
+            order = 2.0**80
+        if law == "Poisson":
+            mean, delta = 1 + (part == "logarithms") * 10 ** draw.uniform(-2, 3), draw.random() / 1e3
+            found = random_stopping.poisson_stopped_renyi(order, rest, mean=mean, epsilon=0.0, delta=delta)
+            plain = Fraction(rest) + Fraction(mean) * Fraction(delta)
+            exact = num(plain) + mpmath.log(num(mean)) / (num(order) - 1)
+            near = num(plain) + num(math.log(mean)) / (num(order) - 1)
+        else:
+            shape, success = draw.uniform(-0.9, 3), 10 ** draw.uniform(-5, -0.01)
+            second = math.inf if part == "sum" else 1 + 10 ** draw.uniform(-1, 1)
+            found = random_stopping.stopped_renyi(
+                order, rest, shape=shape, success=success, other_order=second, other_divergence=other
+            )
+            inverse = 0 if second == math.inf else 1 / Fraction(second)
+            plain = Fraction(rest) + (1 + Fraction(shape)) * (1 - inverse) * Fraction(other)
+            g, eta = num(success), num(shape)
+            runs = eta * (1 - g) / (g * (1 - g**eta))  # E K of the truncated law
+            of_law = (1 + num(shape)) * num(Fraction(inverse))
+            exact = num(plain) - of_law * mpmath.log(g) + mpmath.log(runs) / (num(order) - 1)
+            near = (
+                num(plain)
+                + of_law * num(math.log(1 / Fraction(success)))
+                + mpmath.log(runs) / (num(order) - 1)
+            )
+        assert exact <= num(found) <= exact * (1 + num(10) ** -10)
+        nearest += near < exact if part == "logarithms" else num(float(plain)) < exact
+    assert nearest > DRAWS / 8
+
+
+def test_the_mean_of_the_runs_is_enlarged_by_its_own_error(monkeypatch):
+    asked = []
+    monkeypatch.setattr(random_stopping, "log_above", lambda value: asked.append(value) or 0.5)
+    random_stopping.stopped_renyi(2.0, 0.1, shape=0.5, success=0.125, other_order=4.0, other_divergence=0.1)
+    random_stopping.poisson_stopped_renyi(2.0, 0.1, mean=7.0, epsilon=0.0, delta=0.0)
+    assert asked[0] == 8
+    assert asked[1] >= random_stopping.mean_runs(0.5, 0.125) * (1 + 0.9 * random_stopping.SLACK)
+    assert asked[2] == 7
+
+
+def test_every_rounding_of_an_optimal_composition_counts(monkeypatch):
+    # with roundings of a hundredth each can be seen in the result
+    settings = [(0.3, 0.0, 5, 0.9), (0.3, 1e-3, 5, 0.9), (0.3, 1e-3, 5, 2.0), (0.3, 1e-3, 1, 2.0)]
+    usual = [optimal_composition_delta(*one) for one in settings]
+    monkeypatch.setattr(composition, "raised", lambda value: 1.01 * value)
+    shares = [optimal_composition_delta(*one) / least for one, least in zip(settings, usual, strict=True)]
+    assert shares == pytest.approx([1.01**2, 1.01**2, 1.01, 1.0], rel=1e-4)
+
+
+def test_the_pure_total_of_releases_is_rounded_up():
+    draw, nearest = random.Random(12), 0
+    for _ in range(DRAWS):
+        epsilon, k = draw.random(), draw.randint(2, 40)
+        assert Fraction(optimal_composition_epsilon(epsilon, 0.0, k, 1e-300)) >= k * Fraction(epsilon)
+        nearest += Fraction(k * epsilon) < k * Fraction(epsilon)
+    assert nearest > DRAWS / 8

@@ -8,6 +8,7 @@ ORDER = (
     "stable-answers",
     "gaussian-distance",
     "grown-lists",
+    "random-stopping",
     "no-exchange",
     "objective-gaussian",
     "objective-pure",

@@ -42,8 +42,6 @@ RATES = 0.01, 0.03, 0.06, 0.1, 0.3
 """The dial of the Lagrangian: how fast its multipliers grow."""
 BOUNDS = 0.25, 0.5, 1.0, 2.0
 """The dial of exponentiated gradient: the largest price of a gap."""
-DATA = "compas"
-"""What is recorded so far."""
 KEYS = ["protection", "method", "level", "candidate"]
 
 
@@ -199,6 +197,5 @@ def experiment(name: str, *, data: str) -> Experiment:
 
 
 EXPERIMENTS: Experiments = {
-    f"private-constrained-settings-{STANDS_FOR[DATA]}": functools.partial(choice, size=STANDS_FOR[DATA]),
-    f"private-constrained-{DATA}": functools.partial(experiment, data=DATA),
-}
+    f"private-constrained-settings-{size}": functools.partial(choice, size=size) for size in SIZES
+} | {f"private-constrained-{data}": functools.partial(experiment, data=data) for data in STANDS_FOR}
