@@ -32,5 +32,6 @@ ORDER = (
     "no-radicals",
     "fairer-data",
     "fair-accurate-private",
+    "decisive-label",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""
