@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space
-from dpfair_lib._validation import as_binary, as_columns, as_groups, as_vector, without_words
+from dpfair_lib._validation import as_binary, as_columns, as_groups, as_vector, numbered, without_words
 
 _WORDS = {2: "two"}
 _OTHERS = "PostprocessedClassifier takes other labels, also without a classifier (estimator=None)"
@@ -147,13 +147,13 @@ def _numbered(columns: list[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
     import pandas as pd
 
     if len(columns) == 1:
-        numbers, found = pd.factorize(columns[0])
+        numbers, found = numbered(columns[0])
         return numbers, found.tolist()
     numbers = np.zeros(len(columns[0]), dtype=np.int64)
     missing = numbers < 0
     distinct: list[tuple[Any, ...]] = [()]
     for column in columns:
-        own, found = pd.factorize(column)
+        own, found = numbered(column)
         missing |= own < 0
         labels = found.tolist() or [None]  # all are missing
         numbers, pairs = pd.factorize(numbers * len(labels) + np.maximum(own, 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import isfunction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -29,10 +31,30 @@ def expected_accuracy(chances: np.ndarray, y: Any, classes: Any, sample_weight: 
     return float(np.average(chances[np.arange(len(right)), right], weights=weights.astype(float)))
 
 
+def named(method: Any, owner: type) -> Any:
+    """Return a copy of an inherited method whose errors name the class that the caller knows.
+
+    Python names the class that defines a method where an argument is missing, and that one is not public.
+    """
+    inner = getattr(method, "__wrapped__", method)
+    copy: Any = FunctionType(inner.__code__, inner.__globals__, inner.__name__, None, inner.__closure__)
+    for detail in ("__defaults__", "__kwdefaults__", "__annotations__", "__doc__", "__module__"):
+        setattr(copy, detail, getattr(inner, detail))
+    copy.__qualname__ = f"{owner.__qualname__}.{inner.__name__}"
+    return copy if inner is method else same_rows(copy)
+
+
 class ScoredByChances:
-    """Adds a score to a classifier whose ``predict_proba`` takes the groups."""
+    """Adds a score to a classifier whose ``predict_proba`` takes the groups, and names such methods after its class."""
 
     predict_proba: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in ("predict", "predict_proba", "score"):
+            method = getattr(cls, name, None)
+            if isfunction(method) and name not in vars(cls):
+                setattr(cls, name, named(method, cls))
 
     def score(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
         """Return the expected accuracy, over the random changes, on some rows.

@@ -7,6 +7,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
+from _pytest.approx import ApproxScalar
 from hypothesis import HealthCheck, settings
 
 # the first example pays for an import, and machines are shared: time is no verdict here.
@@ -30,6 +31,17 @@ class Absent(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         pytest.skip(f"without {self.__name__}", allow_module_level=True)
+
+
+# where a number says what is private: 1e-12 is no tolerance for a δ, and none for a probability of 1e-9
+EXACT_ROOMS = {"privacy", "preparation"}
+
+
+@pytest.fixture(autouse=True)
+def _no_absolute_tolerance(request, monkeypatch):
+    """pytest.approx without `abs` allows 1e-12 beside its relative tolerance; there, it allows nothing."""
+    if EXACT_ROOMS & {*request.path.parts[len(Path(__file__).parts) - 1 :]}:
+        monkeypatch.setattr(ApproxScalar, "DEFAULT_ABSOLUTE_TOLERANCE", 0)
 
 
 # `make test-python` sets it where PyTorch would be the build of several GB; nothing else does

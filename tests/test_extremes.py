@@ -3,7 +3,7 @@ import time
 
 import numpy as np
 import pytest
-from extremes import SECONDS, Server, bases, defects, plan
+from extremes import SECONDS, Server, bases, defects, plan, says_what
 
 import dpfair_lib as dpf
 
@@ -17,6 +17,15 @@ NAMED = [
         ("pure_dp_feasible", "populations", extreme)
         for extreme in ("0", "objects", "0-D", "empty", "infinite")
     ),
+    *(("acceptable_hypotheses", "population", extreme) for extreme in ("None", "0")),
+    *((name, "channel", "3-D") for name in ("audit_channel", "estimate_frequencies", "estimate_rates")),
+    *(("generic_linf_bound", "beta", extreme) for extreme in ("0", "text", "nan", "10**400", "Fraction")),
+    ("data_unfairness", "y", "one"),
+    ("FairProjection", "tolerance", "1e308"),
+    ("Population", "table", "3-D"),
+    ("fairness_certificate", "radius", "10**400"),
+    ("PrivateFairClassifier", "y", "None"),
+    ("PrivateFairPostprocessor, equal opportunity", "epsilon", "1e-300"),
     *(("gaussian_sigma", "epsilon", extreme) for extreme in ("1e-300", "5e-324", "1e308")),
 ]
 # seconds each, on a free machine, and no extreme in it is more than large
@@ -47,6 +56,19 @@ def test_every_public_name_is_tried():
     }
     public = {name for name in dpf.__all__ if not name.startswith("__")}
     assert public - tried == known
+
+
+def test_a_refusal_that_names_no_argument_of_the_call_is_found():
+    given = {"channel": [[1.0]], "epsilon": 0.5}
+    assert says_what("channel: found shape (1,), expected one row per value", "channel", given, "one")
+    for message in (
+        "matrix: found shape (1,), expected one row per value",
+        "channel: shape (1,) is wrong, expected one row per value",
+        "channel: found shape (1,)",
+        "channels: found one, expected two",
+        "too many values to unpack (expected 2)",
+    ):
+        assert not says_what(message, "channel", given, "one")
 
 
 @pytest.fixture

@@ -38,6 +38,8 @@ UTILITIES = {"utilities": np.array([0.5, 0.2, 0.1]), "neighbour": np.array([0.4,
 CELLS = {"prob": np.full(8, 0.125), "x": GUESSED[:8], "a": GROUP[:8], "y": Y[:8]}
 STUDY = {"noise": "study", "random_state": 0}
 TRAINED = {"delta": 1e-3, "steps": 1, "learning_rate": 0.1, "noise": "study", "random_state": 0}
+SCORED = {"y": Y, "sensitive_features": GROUP, "sample_weight": np.ones(N)}
+FLIPS, HIDDEN = dpf.FairPostprocessor(), dpf.PrivateFairPostprocessor(1.0, **STUDY)
 ODDS = dpf.EqualizedOddsPostprocessor(gamma=0.1)
 REPORTED = dpf.ReportedOddsPostprocessor(dpf.Randomizer([[0.75, 0.25], [0.25, 0.75]]), gamma=0.1)
 GAVE = {"y_pred": GUESSED, "reports": GROUP}
@@ -117,30 +119,40 @@ CASES = {
     "EqualizedOddsPostprocessor.fit": (ODDS.fit, TAUGHT, {}),
     "EqualizedOddsPostprocessor.predict": (ODDS.fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
     "EqualizedOddsPostprocessor.predict_proba": (ODDS.predict_proba, ADJUSTED, {}),
+    "EqualizedOddsPostprocessor.score": (ODDS.score, {"X": GUESSED, **SCORED}, {}),
     "GroupColumn.fit": (JUDGED_BY_COLUMN.fit, LABELLED, {}),
     "GroupColumn.score": (JUDGED_BY_COLUMN.fit(**LABELLED).score, {**LABELLED, "sample_weight": np.ones(N)}, {}),
     "PostprocessedClassifier.fit": (CHANGED.fit, ROWS, {}),
     "PostprocessedClassifier.predict": (CHANGED.fit(**ROWS).predict, SEEN, {"random_state": 0}),
     "PostprocessedClassifier.predict_proba": (CHANGED.predict_proba, SEEN, {}),
+    "PostprocessedClassifier.score": (CHANGED.score, {"X": X, **SCORED}, {}),
     "FairPostprocessor.fit": (
         dpf.FairPostprocessor().fit, {**TAUGHT, "scores": SCORES, "sample_weight": np.ones(N)}, {},
     ),
-    "FairPostprocessor.predict": (dpf.FairPostprocessor().fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
+    "FairPostprocessor.predict": (FLIPS.fit(**TAUGHT).predict, ADJUSTED, {"random_state": 0}),
+    "FairPostprocessor.predict_proba": (FLIPS.predict_proba, ADJUSTED, {}),
+    "FairPostprocessor.score": (FLIPS.score, {"X": GUESSED, **SCORED}, {}),
     "PrivateFairClassifier.fit": (JOINED.fit, ROWS, {}),
     "PrivateFairClassifier.predict": (JOINED.fit(**ROWS).predict, SEEN, {"random_state": 0}),
     "PrivateFairClassifier.predict_proba": (JOINED.predict_proba, SEEN, {}),
-    "PrivateFairPostprocessor.fit": (dpf.PrivateFairPostprocessor(1.0, **STUDY).fit, ADJUSTED, {}),
+    "PrivateFairClassifier.score": (JOINED.score, {"X": X, **SCORED}, {}),
+    "PrivateFairPostprocessor.fit": (HIDDEN.fit, ADJUSTED, {}),
+    "PrivateFairPostprocessor.predict": (HIDDEN.fit(**ADJUSTED).predict, ADJUSTED, {"random_state": 0}),
+    "PrivateFairPostprocessor.predict_proba": (HIDDEN.predict_proba, ADJUSTED, {}),
+    "PrivateFairPostprocessor.score": (HIDDEN.score, {"X": GUESSED, **SCORED}, {}),
     "PrivateFairPostprocessor.fit, equal opportunity": (
         dpf.PrivateFairPostprocessor(1.0, notion="equal_opportunity", **STUDY).fit, TAUGHT, {},
     ),
     "FairProjection.fit": (PROJECTION.fit, {**CHANCES, "y": Y}, {}),
     "FairProjection.predict": (PROJECTION.fit(**CHANCES, y=Y).predict, CHANCES, {}),
     "FairProjection.predict_proba": (PROJECTION.predict_proba, CHANCES, {}),
+    "FairProjection.score": (PROJECTION.score, {"X": CHANCES["y_proba"], **SCORED}, {}),
     "ExponentialFairLearner.fit": (LEARNER.fit, ROWS, {}),
     "ExponentialFairLearner.predict": (
         LEARNER.fit(**ROWS).predict, {"X": X, "sensitive_features": GROUP}, {"random_state": 0},
     ),
     "ExponentialFairLearner.predict_proba": (LEARNER.predict_proba, {"X": X, "sensitive_features": GROUP}, {}),
+    "ExponentialFairLearner.score": (LEARNER.score, {"X": X, **SCORED}, {}),
     "PrivateNoRegretFair.fit": (
         dpf.PrivateNoRegretFair(
             epsilon=1.0, delta=1e-3, subgroups=[{0: 1}], rounds=2, samples=2, tolerance=0.5, **STUDY

@@ -1,3 +1,6 @@
+import inspect
+import re
+
 import numpy as np
 import pytest
 
@@ -28,3 +31,32 @@ def test_bad_labels_and_weights_are_refused():
             fair.score(Y_PRED, Y, sensitive_features=GROUP, sample_weight=weight)
     with pytest.raises(ValueError, match="lengths differ"):
         fair.score(Y_PRED, Y[:-1], sensitive_features=GROUP)
+
+
+def test_an_error_of_a_missing_argument_names_the_class_that_the_caller_knows():
+    fair = dpf.FairPostprocessor().fit(Y_PRED, sensitive_features=GROUP)
+    private = dpf.PrivateFairPostprocessor(1.0).fit(Y_PRED, sensitive_features=GROUP)
+    for model in (fair, private):
+        for call, given in ((model.predict, 1), (model.predict_proba, 1), (model.score, 2)):
+            own = f"{type(model).__name__}.{call.__name__}() missing 1 required keyword-only argument: 'sensitive"
+            with pytest.raises(TypeError, match=re.escape(own)):
+                call(*[Y_PRED] * given)
+    with pytest.raises(ValueError, match="random_state: found 'a', expected an integer"):
+        fair.predict(Y_PRED, sensitive_features=GROUP, random_state="a")
+
+
+def test_no_method_that_takes_groups_is_named_after_a_class_that_is_not_public():
+    public = [getattr(dpf, name) for name in dpf.__all__]
+    methods = [
+        (owner, method)
+        for owner in public
+        if isinstance(owner, type)
+        for name in ("fit", "predict", "predict_proba", "score")
+        if inspect.isfunction(method := getattr(owner, name, None))
+        and "sensitive_features" in inspect.signature(method).parameters
+    ]
+    assert len(methods) > 25
+    names = {owner.__name__ for owner in public if isinstance(owner, type)}
+    assert [
+        method for _, method in methods if inspect.unwrap(method).__qualname__.split(".")[0] not in names
+    ] == []

@@ -48,6 +48,31 @@ def test_groups_are_sorted_and_every_row_has_its_own(values):
     assert [levels[code] for code in codes] == list(values)
 
 
+@pytest.mark.parametrize("kind", ["U1", "U2", "U5", ">U5", "U16", "U31"])
+def test_strings_are_numbered_in_the_order_of_appearance(kind):
+    rng = np.random.default_rng(len(kind))
+    for values in (rng.choice(["b", "", "a", "Zürich", "ab"], 200), rng.choice(["x", "y"], (200, 3))[:, 1]):
+        array = values.astype(kind)
+        codes, levels = validation.numbered(array)
+        known = list(dict.fromkeys(array.tolist()))
+        assert levels.tolist() == known
+        assert codes.tolist() == [known.index(value) for value in array.tolist()]
+        assert all(type(level) is str for level in levels)
+
+
+@pytest.mark.parametrize("kind", ["U0", "U3", "O"])
+def test_no_strings_have_no_number(kind):
+    codes, levels = validation.numbered(np.array([], dtype=kind))
+    assert codes.shape == levels.shape == (0,)
+
+
+def test_strings_of_one_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(validation, "_ODD", np.uint64(0))  # the last two letters are all that counts
+    array = np.array(["a--", "b--", "a--", "c++"], dtype="U4")
+    codes, levels = validation.numbered(array)
+    assert (codes.tolist(), levels.tolist()) == ([0, 1, 0, 2], ["a--", "b--", "c++"])
+
+
 @pytest.mark.parametrize(
     ("values", "found"),
     [(["a", None], "a missing value at position 1"), (["a", 1], "labels of the types int, str")],

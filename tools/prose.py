@@ -19,11 +19,10 @@ EXERCISES = 3
 MARKS = ("Routine", "Harder", "Project")
 GLOSSARY = "book/glossary.md"
 READ_TOO = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "book/**/*.md")
+# Generated pages: tables of the ledger, and nothing else.
+TABLES_ALONE = {"findings", "ledger", "witnesses"}
 # Pages of results, tools and measurements: they state no theorem and teach no method.
-NO_LESSON = {
-    "findings",
-    "ledger",
-    "witnesses",
+NO_LESSON = TABLES_ALONE | {
     "printed-privacy",
     "ten-minutes",
     "from-diffprivlib",
@@ -136,15 +135,23 @@ def complaints(name: str, prose: Prose) -> list[str]:
         f"a paragraph of {words(one)} words in a proof, at most {WORDS_OF_A_PROOF_PARAGRAPH}: {one[:60]} …"
         for one in prose.paragraphs_of_proofs if words(one) > WORDS_OF_A_PROOF_PARAGRAPH
     ]  # fmt: skip
+    if name not in TABLES_ALONE and "summary" not in prose.parts:
+        found.append("no summary")
     if name in NO_LESSON:
-        return found
+        return found + without_solution(prose)
     found += [
         f"{term!r} is used and linked nowhere: write {{term}}`{term}` at its first use"
         for term in prose.not_linked
     ]
-    found += [f"no {part}" for part in sorted({"objectives", "summary", "worked example"} - prose.parts)]
+    found += [f"no {part}" for part in sorted({"objectives", "worked example"} - prose.parts)]
     if len(prose.exercises) < EXERCISES:
         found.append(f"{len(prose.exercises)} exercises, expected at least {EXERCISES}")
+    return found + without_solution(prose)
+
+
+def without_solution(prose: Prose) -> list[str]:
+    """Return the exercises whose title has no mark, and those that have to be solved and are not."""
+    found = []
     for title in prose.exercises:
         mark = title.partition(":")[0]
         if mark not in MARKS:
@@ -196,8 +203,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(one)
     many = "chapter" if len(found) == 1 else "chapters"
     print(f"{len(found)} {many}: {inline} inline and {displayed} displayed formulas,", end=" ")
+    objectives, summaries = (
+        sum(part in prose.parts for prose in found.values()) for part in ("objectives", "summary")
+    )
     print(
-        f"{sum(len(prose.exercises) for prose in found.values())} exercises, {solved} solved, {len(wrong)} complaints"
+        f"{sum(len(prose.exercises) for prose in found.values())} exercises, {solved} solved,",
+        f"{objectives} objectives, {summaries} summaries, {len(wrong)} complaints",
     )
     return int(bool(wrong))
 

@@ -60,7 +60,7 @@ class RandomFlips(ScoredByChances, UnseededIfSecure):
         check_lengths(y_pred=y_pred, sensitive_features=codes, scores=order)
         positive = y_pred.astype(float)
         for code, group in enumerate(self.groups_):
-            row = codes == code
+            row = np.flatnonzero(codes == code)
             positive[row] = self.rules_[group].positive_probability(y_pred[row], order[row])
         return np.column_stack([1 - positive, positive])
 
@@ -261,7 +261,7 @@ class FairPostprocessor(RandomFlips):
         self._check_labels(None if truth is None else truth[kept], codes[kept], named)
         self.uses_scores_ = order is not None
         order = np.zeros(len(codes)) if order is None else order
-        rows = [kept & (codes == code) for code in range(len(named))]
+        rows = [np.flatnonzero(kept & (codes == code)) for code in range(len(named))]
         groups = [
             Group.of(y_pred[r], order[r], weights[r], None if truth is None else truth[r]) for r in rows
         ]

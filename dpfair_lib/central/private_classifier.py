@@ -174,6 +174,8 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         """
         epsilon, relation = self._check()
         NoiseSource.of(self.noise, self.random_state)  # refuses what does not go together
+        if y is None:
+            raise ValueError("y: found None, expected a label for every row")
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
         sizes, group = self._groups(sensitive_features)

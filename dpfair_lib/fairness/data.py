@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpfair_lib._validation import as_binary, as_numbers, same_rows
+from dpfair_lib._validation import as_binary, as_groups, as_numbers, check_lengths, same_rows
 from dpfair_lib.fairness.rates import selection_rates
 
 Kind = Literal["ratio", "difference"]
@@ -52,6 +52,7 @@ def data_unfairness(y: Any, *, sensitive_features: Any, kind: Kind) -> Any:
     """
     _check(kind)
     y = as_binary(y, "y")
+    check_lengths(y=y, sensitive_features=as_groups(sensitive_features)[1])
     rates = np.array(list(selection_rates(y, sensitive_features=sensitive_features).values()))
     if kind == "difference":
         return rates.max() - rates.min()

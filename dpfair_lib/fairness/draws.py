@@ -31,7 +31,17 @@ def drawn_labels(chances: np.ndarray, random_state: Any) -> np.ndarray:
     # here, as gaps alone need no scikit-learn
     from sklearn.utils import check_random_state
 
-    rng = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+    try:
+        rng = (
+            random_state
+            if isinstance(random_state, np.random.Generator)
+            else check_random_state(random_state)
+        )
+    except ValueError:
+        raise ValueError(
+            f"random_state: found {random_state!r}, expected an integer from 0 to 2**32 - 1, a Generator, a "
+            "RandomState, PersonalDraws, or None"
+        ) from None
     return (rng.uniform(size=len(chances)) < chances).astype(np.int64)
 
 

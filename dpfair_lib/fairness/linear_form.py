@@ -261,7 +261,8 @@ def desirable_labels(labels: np.ndarray, notion: str, desirable: Any) -> np.ndar
         chosen = list(desirable) if isinstance(desirable, list | tuple | set | np.ndarray) else [desirable]
     if desirable is not None and notion != "equal_opportunity":
         raise ValueError(
-            f"desirable: found {desirable!r} with notion={notion!r}; only notion='equal_opportunity' takes it"
+            f"desirable: found {desirable!r} with notion={notion!r}, expected None: only notion='equal_opportunity' "
+            "takes it"
         )
     unknown = [label for label in chosen if label not in labels.tolist()]
     if unknown or not chosen:

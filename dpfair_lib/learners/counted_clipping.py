@@ -3,112 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-import numpy as np
-
-from dpfair_lib._arguments import inside_unit, positive, positive_integer
+from dpfair_lib._arguments import positive
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._labels import declared_labels, places
-from dpfair_lib._validation import as_groups, check_lengths
-from dpfair_lib.learners.counted_steps import GroupRule, Rule, train_counted
-from dpfair_lib.learners.linear import HEAVIEST, LEFT_OUT, LinearClassifier, checked, two_labels
-from dpfair_lib.learners.logistic import COUNTED, FIXED, LABELS
-from dpfair_lib.learners.settings import Steps
-from dpfair_lib.privacy import PrivacyStatement, dp_sgd_noise, dp_sgd_statement
-from dpfair_lib.privacy.grid_noise import continuous_delta, grid_statement
-from dpfair_lib.privacy.noise_source import NoiseSource, is_secure
+from dpfair_lib.learners.counted_descent import CountedByGroup
+from dpfair_lib.learners.counted_steps import GroupRule, train_counted
 from dpfair_lib.privacy.sampling import Noise
 
-GROUPS = "which groups there are"
 
-
-class CountedClipping(LinearClassifier):
-    """What learners with noisy counts in their steps have in common; of two kinds of clipping, `_fit` too."""
-
-    known: ClassVar[tuple[str, ...]] = (LABELS,)
-    epsilon: float | None
-    noise_multiplier: float | None
-    delta: float
-    max_grad_norm: float
-    sample_rate: float
-    steps: int
-    learning_rate: float
-    count_share: float
-    expected_batch_size: float | None
-    classes: Any
-    fit_intercept: bool
-    noise: Noise
-
-    def _fit(self, X: Any, y: Any, sensitive_features: Any) -> Self:
-        delta, secure = inside_unit(self.delta, "delta"), is_secure(self.noise)
-        share = inside_unit(self.count_share, "count_share")
-        source = NoiseSource.of(self.noise, self.random_state)
-        steps = self._steps(continuous_delta(delta) if secure else delta)
-        features, labels = checked(self, X, y)
-        self.classes_, codes = two_labels(labels, self.classes)
-        groups = self._places(sensitive_features, len(features))
-        rule = self._rule(steps.divisor(len(features)))
-        width = features.shape[1] + steps.fit_intercept + rule.width
-        statement = self._statement(steps, width, delta, secure=secure)
-        self.privacy_statement_: PrivacyStatement = source.mark(replace(statement, note=LEFT_OUT))
-        with np.errstate(all="ignore"):
-            weights = train_counted(features, codes, groups, steps, share, rule, source.generator)
-        if not (abs(weights) <= HEAVIEST).all():  # NaN among them
-            raise ValueError(
-                f"learning_rate: found {self.learning_rate}, at which weights overflow and the loss is not finite, "
-                "expected less"
-            )
-        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
-        self.noise_multiplier_ = steps.noise_multiplier
-        return self
-
-    def _statement(self, steps: Steps, width: int, delta: float, *, secure: bool) -> PrivacyStatement:
-        public = (COUNTED if steps.expected_batch_size is None else FIXED, *self.known)
-        numbers = steps.noise_multiplier, steps.sample_rate, steps.count
-        if secure:
-            return grid_statement(*numbers, width, delta, public=public)
-        return dp_sgd_statement(*numbers, delta, "pld", public=public)
-
-    def _steps(self, delta: float) -> Steps:
-        if (self.epsilon is None) == (self.noise_multiplier is None):
-            found = "neither" if self.epsilon is None else "both"
-            raise ValueError(
-                f"epsilon, noise_multiplier: found {found}, expected exactly one of the two to be given"
-            )
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept: found {self.fit_intercept!r}, expected True or False")
-        steps = Steps(
-            noise_multiplier=0.0
-            if self.noise_multiplier is None
-            else positive(self.noise_multiplier, "noise_multiplier"),
-            max_grad_norm=self.max_grad_norm,
-            sample_rate=self.sample_rate,
-            count=positive_integer(self.steps, "steps"),
-            learning_rate=self.learning_rate,
-            fit_intercept=bool(self.fit_intercept),
-            expected_batch_size=self.expected_batch_size,
-        )
-        if self.epsilon is None:
-            return steps
-        return replace(
-            steps, noise_multiplier=dp_sgd_noise(self.epsilon, delta, steps.sample_rate, steps.count, "pld")
-        )
-
-    def _places(self, _: Any, n: int, /) -> np.ndarray:
-        return np.zeros(n, dtype=np.int64)
-
-    def _rule(self, divisor: float, /) -> Rule:
-        """Return what sets the norms of a step from its counts.
-
-        Abstract, and called by `_fit` alone: each kind of clipping has its own. `DPLagrangianClassifier` has a `fit` of
-        its own, and clips to one norm.
-        """
-        raise NotImplementedError
-
-
-class DPGroupClippingClassifier(CountedClipping):
+class DPGroupClippingClassifier(CountedByGroup):
     """Logistic regression by DP-SGD that clips each group's gradients to a norm of its own (DP-SGD-F).
 
     DP-SGD shortens long gradients, so groups whose gradients are long learn less. Here each step counts, for every
@@ -197,29 +101,19 @@ class DPGroupClippingClassifier(CountedClipping):
     ε = 0.9999..., δ = 1e-05, add-remove, per record; ...
     """
 
-    known = (LABELS, GROUPS)
-
     def __init__(
         self, *, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
         max_grad_norm: float, sample_rate: float, steps: int, learning_rate: float, count_share: float = 0.01,
         expected_batch_size: float | None = None, groups: Sequence[Any] | None = None, classes: Any = None,
         fit_intercept: bool = True, noise: Noise = "secure", random_state: Any = None, verbose: bool = False,
     ) -> None:  # fmt: skip
-        self.epsilon = epsilon
-        self.noise_multiplier = noise_multiplier
-        self.delta = delta
-        self.max_grad_norm = max_grad_norm
-        self.sample_rate = sample_rate
-        self.steps = steps
-        self.learning_rate = learning_rate
-        self.count_share = count_share
-        self.expected_batch_size = expected_batch_size
+        super().__init__(
+            epsilon=epsilon, noise_multiplier=noise_multiplier, delta=delta, max_grad_norm=max_grad_norm,
+            sample_rate=sample_rate, steps=steps, learning_rate=learning_rate, count_share=count_share,
+            expected_batch_size=expected_batch_size, classes=classes, fit_intercept=fit_intercept, noise=noise,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
         self.groups = groups
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.noise = noise
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
@@ -246,20 +140,8 @@ class DPGroupClippingClassifier(CountedClipping):
             comes with secure noise; if X, y or the groups are malformed or outside what was declared; if labels or
             groups are not declared and there is one only; if a weight overflows.
         """
-        return self._fit(X, y, sensitive_features)
+        self._fit(X, y, sensitive_features, train_counted, self._rule)
+        return self
 
-    def _places(self, sensitive_features: Any, n: int, /) -> np.ndarray:
-        if self.groups is None:
-            self.groups_, found = as_groups(sensitive_features)
-            if len(self.groups_) < 2:
-                raise ValueError(
-                    f"sensitive_features: found one group ({self.groups_[0]!r}), expected two or more"
-                )
-        else:
-            known = declared_labels(self.groups, "groups", least=2, ordered=True)
-            self.groups_, found = np.asarray(known), places(sensitive_features, known, "sensitive_features")
-        check_lengths(X=range(n), sensitive_features=found)
-        return np.asarray(found)
-
-    def _rule(self, _: float, /) -> Rule:
+    def _rule(self, _: float, /) -> GroupRule:
         return GroupRule(positive(self.max_grad_norm, "max_grad_norm"), len(self.groups_))

@@ -221,7 +221,7 @@ def train_counted(
     multipliers = divided(steps.noise_multiplier, share)
     count_unit(multipliers.counts)  # refuses its range, as the next line does, before anything is drawn
     grid_step(multipliers.gradients, rule.largest)
-    add, batches = _sources(n, steps, study)
+    add, batches = noise_and_batches(n, steps, study)
     weights, progress = np.zeros(entries.shape[1]), Progress("steps of training", steps.count)
     for chosen in batches:
         gradient = noisy_gradient(rows, groups, chosen, weights, rule, multipliers, add, steps.loss)
@@ -232,8 +232,20 @@ def train_counted(
     return weights if steps.fit_intercept else np.append(weights, 0.0)
 
 
-def _sources(n: int, steps: Steps, study: np.random.Generator | None) -> tuple[Noisy, Iterator[np.ndarray]]:
-    """Return what adds noise to whole numbers, and the batches."""
+def noise_and_batches(
+    n: int, steps: Steps, study: np.random.Generator | None
+) -> tuple[Noisy, Iterator[np.ndarray]]:
+    """Return what adds noise to whole numbers, and the batches.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    steps : Steps
+        How many batches, and at which rate.
+    study : Generator, optional
+        Where study noise and batches come from. None draws both securely.
+    """
     if study is None:
         return lambda total: add_discrete_gaussian_noise(total, FINENESS), system_batches(
             n, steps.sample_rate, steps.count

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 from dpfair_lib._arguments import nonnegative, positive
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib.learners.counted_clipping import CountedClipping
-from dpfair_lib.learners.counted_steps import GlobalRule, Rule
+from dpfair_lib.learners.counted_descent import CountedDescent
+from dpfair_lib.learners.counted_steps import GlobalRule, train_counted
 from dpfair_lib.privacy.sampling import Noise
 
 
-class DPGlobalScalingClassifier(CountedClipping):
+class DPGlobalScalingClassifier(CountedDescent):
     """Logistic regression by DP-SGD that scales all gradients alike instead of clipping the long ones.
 
     All gradients of norm at most Z are multiplied by min(1, C/Z), so that their sum keeps its direction; only longer
@@ -103,23 +103,15 @@ class DPGlobalScalingClassifier(CountedClipping):
         expected_batch_size: float | None = None, classes: Any = None, fit_intercept: bool = True,
         noise: Noise = "secure", random_state: Any = None, verbose: bool = False,
     ) -> None:  # fmt: skip
-        self.epsilon = epsilon
-        self.noise_multiplier = noise_multiplier
-        self.delta = delta
-        self.max_grad_norm = max_grad_norm
-        self.sample_rate = sample_rate
-        self.steps = steps
-        self.learning_rate = learning_rate
+        super().__init__(
+            epsilon=epsilon, noise_multiplier=noise_multiplier, delta=delta, max_grad_norm=max_grad_norm,
+            sample_rate=sample_rate, steps=steps, learning_rate=learning_rate, count_share=count_share,
+            expected_batch_size=expected_batch_size, classes=classes, fit_intercept=fit_intercept, noise=noise,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
         self.scale_norm = scale_norm
         self.threshold = threshold
         self.scale_rate = scale_rate
-        self.count_share = count_share
-        self.expected_batch_size = expected_batch_size
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.noise = noise
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
@@ -144,9 +136,10 @@ class DPGlobalScalingClassifier(CountedClipping):
             comes with secure noise; if X or y is malformed or empty, or has a label outside ``classes``; if a weight
             overflows.
         """
-        return self._fit(X, y, None)
+        self._fit(X, y, None, train_counted, self._rule)
+        return self
 
-    def _rule(self, divisor: float, /) -> Rule:
+    def _rule(self, divisor: float, /) -> GlobalRule:
         return GlobalRule(
             positive(self.max_grad_norm, "max_grad_norm"),
             positive(self.scale_norm, "scale_norm"),

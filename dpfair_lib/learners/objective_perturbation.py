@@ -207,6 +207,11 @@ class ObjectivePerturbation(LinearClassifier):
         positive(self.epsilon, "epsilon")
         one_of(self.loss, "loss", LOSSES)
         if one_of(self.noise_kind, "noise_kind", ("gaussian", "laplace", "blocks")) == "gaussian":
+            if number(self.delta, "delta", "a number in (0, 1)") == 0:
+                raise ValueError(
+                    "delta: found 0 beside noise_kind='gaussian', which is private at no ε without δ; expected a "
+                    "number in (0, 1), or noise_kind='laplace' or 'blocks'"
+                )
             inside_unit(self.delta, "delta")
         elif number(self.delta, "delta", "0") != 0:
             raise ValueError(

@@ -215,6 +215,11 @@ class OutputPerturbation(LinearClassifier):
 
     def _check_delta(self) -> None:
         if self.noise_kind != "laplace":
+            if number(self.delta, "delta", "a number in (0, 1)") == 0:
+                raise ValueError(
+                    f"delta: found 0 beside noise_kind={self.noise_kind!r}, whose Gaussian noise is private at no ε "
+                    "without δ; expected a number in (0, 1), or noise_kind='laplace'"
+                )
             inside_unit(self.delta, "delta")
         elif number(self.delta, "delta", "0") != 0:
             raise ValueError(

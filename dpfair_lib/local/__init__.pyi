@@ -29,6 +29,7 @@ from .reported_columns import ReportedColumn as ReportedColumn
 from .response import garbling as garbling
 from .response import garbling_epsilon as garbling_epsilon
 from .response import generalized_randomized_response as generalized_randomized_response
+from .robust.ball import CellBall as CellBall
 from .robust.laws import CellBounds as CellBounds
 from .robust.search import RobustCertificate as RobustCertificate
 from .robust.search import robust_randomizer as robust_randomizer

@@ -349,7 +349,7 @@ def audit_channel(channel: Any) -> ChannelAudit:
     δ = 0.5 at ε = 0: inputs 0 and 1 differ most
     shares of the inputs can be estimated: condition number 2
     """
-    matrix = channel.matrix if isinstance(channel, Randomizer) else as_channel(channel)
+    matrix = channel.matrix if isinstance(channel, Randomizer) else as_channel(channel, "channel")
     ratio, pair, report = worst_report(matrix)
     return ChannelAudit(
         matrix, log_above(ratio) if ratio > 1 else 0.0, ratio, pair, report, *rank_and_condition(matrix)

@@ -331,7 +331,7 @@ def nearest_shares(values: np.ndarray) -> np.ndarray:
 
 def _invertible(channel: Any) -> np.ndarray:
     """Return the channel's matrix as floats, or refuse it with two distributions that it confuses."""
-    matrix = channel.realized().matrix if isinstance(channel, Randomizer) else as_channel(channel)
+    matrix = channel.realized().matrix if isinstance(channel, Randomizer) else as_channel(channel, "channel")
     if rank_and_condition(matrix)[0] < len(matrix):
         one, other = map(in_words, confused_shares(matrix) or ((), ()))
         raise ValueError(

@@ -17,6 +17,7 @@ from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
 
 NOTIONS = ("demographic_parity", "mean_equalized_odds")
+LARGEST_TOLERANCE = 1e9
 
 
 class FairProjection(ScoredByChances, BaseEstimator):
@@ -40,7 +41,7 @@ class FairProjection(ScoredByChances, BaseEstimator):
         What is minimised: the mean of KL(h ‖ y), or of KL(y ‖ h), which equals the cross-entropy up to a constant. Here
         h are the new probabilities and y the given ones.
     tolerance : float
-        Relative tolerance, at least 0; 0 requires equal rates.
+        Relative tolerance, from 0 to 10⁹; 0 requires equal rates.
 
     Attributes
     ----------
@@ -186,8 +187,11 @@ class FairProjection(ScoredByChances, BaseEstimator):
     def _check_parameters(self) -> None:
         one_of(self.notion, "notion", NOTIONS)
         one_of(self.divergence, "divergence", DIVERGENCES)
-        if nonnegative(self.tolerance, "tolerance") == np.inf:
-            raise ValueError("tolerance: found inf, expected a finite number of at least 0")
+        if nonnegative(self.tolerance, "tolerance") > LARGEST_TOLERANCE:
+            raise ValueError(
+                f"tolerance: found {self.tolerance}, expected a number from 0 to {LARGEST_TOLERANCE:g}: no rate is so "
+                "many times another"
+            )
 
     def _shares(self, given: np.ndarray, codes: np.ndarray, y: Any) -> np.ndarray:
         """Return, for every class and group, the share of all rows that the rate's denominator has."""

@@ -334,25 +334,25 @@ def worst_report(matrix: np.ndarray) -> tuple[Any, tuple[int, int] | None, int |
     return ratio, (int(column.argmax()), int(column.argmin())), report
 
 
-def as_channel(matrix: Any) -> np.ndarray:
+def as_channel(matrix: Any, name: str = "matrix") -> np.ndarray:
     """Return a read-only array of shape (k, m) whose rows are distributions; `Fraction` entries stay exact."""
     array = np.asarray(matrix)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"matrix: found shape {array.shape}, expected one row per value and one column per report"
+            f"{name}: found shape {array.shape}, expected one row per value and one column per report"
         )
-    array = as_numbers(array.reshape(-1), "matrix").reshape(array.shape).copy()
+    array = as_numbers(array.reshape(-1), name).reshape(array.shape).copy()
     if array.dtype == object:
         array = array + Fraction(0)  # an int divided by an int would be a float
     bad = (array < 0) | (array > 1)
     if bad.any():
-        raise ValueError(f"matrix: found the entry {array[bad][0]}, expected probabilities in [0, 1]")
+        raise ValueError(f"{name}: found the entry {array[bad][0]}, expected probabilities in [0, 1]")
     totals = array.sum(axis=1)
     wrong = totals != 1 if array.dtype == object else abs(totals - 1) > 1e-9
     if wrong.any():
         at, within = int(np.argmax(wrong)), "" if array.dtype == object else " within 1e-9"
         raise ValueError(
-            f"matrix: found a sum of {totals[at]} in row {at}, expected 1{within}: a row is one "
+            f"{name}: found a sum of {totals[at]} in row {at}, expected 1{within}: a row is one "
             "input's reports"
         )
     array.flags.writeable = False

@@ -198,7 +198,7 @@ def garbling(channel: Any, epsilon: float) -> Randomizer:
     array([[1.  , 0.  ],
            [0.25, 0.75]])
     """
-    matrix = as_channel(getattr(channel, "matrix", channel))
+    matrix = as_channel(getattr(channel, "matrix", channel), "channel")
     x = math.exp(-as_epsilon(epsilon))
     found = garbling_matrix(matrix.astype(float), x)
     if found is None or found.min() < -ROUNDED:
@@ -243,7 +243,7 @@ def garbling_epsilon(channel: Any) -> float:
     >>> float(round(np.exp(garbling_epsilon(is_it_the_first)), 4))
     5.0
     """
-    ratio = garbling_ratio(as_channel(getattr(channel, "matrix", channel)))
+    ratio = garbling_ratio(as_channel(getattr(channel, "matrix", channel), "channel"))
     return math.log(max(float(ratio), 1.0))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpfair_lib._arguments import number
 from dpfair_lib._arrays import space_of
 from dpfair_lib._validation import as_groups, as_levels, as_single_rate, check_lengths, same_rows
 from dpfair_lib.fairness.linear_form import (
@@ -202,11 +203,7 @@ def fairness_certificate(
     check_notion(notion)
     if bound not in BOUNDS:
         raise ValueError(f"bound: found {bound!r}, expected one of {', '.join(BOUNDS)}")
-    if (
-        isinstance(radius, bool)
-        or not isinstance(radius, int | float | np.number)
-        or not 0 <= radius < math.inf
-    ):
+    if not 0 <= number(radius, "radius", "a finite number of at least 0") < math.inf:
         raise ValueError(f"radius: found {radius!r}, expected a finite number of at least 0")
     slack = float(as_single_rate(slack, "slack"))
     space = space_of(scores=scores, y=y, X=X, sensitive_features=sensitive_features)

@@ -111,6 +111,8 @@ def margin_lipschitz(X: Any, *, norm: str = "frobenius", binary: bool = False) -
     """
     if norm not in NORMS:
         raise ValueError(f"norm: found {norm!r}, expected one of {', '.join(NORMS)}")
+    if not isinstance(binary, bool | np.bool_):
+        raise ValueError(f"binary: found {binary!r}, expected True or False")
     space = space_of(X=X)
     xp, table = space.xp, table_of_numbers(X, "X", space)
     # squares are summed after scaling, so that they neither overflow nor vanish

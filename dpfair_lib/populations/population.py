@@ -17,7 +17,7 @@ Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
 
 
-def _checked(table: np.ndarray, groups: np.ndarray) -> np.ndarray:
+def _checked(table: np.ndarray, groups: np.ndarray, name: str = "prob") -> np.ndarray:
     """Return a table of probabilities, or raise if it is none or has an empty group."""
     weights, one, slack = table, 1, 1e-9
     if table.dtype == object:  # compared as whole numbers
@@ -25,10 +25,10 @@ def _checked(table: np.ndarray, groups: np.ndarray) -> np.ndarray:
         whole = [value.numerator * (one // value.denominator) for value in table.flat]
         weights = np.array(whole, dtype=object).reshape(table.shape)
     if (weights < 0).any():
-        raise ValueError(f"prob: found {table.min()}, expected probabilities of at least 0")
+        raise ValueError(f"{name}: found {table.min()}, expected probabilities of at least 0")
     masses = weights.sum(axis=(0, 2))
     if abs(masses.sum() - one) > slack:
-        raise ValueError(f"prob: found a sum of {table.sum()}, expected 1")
+        raise ValueError(f"{name}: found a sum of {table.sum()}, expected 1")
     if not (masses > 0).all():
         group = groups[int(np.argmin(masses > 0))].item()
         raise ValueError(f"a: found group {group!r} with probability 0, expected mass in every group")
@@ -119,12 +119,12 @@ class Population:
         table = np.asarray(table)
         if table.ndim != 3 or table.shape[2] != 2:
             raise ValueError(f"table: found shape {table.shape}, expected (n_x, n_groups, 2)")
-        values = as_numbers(table.reshape(-1), "prob")
+        values = as_numbers(table.reshape(-1), "table")
         if values.dtype == object:
             values = np.array([value if type(value) is Fraction else Fraction(value) for value in values])
         population = cls.__new__(cls)
         population.points, population.groups = np.arange(table.shape[0]), np.arange(table.shape[1])
-        population.table = _checked(values.reshape(table.shape).copy(), population.groups)
+        population.table = _checked(values.reshape(table.shape).copy(), population.groups, "table")
         return population
 
     @classmethod

@@ -8,6 +8,7 @@ duality that no other threshold helps; one that does would be added.
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ OPTIONS: dict[str, Any] = {
     "output_flag": False, "threads": 1, "presolve": "off", "primal_feasibility_tolerance": TOLERANCE,
     "dual_feasibility_tolerance": TOLERANCE, "small_matrix_value": 1e-12,
 }  # fmt: skip
+
+_OF_THREAD = threading.local()
 
 
 class OddsRules(NamedTuple):
@@ -139,9 +142,7 @@ def _solve(
     program.a_matrix_.start_ = np.append(np.arange(0, 3 * size + 1, 3), 3 * size + k * np.arange(1, 3))
     program.a_matrix_.index_ = np.append(rows, np.arange(k, 3 * k))
     program.a_matrix_.value_ = np.append(values, np.full(2 * k, -1.0))
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    for option, value in OPTIONS.items():
-        highs.setOptionValue(option, value)
+    highs = _solver()
     highs.passModel(program)
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
@@ -159,3 +160,18 @@ def _solve(
             [(int(i), float(p)) for i, p in zip(at[used], share[used] / share[used].sum(), strict=True)]
         )
     return mixtures, highs.getObjectiveValue(), prices.T, least
+
+
+def _solver() -> Any:
+    """Return this thread's solver, with its options: to make one takes longer than most programs.
+
+    A model that is passed replaces the one before, with its basis, so no program depends on another.
+    """
+    import highspy
+
+    if not hasattr(_OF_THREAD, "highs"):
+        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in OPTIONS.items():
+            highs.setOptionValue(option, value)
+        _OF_THREAD.highs = highs
+    return _OF_THREAD.highs

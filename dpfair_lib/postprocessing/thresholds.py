@@ -65,20 +65,22 @@ class Thresholds(NamedTuple):
         """
         last = len(self.costs) - 1
         along, across = self.false_positive + self.true_positive, self.true_positive - self.false_positive
-        found, sides = [np.array([0, last])], [np.arange(last + 1)]
+        found, sides = np.zeros(last + 1, dtype=bool), [np.arange(last + 1)]
+        found[[0, last]] = True
         errors = self.costs[0] * (1 - self.true_positive) + self.costs[-1] * self.false_positive
         if abs(self.costs - errors).max() > NEGLIGIBLE * self.costs.max():  # not linear throughout
             cheapest = int(np.argmin(self.costs))
             sides = [np.arange(cheapest + 1), np.arange(cheapest, last + 1)]
-            found.append(np.array([cheapest]))
+            found[cheapest] = True
         for side in sides:
-            x, y = along[side], across[side]
-            kept = np.concatenate(
-                [[True], x[1:] > x[:-1]]
-            )  # rounding may make tiny steps of the rates vanish
-            if np.count_nonzero(kept) > 2:
-                found += [side[kept][hull(x[kept], sign * y[kept])] for sign in (1, -1)]
-        return np.unique(np.concatenate(found))
+            x = along[side]
+            # rounding may make tiny steps of the rates vanish
+            kept = side[np.concatenate([[True], x[1:] > x[:-1]])]
+            if len(kept) > 2:
+                x, y = along[kept], across[kept]
+                found[kept[hull(x, y)]] = True
+                found[kept[hull(x, -y)]] = True
+        return np.flatnonzero(found)
 
     def steadiest(self, mixture: Mixture, allowed: np.ndarray) -> Mixture:
         """Return the mixture of the same two rates whose selection rate varies least over the draw of the threshold.
@@ -122,9 +124,8 @@ class Thresholds(NamedTuple):
                 return mixture
             chances = [_dot(row, rates) for row in inverse]
             # by hand: for three numbers a call of NumPy takes longer than all of this
-            one, x, y = (
-                sum(cost * row[i] for cost, row in zip(costs, inverse, strict=True)) for i in range(3)
-            )
+            (a, b, c), (first, second, third) = costs, inverse
+            one, x, y = (a * first[i] + b * second[i] + c * third[i] for i in (0, 1, 2))
             gain = variances - (one + x * fpr + y * tpr)
             enters = int(gain.argmin())
             if gain[enters] >= -NEGLIGIBLE:

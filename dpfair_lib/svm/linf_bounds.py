@@ -53,9 +53,9 @@ def generic_linf_bound(
     >>> print(round(dpf.generic_linf_bound(n_groups=2, m=1000, epsilon=1.0, beta=0.05), 4))
     0.0102
     """
-    cells = 4 * positive_integer(n_groups, "n_groups")
-    scale = 2 / (positive_integer(m, "m") * positive(epsilon, "epsilon"))
-    return largest_error_bound(beta, scale, cells, kind)
+    cells, points = 4 * positive_integer(n_groups, "n_groups"), positive_integer(m, "m")
+    scale = _scale(points, positive(epsilon, "epsilon"), "m")
+    return largest_error_bound(inside_unit(beta, "beta"), scale, cells, kind)
 
 
 def svm_linf_bound(
@@ -108,11 +108,16 @@ def svm_linf_bound(
     """
     points, vectors = _counts(m, k)
     groups, epsilon = positive_integer(n_groups, "n_groups"), positive(epsilon, "epsilon")
+    beta, scale = inside_unit(beta, "beta"), _scale(points, epsilon, "m")
     if one_of(kind, "kind", ("printed", "corrected")) == "printed":
-        cells = largest_error_bound(beta, 2 / (points * epsilon), 2 * groups, "printed")
-        return cells + largest_error_bound(beta, 2 / (vectors * epsilon), 2, "printed")
-    share, beta = inside_unit(share, "share"), inside_unit(beta, "beta")
-    cells = largest_error_bound(share * beta, 2 / (points * epsilon), 2 * groups, "printed")
+        cells = largest_error_bound(beta, scale, 2 * groups, "printed")
+        return cells + largest_error_bound(beta, _scale(vectors, epsilon, "k"), 2, "printed")
+    for_cells = inside_unit(share, "share") * beta
+    if not for_cells:
+        raise ValueError(
+            f"beta, share: found {beta} and {share}, whose product no float can hold, expected larger ones"
+        )
+    cells = largest_error_bound(for_cells, scale, 2 * groups, "printed")
     return cells + float(as_single_rate(flippable, "flippable"))
 
 
@@ -195,6 +200,16 @@ def svm_at_most_generic(*, beta: Any, m: int, k: int) -> int:
         raise ValueError(f"beta: found {beta!r}, expected an int or Fraction in (0, 1]")
     ours, generic = (2 / Fraction(beta)) ** points, Fraction(2) ** vectors
     return (generic > ours) - (generic < ours)
+
+
+def _scale(rows: int, epsilon: float, name: str) -> float:
+    """Return the scale 2/(nε) of the noise on a frequency, or refuse what no float can hold."""
+    scale = 2 / rows / epsilon
+    if not 0 < scale < math.inf:
+        raise ValueError(
+            f"epsilon: found {epsilon} beside {name}={rows}, expected one for which a float holds 2/({name}·epsilon)"
+        )
+    return scale
 
 
 def _counts(m: Any, k: Any) -> tuple[int, int]:

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import dpfair_lib as dpf
-from dpfair_lib.learners import counted_clipping
+from dpfair_lib.learners import counted_clipping, global_scaling
 from dpfair_lib.learners.counted_steps import GlobalRule, GroupRule, divided
 from dpfair_lib.privacy import dp_sgd_epsilon
 
 STUDY = {"noise": "study", "random_state": 0}
 STEPS = {"delta": 1e-5, "max_grad_norm": 0.5, "sample_rate": 0.25, "steps": 60, "learning_rate": 2.0}
+MODULES = {"group": counted_clipping, "global": global_scaling}
 KINDS = {
     "group": (dpf.DPGroupClippingClassifier, {}),
     "global": (dpf.DPGlobalScalingClassifier, {"scale_norm": 2.0}),
@@ -60,7 +61,7 @@ def test_the_steps_get_the_multiplier_and_the_share_of_the_statement(name, monke
         seen.append((steps.noise_multiplier, share, rule, groups, study))
         return np.zeros(X.shape[1] + 1)
 
-    monkeypatch.setattr(counted_clipping, "train_counted", train)
+    monkeypatch.setattr(MODULES[name], "train_counted", train)
     model = fitted(name, count_share=0.3, noise="secure", random_state=None)
     ((sigma, share, rule, groups, study),) = seen
     assert (sigma, share, study) == (model.noise_multiplier_, 0.3, None)
@@ -144,7 +145,7 @@ def test_an_audit_finds_no_more_than_is_stated_and_finds_noise_that_is_left_out(
     stated = dp_sgd_epsilon(2.0, 1.0, 2, 1e-3, "pld")
     found = dpf.audit(release(name), [pair], 400, 0.01, np.random.default_rng(0))
     assert found.epsilon_lower < stated
-    usual = counted_clipping.train_counted
+    usual = MODULES[name].train_counted
 
     def quiet(X, y, groups, steps, share, rule, study):
         class Less:
@@ -156,6 +157,6 @@ def test_an_audit_finds_no_more_than_is_stated_and_finds_noise_that_is_left_out(
 
         return usual(X, y, groups, steps, share, rule, Less())
 
-    monkeypatch.setattr(counted_clipping, "train_counted", quiet)
+    monkeypatch.setattr(MODULES[name], "train_counted", quiet)
     loud = dpf.audit(release(name), [pair], 400, 0.01, np.random.default_rng(0))
     assert loud.epsilon_lower > stated

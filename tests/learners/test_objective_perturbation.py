@@ -226,7 +226,10 @@ def test_it_passes_scikit_learns_checks(estimator, check):
     ("changed", "message"),
     [
         ({"epsilon": 0.0}, "epsilon: found 0"),
-        ({"delta": 0.0}, "delta: found 0"),
+        (
+            {"delta": 0.0},
+            "delta: found 0 beside noise_kind='gaussian', .* expected a number in .* noise_kind='laplace'",
+        ),
         ({"noise_kind": "laplace"}, "delta: found 1e-05 beside noise_kind='laplace', expected 0"),
         ({"noise_kind": "analytic"}, "noise_kind: found 'analytic'"),
         ({"loss": "hinge"}, "loss: found 'hinge'"),

@@ -140,8 +140,8 @@ def test_a_channel_that_cannot_be_made_is_refused_with_the_epsilon_that_it_needs
 @pytest.mark.parametrize(
     ("channel", "epsilon", "message"),
     [
-        ([[0.5, 0.6]], 1.0, "matrix: found a sum"),
-        ([0.5, 0.5], 1.0, "matrix: found shape"),
+        ([[0.5, 0.6]], 1.0, "channel: found a sum"),
+        ([0.5, 0.5], 1.0, "channel: found shape"),
         ([[0.5, 0.5]] * 2, -1.0, "epsilon: found"),
         ([[0.5, 0.5]] * 2, math.nan, "epsilon: found"),
     ],

@@ -36,6 +36,7 @@ def test_the_constants_by_hand():
         (lambda: dpf.margins([[1.0, 2.0]], [2]), "y: found 2.* columns? of scores|y: found 2"),
         (lambda: dpf.margin_lipschitz([1.0, 2.0]), r"X: found shape \(2,\)"),
         (lambda: dpf.margin_lipschitz([[1.0]], norm="l1"), "norm: found 'l1'"),
+        (lambda: dpf.margin_lipschitz([[1.0]], binary="no"), "binary: found 'no', expected True or False"),
         (lambda: relative_margins([0.5], [0.0]), "row of zeros at position 0"),
     ],
 )

@@ -1,6 +1,7 @@
 """Equalized odds: against one linear program over all thresholds, and against mixtures on a grid."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -216,3 +217,16 @@ def test_of_optima_with_different_rates_one_is_taken_whatever_the_order_of_rows_
     # of one rate there is a rule for it: the middle
     fair = FairPostprocessor().fit(y_pred, sensitive_features=codes, scores=scores)
     assert fair.target_rate_ == pytest.approx(sum(fair.rates_.values()) / 2)
+
+
+def test_what_was_solved_before_changes_nothing():
+    """A thread keeps its solver: the rules are the same as from a new thread's, whatever came before."""
+    cases = [[group.thresholds("errors") for group in random_groups(seed)] for seed in range(8)]
+    with ThreadPoolExecutor(1) as one:
+        alone = [one.submit(cheapest_odds, groups, 0.05).result() for groups in cases]
+    for order in (range(8), reversed(range(8))):
+        for at in order:
+            assert cheapest_odds(cases[at], 0.05) == alone[at]
+    for groups, first in zip(cases, alone, strict=True):
+        with ThreadPoolExecutor(1) as new:
+            assert new.submit(cheapest_odds, groups, 0.05).result() == first

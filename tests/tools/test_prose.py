@@ -94,7 +94,20 @@ def test_what_is_missing_or_too_long_is_named(before, after, said):
     assert said in found[0]
 
 
-def test_pages_of_results_need_no_exercises_but_short_sentences():
+@pytest.mark.parametrize(("before", "after", "said"), [
+    (":class: summary", ":class: note", "no summary"),
+    ("{solution-start} x-four", "{solution-start} x-three", "'Harder: four' has no solution"),
+])  # fmt: skip
+def test_pages_of_evidence_need_a_summary_and_solutions_but_no_objectives(before, after, said):
+    page = GOOD.replace(":class: objectives", ":class: note").replace(
+        "### A worked example", "### Two people"
+    )
+    assert prose.complaints("mutants", prose.read(page)) == []
+    (found,) = prose.complaints("mutants", prose.read(page.replace(before, after)))
+    assert said in found
+
+
+def test_generated_tables_need_no_exercises_but_short_sentences():
     text = "# Findings\n\n" + "word " * 41 + ".\n"
     assert [one.partition(":")[0] for one in prose.complaints("findings", prose.read(text))] == [
         "a sentence of 41 words, at most 40"
@@ -122,7 +135,9 @@ def test_listings_are_no_prose_and_other_pages_are_read_too(tmp_path, capsys):
     listing = "```sh\n" + "word " * 50 + "\n```\n"
     (tmp_path / "README.md").write_text(listing)
     assert prose.main(["--root", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("1 chapter: "), "a line is empty"
+    out = capsys.readouterr().out
+    assert out.startswith("1 chapter: "), "a line is empty"
+    assert out.endswith("3 exercises, 2 solved, 1 objectives, 1 summaries, 0 complaints\n")
     (tmp_path / "book" / "data" / "one.md").write_text(listing + "word " * 50 + ".\n")
     assert prose.main(["--root", str(tmp_path)]) == 1
     assert "book/data/one.md: a sentence of 50 words" in capsys.readouterr().out

@@ -82,7 +82,9 @@ def each_group(value: Any, name: str, groups: int) -> tuple[Any, ...]:
     if not _is_listed(value):
         return (value,) * groups
     if len(value) != groups:
-        raise ValueError(f"{name}: found {len(value)} values, expected one number, or one per group")
+        raise ValueError(
+            f"{name}: found {len(value)} values beside {groups} groups, expected one number, or one per group"
+        )
     return tuple(value)
 
 

@@ -87,7 +87,7 @@ def most_accurate(n: Sequence[float], epsilons: Sequence[float], mechanism: Mech
         It depends on these numbers only: sampling has a variance of at most 1/(4n).
     """
     largest = [
-        1 / (4 * size) + noise_variance(epsilon, mechanism) / size**2
+        1 / (4 * size) + noise_variance(epsilon, mechanism) / (size * size)  # a power would overflow
         for size, epsilon in zip(n, epsilons, strict=True)
     ]
     return largest.index(min(largest))

@@ -14,10 +14,13 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
+from dpfair_lib.claims.ours import unknown_law_balls as balls
+from dpfair_lib.claims.ours.unknown_law_balls import unfairness
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.local.optimal.search import optimal_randomizer
 from dpfair_lib.local.randomizer import Randomizer
 from dpfair_lib.local.response import generalized_randomized_response
+from dpfair_lib.local.robust.ball import CellBall, Laws
 from dpfair_lib.local.robust.closed_forms import unfairness_of_level
 from dpfair_lib.local.robust.laws import CellBounds
 from dpfair_lib.local.robust.proof import Proof, lower_bound
@@ -39,38 +42,26 @@ def check(
     best: Callable[..., Randomizer] = robust_randomizer,
     search: Search,
 ) -> Evidence:
-    """Judge the worst law, the closed form where nothing is known, plain response, the bound and the search."""
+    """Judge the worst law of boxes and balls, what is best where nothing is known, and the search with its bound."""
     _every_law(worst, search)
     _mixtures(worst, search)
     _nothing_known(of_level, search)
     _plain_response(of_level, search)
     _searched(best, bound, search)
+    balls.every_law(worst, search)
+    balls.searched(best, bound, search)
     _what_is_needed(search)
+    balls.needs_the_sum(worst, search)
     return search.evidence()
-
-
-def _unfairness(matrix: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return Δ under each law of an array of shape (many, k, 2); NaN where a label is missing."""
-    ones, both = cells[:, :, 1] @ matrix, cells.sum(axis=2) @ matrix
-    share = cells[:, :, 1].sum(axis=1)[:, None]
-    with np.errstate(all="ignore"):
-        return np.asarray(abs(ones / (share * both) - 1).max(axis=1))
-
-
-@functools.cache
-def _laws(parts: int) -> np.ndarray:
-    """Return all laws of two groups whose cells are whole parts, with both labels."""
-    cells = np.array([c for c in itertools.product(range(parts + 1), repeat=4) if sum(c) == parts])
-    cells = cells.reshape(-1, 2, 2)
-    positives = cells[:, :, 1].sum(axis=1)
-    return np.asarray(cells[(positives > 0) & (positives < parts)])
 
 
 @once
 def _every_law(worst: Callable[..., WorstLaw], search: Search) -> None:
     """No law of a box, in eighths, is worse than the worst law; which is in the box, and as bad as it is said to be."""
     search.part("every law of a box")
-    laws, boxes, judged = _laws(PARTS), 0, 0
+    every = balls.laws(2, PARTS)
+    positives = every[:, :, 1].sum(axis=1)
+    laws, boxes, judged = every[(positives > 0) & (positives < PARTS)], 0, 0
     pairs = [(a, b) for a, b in itertools.combinations_with_replacement(ENDS, 2)]
     for ends in itertools.product(pairs, repeat=4):
         low, high = (np.array([pair[at] for pair in ends]).reshape(2, 2) for at in (0, 1))
@@ -84,10 +75,10 @@ def _every_law(worst: Callable[..., WorstLaw], search: Search) -> None:
             matrix = np.array(rows) / 6
             found, case = worst(matrix, box), {"low": low.tolist(), "high": high.tolist(), "channel": rows}
             search.observe(
-                found.unfairness - _unfairness(matrix, laws[inside] / PARTS).max(), case, tolerance=ROUNDED
+                found.unfairness - unfairness(matrix, laws[inside] / PARTS).max(), case, tolerance=ROUNDED
             )
             search.agree(box.contains(found.cells), True, case)
-            again = _unfairness(matrix, found.cells[None])[0]
+            again = unfairness(matrix, found.cells[None])[0]
             search.equal(again, found.unfairness, case, tolerance=1e-9)
             judged += int(inside.sum())
     search.fact("boxes", boxes, "boxes of distributions of two groups, each with three channels")
@@ -112,7 +103,7 @@ def _mixtures(worst: Callable[..., WorstLaw], search: Search) -> None:
         larger = max(worst(one, box).unfairness, worst(two, box).unfairness)
         search.observe(larger - mixed, case, tolerance=1e-9)
         others = _random_laws(box, cells, rng)
-        search.observe(worst(one, box).unfairness - _unfairness(one, others).max(), case, tolerance=1e-9)
+        search.observe(worst(one, box).unfairness - unfairness(one, others).max(), case, tolerance=1e-9)
 
 
 def _random_laws(box: CellBounds, inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -251,7 +242,7 @@ def _what_is_needed(search: Search) -> None:
     outside = np.array([[[0.45, 0.05], [0.05, 0.45]]])
     search.needs(
         "that the distribution is in the box",
-        slack=worst_unfairness(channel, box).unfairness - float(_unfairness(channel, outside)[0]),
+        slack=worst_unfairness(channel, box).unfairness - float(unfairness(channel, outside)[0]),
         case={"law": outside[0].tolist()},
     )
     rare = max(unfairness_of_level(Fraction(3), Fraction(1, 10**digits)) for digits in range(1, 10))
@@ -272,8 +263,10 @@ def _what_is_needed(search: Search) -> None:
     )
 
 
-def _at_the_ends(channel: Any, laws: CellBounds) -> WorstLaw:
-    """Look at the two ends of P(Y = 1) alone."""
+def _at_the_ends(channel: Any, laws: Laws) -> WorstLaw:
+    """Look at the two ends of P(Y = 1) of a box alone."""
+    if isinstance(laws, CellBall):
+        return worst_unfairness(channel, laws)
     found = []
     for share in laws.positives:
         pinned = CellBounds(laws.low, laws.high, (share - 1e-15, share + 1e-15))
@@ -281,21 +274,33 @@ def _at_the_ends(channel: Any, laws: CellBounds) -> WorstLaw:
     return max(found, key=lambda worst: worst.unfairness)
 
 
-def _of_the_middle(channel: Any, laws: CellBounds) -> WorstLaw:
-    """The law in the middle of the box stands for all."""
-    cells = laws.low + laws.high
-    cells /= cells.sum()
-    return WorstLaw(float(_unfairness(np.asarray(channel, dtype=float), cells[None])[0]), 0, 1, cells)
+def _on_balls(other: Callable[[CellBall], Laws]) -> Callable[..., WorstLaw]:
+    """Take another set of laws for each ball."""
+    return lambda channel, laws: worst_unfairness(
+        channel, other(laws) if isinstance(laws, CellBall) else laws
+    )
 
 
-def _as_if_known(laws: CellBounds, epsilon: float, *, error: float, **stops: float) -> Randomizer:
+def _box_round(ball: CellBall) -> CellBounds:
+    """Each cell may differ by half of the radius."""
+    half, share = ball.radius / 2, float(ball.cells[:, 1].sum())
+    ends = np.maximum(ball.cells - half, 0.0), np.minimum(ball.cells + half, 1.0)
+    return CellBounds(*ends, (share - half, share + half))
+
+
+def _of_the_middle(channel: Any, laws: Laws) -> WorstLaw:
+    """The law in the middle stands for all."""
+    cells = laws.middle
+    return WorstLaw(float(unfairness(np.asarray(channel, dtype=float), cells[None])[0]), 0, 1, cells)
+
+
+def _as_if_known(laws: Laws, epsilon: float, *, error: float, **stops: float) -> Randomizer:
     """The optimum for the law in the middle."""
-    cells = (laws.low + laws.high) / (laws.low + laws.high).sum()
-    middle = CellBounds(cells, cells)
+    middle = CellBounds(laws.middle, laws.middle)
     return robust_randomizer(middle, epsilon, error=error, **stops)
 
 
-def _plain(laws: CellBounds, epsilon: float, *, error: float, **stops: float) -> Randomizer:
+def _plain(laws: Laws, epsilon: float, *, error: float, **stops: float) -> Randomizer:
     """Plain response as truthful as it must be, with the proof of the optimum."""
     truth, proof = 1 - error, robust_randomizer(laws, epsilon, error=error, **stops).certificate
     plain = generalized_randomized_response(laws.k, math.log((laws.k - 1) * truth / (1 - truth)))
@@ -306,8 +311,10 @@ FAULTS: dict[str, dict[str, Any]] = {
     "the ends of P(Y = 1) alone": {"worst": _at_the_ends},
     "the law in the middle for the worst one": {"worst": _of_the_middle},
     "a law outside the box": {
-        "worst": lambda channel, laws: worst_unfairness(channel, laws)._replace(cells=1.1 * laws.high)
+        "worst": lambda channel, laws: worst_unfairness(channel, laws)._replace(cells=1.5 * laws.middle)
     },
+    "a ball of half the radius": {"worst": _on_balls(lambda ball: CellBall(ball.cells, ball.radius / 2))},
+    "the box round a ball": {"worst": _on_balls(_box_round)},
     "one side alone": {
         "of_level": lambda ratio, share: (1 - share) * (ratio - 1) / (1 + share * (ratio - 1))
     },
@@ -327,15 +334,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.unknown-law",
-    where="The distribution that is not known, Results 1–3",
+    where="The distribution that is not known, Results 1–4",
     statement="Let only bounds on the distribution of (A, Y) be known, with P(Y = 1) in a closed interval inside (0, "
     "1). The largest Δ over all that fit is quasi-convex in the channel, and attained where the cells of either label "
-    "are filled in the order of one column. If only P(Y = 1) = τ is known, it is (1 − τ)(R − 1)/(1 + min(τ, 1 − τ)(R − "
+    "are filled in the order of one column. In a ball of radius r, r/2 is taken in that order and put on one group for "
+    "each label. If only P(Y = 1) = τ is known, it is (1 − τ)(R − 1)/(1 + min(τ, 1 − τ)(R − "
     "1)), with R the largest ratio in a column. Among channels that tell every value truthfully with probability T or "
     "more, 1/k < T < 1, plain response has the least, and no other channel.",
     verdict="holds",
-    finding="Proved. The worst distribution was compared with all in eighths of every box, plain response with all "
-    "channels of three values in twelfths, and the search with an exact lower bound.",
+    finding="Proved. The worst distribution was compared with all in eighths of every box and with those of balls on "
+    "grids, plain response with all channels of three values in twelfths, and the search with an exact lower bound.",
     headline="Who knows nothing of the distribution can do no better than plain response; who knows it within bounds "
     "often can, with a proof of how much.",
     kind="theorem",

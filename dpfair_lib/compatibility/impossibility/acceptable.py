@@ -82,6 +82,8 @@ def acceptable_hypotheses(
     >>> dpf.acceptable_hypotheses(population, hypotheses, fair_within("opportunity"), beats_constants())
     array([ True, False])
     """
+    if not isinstance(population, Population):
+        raise ValueError(f"population: found {population!r}, expected a Population")
     return acceptable_table([population], hypotheses, fair, accurate)[0]
 
 
@@ -117,7 +119,7 @@ def weight_tables(populations: Sequence[Population]) -> np.ndarray:
         If there is none, one is not exact, or they do not share points and groups.
     """
     if not isinstance(populations, Sequence) or not all(isinstance(each, Population) for each in populations):
-        raise ValueError("populations: found something else, expected a sequence of Population objects")
+        raise ValueError(f"populations: found {populations!r}, expected a sequence of Population objects")
     if not populations:
         raise ValueError("populations: found none, expected at least one")
     first = populations[0]

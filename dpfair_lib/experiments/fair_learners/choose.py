@@ -127,7 +127,7 @@ def advice(
         )
     at = max(below)
     found = guide.usable(known, situation, notion, at)
-    name = summary.rule(found, notion)
+    name = guide.rule(found, notion)
     verdicts = guide.helps(found, name, notion, level=LEVEL)
     measured = {
         data: {

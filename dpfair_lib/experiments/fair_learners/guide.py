@@ -1,18 +1,19 @@
 """The decision guide: which private and fair learner the recorded comparisons recommend, and how far to trust them.
 
-For a situation, a notion and an ε the rule is the method with the least mean loss, each data set counting once. It is
-judged on each data set after it was derived from the others.
+For a situation, a notion and an ε the rule is the method with the least mean loss, each data set counting once, among
+those that are built for the notion or for none. It is judged on each data set after it was derived from the others,
+beside the best of all methods there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpfair_lib.experiments.fair_learners import summary
+from dpfair_lib.experiments.fair_learners import constrained, methods, summary
 from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, PRESENT, RECORD
 from dpfair_lib.experiments.fair_learners.people import NOTIONS
 from dpfair_lib.experiments.fair_learners.settings import EPSILONS, dials, held_rows
@@ -23,6 +24,8 @@ ASK = frozenset({
     "Algorithm 2", "ours, parity", "ours, opportunity", "odds by counts", "thresholds", "odds by reports",
 })  # fmt: skip
 """Methods that ask for the group of each person about whom they decide."""
+AIMS = {one.name: one.notion for one in (*methods.METHODS, *constrained.METHODS)}
+"""Method → the notion that it is built for, or ""."""
 LOCAL = frozenset({"odds by reports"})
 """Methods to which each person reports the group at random, so that nobody has to hold it."""
 
@@ -81,12 +84,16 @@ class Evidence(NamedTuple):
         (data set, notion) → the dials that other data chose.
     parameters : dict
         Data set → the parameters of its record, with what other data chose for each method.
+    added : dict
+        Data set → rows, and held rows, of the methods that are recorded by themselves; empty unless each data set has
+        them on the same splits, as means over other data sets or splits cannot be compared.
     """
 
     rows: dict[str, pd.DataFrame]
     sizes: dict[str, int]
     dials: dict[tuple[str, str], summary.Dials]
     parameters: dict[str, dict[str, Any]]
+    added: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 
 
 def evidence(folder: Path = RESULTS, notions: Sequence[str] = NOTIONS) -> Evidence:
@@ -116,7 +123,28 @@ def evidence(folder: Path = RESULTS, notions: Sequence[str] = NOTIONS) -> Eviden
         sizes[data] = whole - round(kept["test_share"] * whole)
         parameters[data] = kept
         found.update({(data, notion): dials(held, data, notion) for notion in notions})
-    return Evidence(rows, sizes, found, parameters)
+    known = Evidence(rows, sizes, found, parameters, _added(rows, folder))
+    for data, (_, held) in known.added.items():
+        tuned, chosen = (
+            constrained.tuned(held),
+            {notion: constrained.dials(held, notion) for notion in notions},
+        )
+        parameters[data] = {**parameters[data], "tuning": {**parameters[data]["tuning"], **tuned}}
+        found.update({(data, notion): {**found[data, notion], **chosen[notion]} for notion in notions})
+    return known
+
+
+def _added(rows: Mapping[str, pd.DataFrame], folder: Path) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    added = {}
+    for data, others in rows.items():
+        if not (folder / f"private-constrained-{data}.json").exists():
+            return {}
+        own = read_record(f"private-constrained-{data}", folder=folder)[0]
+        if set(own["split"]) != set(others["split"]):
+            return {}
+        held = read_record(f"private-constrained-settings-{STANDS_FOR[data]}", folder=folder)[0]
+        added[data] = own, held
+    return added
 
 
 Question = tuple[Situation, str, float]
@@ -145,6 +173,8 @@ def usable(
             rows["level"].isna() | (rows["level"] == level)
         ]  # few, so that looking for each method is fast
         every = summary.candidates(near, known.dials[data, notion], case)
+        if data in known.added:
+            every |= constrained.candidates(*known.added[data], case)
         found[data] = {name: its for name, its in every.items() if _may_be_used(name, situation)}
     return found
 
@@ -204,7 +234,75 @@ def least_rows(verdicts: Mapping[str, summary.Verdict | None], sizes: Mapping[st
     )
 
 
-def judged(asked: Mapping[Question, Found], *, level: float = 0.95) -> pd.DataFrame:
+def competing(names: Iterable[str], notion: str) -> list[str]:
+    """Return which methods may be recommended for a notion: those that are built for it, or for none of the three.
+
+    One that is built for odds makes true positive rates equal, too, so it competes for opportunity. Where nothing at
+    hand is built for the notion, everything competes.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Methods that may be used.
+    notion : str
+        Which gap counts.
+    """
+    meant = {notion, "odds"} if notion == "opportunity" else {notion}
+    every = list(names)
+    if not any(AIMS.get(name) in meant for name in every):
+        return every
+    return [name for name in every if AIMS.get(name, "") in {*meant, ""}]
+
+
+def rule(found: Found, notion: str) -> str:
+    """Return the method that the record recommends: of those that compete, the one with the least mean loss.
+
+    Parameters
+    ----------
+    found : mapping
+        From `usable`; one data set or more.
+    notion : str
+        Which gap counts.
+    """
+    kept = {data: {name: those[name] for name in competing(those, notion)} for data, those in found.items()}
+    return summary.rule(kept, notion)
+
+
+def regrets(found: Found, notion: str, *, level: float) -> pd.DataFrame:
+    """Judge the rule on each data set, derived from the others: beside the best of all methods that may be used there.
+
+    Parameters
+    ----------
+    found : mapping
+        From `usable`; two data sets or more.
+    notion : str
+        Which gap counts.
+    level : float
+        Confidence of each interval, alone.
+
+    Returns
+    -------
+    DataFrame
+        By data set: ``told``, what the other data sets recommend; ``best``, what is best here, looked up afterwards;
+        ``regret`` and ``half_width`` of the losses; ``p`` of the paired one-sided test of no regret.
+    """
+    lines = {}
+    for data, here in found.items():
+        told = rule({name: rows for name, rows in found.items() if name != data}, notion)
+        best = summary.best_of(here, notion)
+        difference = summary.loss(here[told], notion) - summary.loss(here[best], notion)
+        mean, half = summary.interval(difference, level)
+        lines[data] = {
+            "told": told, "best": best, "regret": mean, "half_width": half, "p": summary.paired_p(difference),
+        }  # fmt: skip
+    return (
+        pd.DataFrame(lines).T.rename_axis("data").astype({"regret": float, "half_width": float, "p": float})
+    )
+
+
+def judged(
+    asked: Mapping[Question, Found], *, level: float = 0.95, each: Callable[..., pd.DataFrame] = regrets
+) -> pd.DataFrame:
     """Judge all rules on the data sets that they were not derived from.
 
     Parameters
@@ -213,15 +311,17 @@ def judged(asked: Mapping[Question, Found], *, level: float = 0.95) -> pd.DataFr
         From `questions`; two data sets or more. Their tests are corrected together.
     level : float
         Confidence of each interval, alone.
+    each : callable
+        Judges the rule of one question; `summary.regrets` judges that in which everything competes.
 
     Returns
     -------
     DataFrame
-        A line for each situation, notion, ε and data set: what `summary.regrets` gives, and ``holm``, p corrected for
+        A line for each situation, notion, ε and data set: what `regrets` gives, and ``holm``, p corrected for
         the number of lines. Lines without a regret count as tests, too.
     """
     parts = {
-        (situation.words, notion, at): summary.regrets(found, notion, level=level)
+        (situation.words, notion, at): each(found, notion, level=level)
         for (situation, notion, at), found in asked.items()
     }
     lines = pd.concat(parts, names=["situation", "notion", "ε"]).reset_index()

@@ -16,7 +16,7 @@ from dpfair_lib.experiments.fair_learners.methods import (
     THRESHOLDS,
 )
 from dpfair_lib.experiments.fair_learners.settings import EPSILONS
-from dpfair_lib.experiments.fair_learners.trials import CONSTANT
+from dpfair_lib.experiments.fair_learners.trials import CONSTANT, OF_NOTION
 from dpfair_lib.privacy.rounding import below
 
 ASSUMED = (
@@ -57,6 +57,18 @@ LEARN = {
     "max_grad_norm={dial!r}, {descent}, fit_intercept=False, classes=(0, 1)).fit(X, y, sensitive_features=group)",
     "global scaling": "model = dpf.DPGlobalScalingClassifier(scale_norm=1.0, epsilon={epsilon!r}, delta={delta!r}, "
     "max_grad_norm={dial!r}, {descent}, fit_intercept=False, classes=(0, 1)).fit(X, y)",
+    **{
+        f"Lagrangian, {notion}": f"model = dpf.DPLagrangianClassifier(notion={name!r}, multiplier_rate={{dial!r}}, "
+        "groups=(0, 1), epsilon={epsilon!r}, delta={delta!r}, max_grad_norm=1.0, {descent}, fit_intercept=False, "
+        "classes=(0, 1)).fit(X, y, sensitive_features=group)"
+        for notion, name in OF_NOTION.items()
+    },
+    **{
+        f"exponentiated gradient, {notion}": f"model = dpf.PrivateExponentiatedGradient(notion={name!r}, "
+        "multiplier_bound={dial!r}, multiplier_rate={rate!r}, feature_bound=1.0, groups=(0, 1), epsilon={epsilon!r}, "
+        "delta={delta!r}, classes=(0, 1)).fit(X, y, sensitive_features=group)"
+        for notion, name in OF_NOTION.items()
+    },
 }
 """Methods that learn by themselves, in one line."""
 

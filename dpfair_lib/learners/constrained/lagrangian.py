@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-
-from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
+from dpfair_lib._arguments import below_one, one_of, positive
 from dpfair_lib._fitting import whole_or_not_at_all
-from dpfair_lib._labels import declared_labels, places
-from dpfair_lib._validation import as_groups, check_lengths
 from dpfair_lib.learners.constrained.lagrangian_steps import CONDITIONS, Ascent, Notion, train_lagrangian
-from dpfair_lib.learners.counted_clipping import GROUPS, CountedClipping
-from dpfair_lib.learners.linear import HEAVIEST, LEFT_OUT, checked, two_labels
-from dpfair_lib.learners.logistic import LABELS
-from dpfair_lib.privacy import PrivacyStatement
-from dpfair_lib.privacy.grid_noise import continuous_delta
-from dpfair_lib.privacy.noise_source import NoiseSource, is_secure
+from dpfair_lib.learners.counted_descent import CountedByGroup
 from dpfair_lib.privacy.sampling import Noise
 
 HIGHEST = 1e9
 
 
-class DPLagrangianClassifier(CountedClipping):
+class DPLagrangianClassifier(CountedByGroup):
     """Logistic regression by DP-SGD under fairness constraints whose multipliers follow noisy counts (Lagrangian dual).
 
     Each step first counts, for every group, how many records of its batch the model selects and how many it does not,
@@ -132,8 +122,6 @@ class DPLagrangianClassifier(CountedClipping):
     ε = 0.9999..., δ = 1e-05, add-remove, per record; ...
     """
 
-    known = (LABELS, GROUPS)
-
     def __init__(
         self, *, notion: Notion, gamma: float = 0.0, multiplier_rate: float = 0.1, largest_multiplier: float = 5.0,
         memory: float = 0.9, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
@@ -146,21 +134,13 @@ class DPLagrangianClassifier(CountedClipping):
         self.multiplier_rate = multiplier_rate
         self.largest_multiplier = largest_multiplier
         self.memory = memory
-        self.epsilon = epsilon
-        self.noise_multiplier = noise_multiplier
-        self.delta = delta
-        self.max_grad_norm = max_grad_norm
-        self.sample_rate = sample_rate
-        self.steps = steps
-        self.learning_rate = learning_rate
-        self.count_share = count_share
-        self.expected_batch_size = expected_batch_size
+        super().__init__(
+            epsilon=epsilon, noise_multiplier=noise_multiplier, delta=delta, max_grad_norm=max_grad_norm,
+            sample_rate=sample_rate, steps=steps, learning_rate=learning_rate, count_share=count_share,
+            expected_batch_size=expected_batch_size, classes=classes, fit_intercept=fit_intercept, noise=noise,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
         self.groups = groups
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.noise = noise
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
@@ -187,26 +167,15 @@ class DPLagrangianClassifier(CountedClipping):
             comes with secure noise; if X, y or the groups are malformed or outside what was declared; if labels or
             groups are not declared and there is one only; if a weight overflows.
         """
-        delta, secure = inside_unit(self.delta, "delta"), is_secure(self.noise)
-        share, numbers = inside_unit(self.count_share, "count_share"), self._numbers()
-        source = NoiseSource.of(self.noise, self.random_state)
-        steps = self._steps(continuous_delta(delta) if secure else delta)
-        features, labels = checked(self, X, y)
-        self.classes_, codes = two_labels(labels, self.classes)
-        groups = self._places(sensitive_features, len(features))
-        ascent = Ascent(self.notion, len(self.groups_), *numbers, steps.divisor(len(features)))
-        width = features.shape[1] + steps.fit_intercept + ascent.width
-        statement = self._statement(steps, width, delta, secure=secure)
-        self.privacy_statement_: PrivacyStatement = source.mark(replace(statement, note=LEFT_OUT))
-        with np.errstate(all="ignore"):
-            weights = train_lagrangian(features, codes, groups, steps, share, ascent, source.generator)
-        if not (abs(weights) <= HEAVIEST).all():  # NaN among them
-            raise ValueError(
-                f"learning_rate: found {self.learning_rate}, at which weights overflow and the loss is not finite, "
-                "expected less"
-            )
-        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
-        self.multipliers_, self.noise_multiplier_ = ascent.multipliers, steps.noise_multiplier
+        numbers = self._numbers()
+        counted = self._fit(
+            X,
+            y,
+            sensitive_features,
+            train_lagrangian,
+            lambda divisor: Ascent(self.notion, len(self.groups_), *numbers, divisor),
+        )
+        self.multipliers_ = counted.multipliers
         return self
 
     def _numbers(self) -> tuple[float, float, float, float]:
@@ -216,16 +185,3 @@ class DPLagrangianClassifier(CountedClipping):
             raise ValueError(f"largest_multiplier: found {largest}, expected at most {HIGHEST:g}")
         rate = positive(self.multiplier_rate, "multiplier_rate")
         return below_one(self.gamma, "gamma"), rate, largest, below_one(self.memory, "memory")
-
-    def _places(self, sensitive_features: Any, n: int, /) -> np.ndarray:
-        if self.groups is None:
-            self.groups_, found = as_groups(sensitive_features)
-            if len(self.groups_) < 2:
-                raise ValueError(
-                    f"sensitive_features: found one group ({self.groups_[0]!r}), expected two or more"
-                )
-        else:
-            known = declared_labels(self.groups, "groups", least=2, ordered=True)
-            self.groups_, found = np.asarray(known), places(sensitive_features, known, "sensitive_features")
-        check_lengths(X=range(n), sensitive_features=found)
-        return np.asarray(found)

@@ -19,19 +19,22 @@ multiplier σ is, 1/σ² = 1/σ₁² + 1/σ₂². It is needed that c depends on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from dpfair_lib._progress import Progress
-from dpfair_lib.learners.batches import poisson_batches, system_batches
-from dpfair_lib.learners.counted_steps import Multipliers, Noisy, count_unit, divided, slopes_of
+from dpfair_lib.learners.counted_steps import (
+    Multipliers,
+    Noisy,
+    count_unit,
+    divided,
+    noise_and_batches,
+    slopes_of,
+)
 from dpfair_lib.learners.exact_steps import Rows, exact_sum, grid_step, prepared
 from dpfair_lib.learners.linear import HEAVIEST
 from dpfair_lib.learners.settings import Steps
-from dpfair_lib.privacy.grid_noise import FINENESS
-from dpfair_lib.privacy.sampling import add_discrete_gaussian_noise
 
 Notion = Literal["demographic_parity", "equal_opportunity", "equalized_odds"]
 CONDITIONS: dict[Notion, tuple[int, int]] = {
@@ -192,7 +195,7 @@ def train_lagrangian(
     multipliers = divided(steps.noise_multiplier, share)
     count_unit(multipliers.counts)  # refuses its range, as the next line does, before anything is drawn
     grid_step(multipliers.gradients, steps.max_grad_norm)
-    add, batches = _drawn(n, steps, study)
+    add, batches = noise_and_batches(n, steps, study)
     weights, progress = np.zeros(entries.shape[1]), Progress("steps of training", steps.count)
     mean, kept = np.zeros(entries.shape[1]), steps.count - steps.count // 2
     for at, chosen in enumerate(batches):
@@ -207,16 +210,3 @@ def train_lagrangian(
             mean = mean + weights / kept
         progress.add()
     return mean if steps.fit_intercept else np.append(mean, 0.0)
-
-
-def _drawn(n: int, steps: Steps, study: np.random.Generator | None) -> tuple[Noisy, Iterator[np.ndarray]]:
-    """Return what adds noise to whole numbers, and the batches."""
-    if study is None:
-        return lambda total: add_discrete_gaussian_noise(total, FINENESS), system_batches(
-            n, steps.sample_rate, steps.count
-        )
-    seed = np.random.SeedSequence(study.integers(2**32, size=4).tolist())
-    return (
-        lambda total: total + study.normal(0, FINENESS, len(total)),
-        poisson_batches(n, steps.sample_rate, steps.count, seed),
-    )

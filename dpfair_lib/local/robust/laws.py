@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class CellBounds:
     between: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        low, high = (_cells(getattr(self, name), name) for name in ("low", "high"))
+        low, high = (as_cells(getattr(self, name), name) for name in ("low", "high"))
         if low.shape != high.shape or low.shape[1] != 2 or len(low) < 2:
             raise ValueError(
                 f"low, high: found shapes {low.shape} and {high.shape}, expected (k, 2) for both, k ≥ 2"
@@ -97,12 +98,18 @@ class CellBounds:
         return len(self.low)
 
     @property
+    def middle(self) -> np.ndarray:
+        """The cells half-way between the bounds, divided by their sum."""
+        both: np.ndarray = self.low + self.high
+        return both / both.sum()
+
+    @property
     def positives(self) -> tuple[float, float]:
         """The least and the largest P(Y = 1)."""
         least, most = self.exact_positives
         return float(least), float(most)
 
-    @property
+    @cached_property
     def exact_positives(self) -> tuple[Fraction, Fraction]:
         """The same without rounding."""
         (zeros_low, ones_low), (zeros_high, ones_high) = (
@@ -126,5 +133,6 @@ class CellBounds:
         return bool(near and abs(cells.sum() - 1) <= _ROUNDING * self.k)
 
 
-def _cells(values: Any, name: str) -> np.ndarray:
+def as_cells(values: Any, name: str) -> np.ndarray:
+    """Return a table of numbers as an array of floats, one column for each label."""
     return np.stack([as_numbers(column, name).astype(float) for column in as_columns(values, name)], axis=1)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from dpfair_lib._extras import extra
 from dpfair_lib.local.optimal.linear_program import solver
-from dpfair_lib.local.robust.laws import CellBounds
+from dpfair_lib.local.robust import ball_rows, box_rows
+from dpfair_lib.local.robust.ball import CellBall, Laws
+from dpfair_lib.local.robust.ball_extremes import moved_sum
+from dpfair_lib.local.robust.box_rows import Reader
+from dpfair_lib.local.robust.builder import Builder
 from dpfair_lib.local.robust.proof import Proof
 from dpfair_lib.local.robust.worst_law import Filling
 
@@ -33,21 +37,6 @@ class Solved(NamedTuple):
     proof: Proof
 
 
-class _Part(NamedTuple):
-    """The cells of one label in a condition: its rows, and the size of its coefficient."""
-
-    rows: slice
-    size: float
-
-
-class _Condition(NamedTuple):
-    """Where a condition stands among the rows."""
-
-    ones: _Part
-    zeros: _Part
-    row: int
-
-
 class _Solution(NamedTuple):
     """The unknowns of a linear program, and the multipliers of its inequalities."""
 
@@ -55,38 +44,10 @@ class _Solution(NamedTuple):
     multipliers: np.ndarray
 
 
-class Builder:
-    """Rows of a linear program, each as entries and a right-hand side."""
-
-    def __init__(self) -> None:
-        self.rows: list[np.ndarray] = []
-        self.columns: list[np.ndarray] = []
-        self.entries: list[np.ndarray] = []
-        self.right: list[np.ndarray] = []
-        self.count = 0
-
-    def add(self, *parts: tuple[Any, Any], right: Any = 0.0) -> slice:
-        """Add rows; each part has columns and entries, of shape (rows, any) or (rows,)."""
-        number = max(np.atleast_1d(columns).shape[0] for columns, _ in parts)
-        for columns, entries in parts:
-            at = np.asarray(columns).reshape(number, -1)
-            self.columns.append(at.ravel())
-            self.entries.append(np.asarray(entries, dtype=float).reshape(at.shape).ravel())
-            self.rows.append(np.repeat(self.count + np.arange(number), at.shape[1]))
-        self.right.append(np.broadcast_to(np.asarray(right, dtype=float), number))
-        self.count += number
-        return slice(self.count - number, self.count)
-
-    def matrix(self, width: int) -> tuple[Any, np.ndarray]:
-        """Return the matrix and the right-hand sides."""
-        parts = (np.concatenate(self.entries), (np.concatenate(self.rows), np.concatenate(self.columns)))
-        return sparse.csr_array(parts, shape=(self.count, width)), np.concatenate(self.right)
-
-
 class Program(NamedTuple):
     """The set of laws, the privacy x = e^(−ε), and the truth that every law must have."""
 
-    laws: CellBounds
+    laws: Laws
     x: float
     truth: float
 
@@ -96,22 +57,26 @@ class Program(NamedTuple):
         return np.arange(self.laws.k**2).reshape(self.laws.k, self.laws.k)
 
 
-def most_truthful(laws: CellBounds, x: float) -> np.ndarray:
+def most_truthful(laws: Laws, x: float) -> np.ndarray:
     """Return the private, truthful channel whose least truth probability over the laws is largest."""
     program, rows = Program(laws, x, 0.0), Builder()
-    level, width = _common(program, rows, with_truth=True)
-    costs = np.zeros(width)
-    costs[level] = -1.0
-    solution = _solve(program, rows, costs, free=[level, level + 1])
+    level, _ = _common(program, rows, with_truth=True)
+    solution = _solve(program, rows, {level: -1.0})
     assert solution is not None
     k = laws.k
     return solution.values[: k * k].reshape(k, k)
 
 
-def least_truth(matrix: np.ndarray, laws: CellBounds) -> float:
-    """Return the least P(Z = A) over the laws: the groups whose reports are true least often are filled first."""
+def least_truth(matrix: np.ndarray, laws: Laws) -> float:
+    """Return the least P(Z = A) over the laws: the groups whose reports are true least often are filled first.
+
+    In a ball, half of its radius is taken from those whose reports are true most often.
+    """
+    truths = np.diag(matrix)
+    if isinstance(laws, CellBall):
+        return float(moved_sum(truths, laws.cells.sum(axis=1), laws.radius / 2, -1))
     low, high = laws.shares
-    return float(Filling(np.diag(matrix), low, high, -1).sum_at(1.0))
+    return float(Filling(truths, low, high, -1).sum_at(1.0))
 
 
 def mended(matrix: np.ndarray) -> np.ndarray:
@@ -145,83 +110,65 @@ def solve(program: Program, cuts: Sequence[Cut], t: float, scale: np.ndarray) ->
         None if the solver fails.
     """
     rows = Builder()
-    level, width = _common(program, rows, with_truth=False)
+    level, shares = _common(program, rows, with_truth=False)
     truth_row = rows.count - 1
-    conditions: list[_Condition] = []
-    free = [level, level + 1]
+    conditions: list[tuple[int, Reader]] = []
+    kind = ball_rows if isinstance(program.laws, CellBall) else box_rows
     for cut, unit in zip(cuts, scale, strict=True):
-        conditions.append(_condition(program, rows, cut, t, unit, level, width))
-        free += [width, width + 1 + program.laws.k]
-        width += 2 * (program.laws.k + 1)
-    costs = np.zeros(width)
-    costs[level] = 1.0
-    solution = _solve(program, rows, costs, free)
+        spread = (cut.side + t) * cut.share
+        conditions.append(kind.condition_rows(
+            rows, program.laws, cut.share, (-spread, cut.side - spread), program.places[:, cut.report],
+            (np.array([[level]]), [[-unit]]),
+        ))  # fmt: skip
+    solution = _solve(program, rows, {level: 1.0})
     if solution is None:
         return None
     k, multipliers = program.laws.k, solution.multipliers
-    proof = _proof(program, cuts, t, conditions, multipliers, truth_row)
-    weights = np.array([multipliers[one.row] for one in conditions])
+    weights = multipliers[[row for row, _ in conditions]]
+    used = tuple(
+        (cut.report, cut.side, float(weight), law(multipliers, weight))
+        for cut, weight, (_, law) in zip(cuts, weights, conditions, strict=True)
+        if weight > 0
+    )
+    price = multipliers[truth_row]
+    at = shares(multipliers, price) if price else program.laws.middle.sum(axis=1)
+    privacy, column, row = (_table(multipliers, part, k) for part in range(3))
+    proof = Proof(t, used, privacy, column, row, float(price), at)
     return Solved(solution.values[: k * k].reshape(k, k), weights, proof)
 
 
-def _common(program: Program, rows: Builder, *, with_truth: bool) -> tuple[int, int]:
-    """Add privacy, truthfulness and the error over all laws; return θ's number and how many unknowns there are.
+def _table(multipliers: np.ndarray, part: int, k: int) -> np.ndarray:
+    """Return one of the first three kinds of multipliers, off the diagonal."""
+    found = np.zeros((k, k))
+    found[~np.eye(k, dtype=bool)] = multipliers[part * k * (k - 1) : (part + 1) * k * (k - 1)]
+    return found
 
-    The least truth over the laws is max over λ of λ(1 − Σ high) + Σ high d − Σ (high − low) max(d − λ, 0), d being
-    the diagonal.
-    """
+
+def _common(program: Program, rows: Builder, *, with_truth: bool) -> tuple[int, Reader]:
+    """Add privacy, truthfulness and the error over all laws; return θ's number, and what reads the worst shares."""
     k, q = program.laws.k, program.places
+    rows.unknowns(k * k)
+    (level,) = rows.unknowns(1, free=True)
     apart = ~np.eye(k, dtype=bool)
     entry, own_column, own_row = q[apart], np.tile(np.diag(q), (k, 1))[apart], np.repeat(np.diag(q), k - 1)
     ones = np.ones(len(entry))
     rows.add((own_column, program.x * ones), (entry, -ones))
     rows.add((entry, ones), (own_column, -ones))
     rows.add((entry, ones), (own_row, -ones))
-    level, price, over = k * k, k * k + 1, k * k + 2 + np.arange(k)
-    rows.add((np.diag(q), np.ones(k)), (np.full(k, price), -np.ones(k)), (over, -np.ones(k)))
-    low, high = program.laws.shares
-    parts = [
-        (np.array([[price]]), [[high.sum() - 1]]),
-        (np.diag(q)[None, :], -high[None, :]),
-        (over[None, :], (high - low)[None, :]),
-    ]
-    if with_truth:
-        parts.append((np.array([[level]]), [[1.0]]))
-    rows.add(*parts, right=-program.truth)
-    return level, k * k + 2 + k
+    further = [(np.array([[level]]), [[1.0]])] if with_truth else []
+    kind = ball_rows if isinstance(program.laws, CellBall) else box_rows
+    return level, kind.truth_rows(rows, program.laws, np.diag(q), (*further, -program.truth))
 
 
-def _condition(
-    program: Program, rows: Builder, cut: Cut, t: float, unit: float, level: int, first: int
-) -> _Condition:
-    """Add a condition: for all laws with this P(Y = 1), side · (excess of the report) is at most t, but for θ."""
-    k, column = program.laws.k, program.places[:, cut.report]
-    spread = (cut.side + t) * cut.share
-    parts: list[tuple[Any, Any]] = [(np.array([[level]]), [[-unit]])]
-    pieces: list[_Part] = []
-    for y, weight in ((1, cut.side - spread), (0, -spread)):
-        low, high = program.laws.low[:, y], program.laws.high[:, y]
-        total = cut.share if y else 1 - cut.share
-        sign, size = (1.0, weight) if weight >= 0 else (-1.0, -weight)
-        price, over = first, first + 1 + np.arange(k)
-        first += k + 1
-        inner = rows.add((column, np.full(k, sign)), (np.full(k, price), -np.ones(k)), (over, -np.ones(k)))
-        parts += [
-            (np.array([[price]]), [[size * (total - low.sum())]]),
-            (column[None, :], (sign * size * low)[None, :]),
-            (over[None, :], (size * (high - low))[None, :]),
-        ]
-        pieces.append(_Part(inner, size))
-    return _Condition(pieces[0], pieces[1], rows.add(*parts).start)
-
-
-def _solve(program: Program, rows: Builder, costs: np.ndarray, free: list[int]) -> _Solution | None:
+def _solve(program: Program, rows: Builder, priced: dict[int, float]) -> _Solution | None:
     """Solve by an interior point method; what rounding leaves does no harm, as value and bound are recomputed."""
     with extra("solver"):
         import highspy
 
-    k, width = program.laws.k, len(costs)
-    table, right = rows.matrix(width)
+    k, width = program.laws.k, rows.width
+    table, right = rows.matrix()
+    costs = np.zeros(width)
+    costs[list(priced)] = list(priced.values())
     sums = sparse.csr_array(
         (np.ones(k * k), (np.repeat(np.arange(k), k), np.arange(k * k))), shape=(k, width)
     )
@@ -229,7 +176,7 @@ def _solve(program: Program, rows: Builder, costs: np.ndarray, free: list[int]) 
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = width, matrix.shape[0]
     floor = np.zeros(width)
-    floor[free] = -np.inf
+    floor[rows.free] = -np.inf
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = costs, floor, np.full(width, np.inf)
     lp.row_lower_ = np.concatenate([np.full(len(right), -np.inf), np.ones(k)])
     lp.row_upper_ = np.concatenate([right, np.ones(k)])
@@ -251,37 +198,3 @@ def _solve(program: Program, rows: Builder, costs: np.ndarray, free: list[int]) 
         return None
     # a row "at most" has a dual of at most 0
     return _Solution(values, np.maximum(-duals[: len(right)], 0.0))
-
-
-def _proof(
-    program: Program,
-    cuts: Sequence[Cut],
-    t: float,
-    conditions: Sequence[_Condition],
-    multipliers: np.ndarray,
-    truth_row: int,
-) -> Proof:
-    """Read the weights of the conditions, the laws that they mean, and the multipliers of the other constraints."""
-    laws, k = program.laws, program.laws.k
-    apart = ~np.eye(k, dtype=bool)
-
-    def table(part: int) -> np.ndarray:
-        found = np.zeros((k, k))
-        found[apart] = multipliers[part * k * (k - 1) : (part + 1) * k * (k - 1)]
-        return found
-
-    price = multipliers[truth_row]
-    low, high = laws.shares
-    at_truth = multipliers[3 * k * (k - 1) : 3 * k * (k - 1) + k]
-    shares = high - (at_truth / price if price else 0.0)
-    used = []
-    for cut, condition in zip(cuts, conditions, strict=True):
-        weight = float(multipliers[condition.row])
-        if weight <= 0:
-            continue
-        cells = laws.low.copy()
-        for y, part in ((1, condition.ones), (0, condition.zeros)):
-            if part.size > 0:
-                cells[:, y] += multipliers[part.rows] / (weight * part.size)
-        used.append((cut.report, cut.side, weight, cells))
-    return Proof(t, tuple(used), table(0), table(1), table(2), float(price), np.maximum(shares, low))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib.local.robust.laws import CellBounds
+from dpfair_lib.local.robust.ball import CellBall, Laws, into_ball
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Proof:
     shares: np.ndarray
 
 
-def lower_bound(laws: CellBounds, epsilon: float, error: float, proof: Proof) -> Fraction:
+def lower_bound(laws: Laws, epsilon: float, error: float, proof: Proof) -> Fraction:
     """Return what every private, truthful channel with at most this error has as its unfairness under some law.
 
     Parameters
     ----------
-    laws : CellBounds
+    laws : CellBounds or CellBall
         The set of laws.
     epsilon, error : float
         ε, and the largest error under any law.
@@ -92,8 +92,12 @@ def lower_bound(laws: CellBounds, epsilon: float, error: float, proof: Proof) ->
     return max(t + min(total / least, Fraction(0)), Fraction(0))
 
 
-def exact_cells(cells: Any, laws: CellBounds) -> list[tuple[Fraction, Fraction]]:
-    """Return a law of the set near these cells: moved between the bounds, with sums that fit."""
+def exact_cells(cells: Any, laws: Laws) -> list[tuple[Fraction, Fraction]]:
+    """Return a law of the set near these cells: moved between the bounds, with sums that fit, or into the ball."""
+    if isinstance(laws, CellBall):
+        centre = [cell for row in laws.exact_cells for cell in row]
+        flat = into_ball(np.ravel(cells).tolist(), centre, laws.radius)
+        return list(zip(flat[::2], flat[1::2], strict=True))
     least, most = laws.exact_positives
     share = min(max(sum(map(Fraction, cells[:, 1].tolist()), Fraction(0)), least), most)
     zeros, ones = (
@@ -103,7 +107,9 @@ def exact_cells(cells: Any, laws: CellBounds) -> list[tuple[Fraction, Fraction]]
     return list(zip(zeros, ones, strict=True))
 
 
-def _exact_shares(shares: np.ndarray, laws: CellBounds) -> list[Fraction]:
+def _exact_shares(shares: np.ndarray, laws: Laws) -> list[Fraction]:
+    if isinstance(laws, CellBall):
+        return into_ball(shares.tolist(), [a + b for a, b in laws.exact_cells], laws.radius)
     low, high = ([Fraction(a) + Fraction(b) for a, b in end.tolist()] for end in (laws.low, laws.high))
     return _moved(map(Fraction, shares.tolist()), low, high, total=Fraction(1))
 

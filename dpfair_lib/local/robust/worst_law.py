@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfair_lib.local.randomizer import Randomizer
+from dpfair_lib.local.robust.ball import CellBall, Laws
+from dpfair_lib.local.robust.ball_extremes import worst_in_ball
 from dpfair_lib.local.robust.laws import CellBounds
 
 SIDES = (1, -1)  # a report is too often, or too rarely, from people with label 1
@@ -63,14 +65,14 @@ class Filling:
         return cells
 
 
-def worst_unfairness(channel: Randomizer | Any, laws: CellBounds) -> WorstLaw:
+def worst_unfairness(channel: Randomizer | Any, laws: Laws) -> WorstLaw:
     """Return the largest unfairness of a channel's reports over a set of laws, and a law that attains it.
 
     Parameters
     ----------
     channel : Randomizer, or array of shape (k, m)
         A channel without an entry 0.
-    laws : CellBounds
+    laws : CellBounds or CellBall
         The set.
 
     Returns
@@ -86,7 +88,8 @@ def worst_unfairness(channel: Randomizer | Any, laws: CellBounds) -> WorstLaw:
     Notes
     -----
     For a given P(Y = 1) the cells of either label enter by one linear sum each, whose extremes are found by filling.
-    Between two knots of these the unfairness is a quotient of quadratics, whose extremes are roots of a quadratic.
+    Between two knots of these the unfairness is a quotient of quadratics, whose extremes are roots of a quadratic. In a
+    ball probability is taken from some cells and put on one of each label; the edges are treated in the same way.
 
     References
     ----------
@@ -109,12 +112,19 @@ def worst_unfairness(channel: Randomizer | Any, laws: CellBounds) -> WorstLaw:
     return max(found, key=lambda worst: worst.unfairness)
 
 
-def worst_of_reports(matrix: np.ndarray, laws: CellBounds) -> list[WorstLaw]:
+def worst_of_reports(matrix: np.ndarray, laws: Laws) -> list[WorstLaw]:
     """Return the worst law of each report and side."""
     return [_worst(column, j, side, laws) for j, column in enumerate(matrix.T) for side in SIDES]
 
 
-def _worst(column: np.ndarray, report: int, side: int, laws: CellBounds) -> WorstLaw:
+def _worst(column: np.ndarray, report: int, side: int, laws: Laws) -> WorstLaw:
+    if isinstance(laws, CellBall):
+        unfair, cells = worst_in_ball(column, side, laws)
+        return WorstLaw(unfair, report, side, cells)
+    return _worst_in_box(column, report, side, laws)
+
+
+def _worst_in_box(column: np.ndarray, report: int, side: int, laws: CellBounds) -> WorstLaw:
     """Find the P(Y = 1) at which a report is most unfair to one side."""
     (zeros_low, ones_low), (zeros_high, ones_high) = laws.low.T, laws.high.T
     ones = Filling(column, ones_low, ones_high, side)

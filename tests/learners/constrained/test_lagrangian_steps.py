@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from dpfair_lib.learners import counted_steps
 from dpfair_lib.learners.constrained import lagrangian_steps
 from dpfair_lib.learners.constrained.lagrangian_steps import CONDITIONS, Ascent, train_lagrangian
 from dpfair_lib.learners.counted_steps import count_unit, divided
@@ -40,7 +41,7 @@ class Watching:
 
 def ran(monkeypatch, data, notion, answers=None, **changes):
     watching, ascent = Watching(answers), Ascent(notion, 3, *NUMBERS)
-    monkeypatch.setattr(lagrangian_steps, "add_discrete_gaussian_noise", watching)
+    monkeypatch.setattr(counted_steps, "add_discrete_gaussian_noise", watching)
     weights = train_lagrangian(*data, Steps(**SETTING | changes), SHARE, ascent)
     return weights, watching.asked, ascent
 
