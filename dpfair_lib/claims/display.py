@@ -115,7 +115,8 @@ def _rest(outcome: Outcome) -> list[tuple[str, str]]:
     lines = [("what it changes", claim.because)] if claim.because else []
     if evidence.universe:
         lines.append(("enumerated", evidence.universe))
-    lines += [(spoken(evidence.says[key]), number(value)) for key, value in evidence.facts.items()]
+    shown = {key: value for key, value in evidence.facts.items() if evidence.says[key]}
+    lines += [(spoken(evidence.says[key]), number(value)) for key, value in shown.items()]
     if evidence.slack is not None:
         exact = "all exact" if evidence.tolerance == 0 else f"tolerance at most {number(evidence.tolerance)}"
         lines.append(("smallest slack", f"{number(float(evidence.slack))} ({exact})"))

@@ -77,7 +77,7 @@ class Search:
         """Name the part of the check that begins, so that a violation says who saw it."""
         self._part = name
 
-    def fact(self, key: str, value: Any, says: str) -> None:
+    def fact(self, key: str, value: Any, says: str = "") -> None:
         """Record a result for the chapter.
 
         Parameters
@@ -87,7 +87,8 @@ class Search:
         value : Any
             The result.
         says : str
-            What it is, in words, as a reader sees it.
+            What it is, in words, as a reader sees it. Without words, as for a table that the chapter shows itself, the
+            card leaves it out.
 
         Raises
         ------

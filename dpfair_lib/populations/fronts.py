@@ -126,11 +126,14 @@ def turned_order(
     ----------
     Thesis, Theorem 15, says that there is none if the first data are the fairer ones.
     """
-    corners, others = ({at for at, _ in front} for front in (first, second))
+    corners, others = dict(first), dict(second)
     # a point of a line, or a corner that both have
-    places = corners | others if randomised else corners & others
+    places = corners.keys() | others.keys() if randomised else corners.keys() & others.keys()
     for accuracy in sorted(places, reverse=True):
-        one, other = (_at(front, accuracy, randomised) for front in (first, second))
+        if randomised:
+            one, other = _on_line(first, accuracy), _on_line(second, accuracy)
+        else:
+            one, other = corners[accuracy], others[accuracy]
         if one is not None and other is not None and one > other:
             return accuracy, one, other
     return None
@@ -138,8 +141,10 @@ def turned_order(
 
 def _whole(cells: Any) -> tuple[list[tuple[int, ...]], list[int], int]:
     """Return the cells in whole numbers, the sizes of the groups, and how many people have label 1."""
-    unit = math.lcm(*(count.denominator for cell in cells for count in cell))
-    counts = [tuple(int(count * unit) for count in cell) for cell in cells if any(cell)]
+    unit = math.lcm(*{count.denominator for cell in cells for count in cell})
+    # people in whole numbers, as nearly always, need no product
+    scaled = cells if unit == 1 else [[count * unit for count in cell] for cell in cells]
+    counts = [tuple(map(int, cell)) for cell in scaled if any(cell)]
     sizes = [sum(cell[2 * a] + cell[2 * a + 1] for cell in counts) for a in (0, 1)]
     if not all(sizes) or any(count < 0 for cell in counts for count in cell):
         raise ValueError(
@@ -180,8 +185,8 @@ def _between(points: Sequence[tuple[Any, Any]], at: Fraction) -> Fraction:
     return Fraction(dict(points)[at])
 
 
-def _at(front: Front, accuracy: Fraction, randomised: bool) -> Fraction | None:
-    """Return the gap of a front at an accuracy; None if it has no such point."""
+def _on_line(front: Front, accuracy: Fraction) -> Fraction | None:
+    """Return the gap at an accuracy on the line through a front; None if it does not reach there."""
     if not front or not front[-1][0] <= accuracy <= front[0][0]:
         return None
-    return _between(front[::-1], accuracy) if randomised else dict(front).get(accuracy)
+    return _between(front[::-1], accuracy)

@@ -45,6 +45,19 @@ def test_a_theorem_of_our_own_says_that_it_is_ours_and_changes_no_paper():
     assert not re.search("claimed|printed|what it changes", repr(shown))
 
 
+def test_a_fact_without_words_is_for_the_chapter_and_not_on_the_card():
+    def check(*, search):
+        search.observe(0, {})
+        search.fact("table", {"a": [1, 23456]})
+        search.fact("largest", 34567, "the largest of all")
+        return search.evidence()
+
+    outcome = judge(Claim("isit.x", "here", "x", verdict="holds", check=check))
+    assert outcome.facts == {"table": {"a": [1, 23456]}, "largest": 34567}
+    assert "the largest of all: 34,567" in repr(card(outcome))
+    assert "23,456" not in repr(card(outcome))
+
+
 def test_a_kind_is_shown_only_if_the_run_confirms_it():
     def check(*, search, value=lambda: 0):
         search.observe(value(), {})

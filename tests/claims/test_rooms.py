@@ -1,5 +1,6 @@
 import ast
 import importlib
+import re
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -56,6 +57,45 @@ def test_no_claim_s_module_imports_another_s():
         dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         found = list(foreign(path.read_text("utf-8"), dotted))
         assert not found, f"{path}: move what it takes from {', '.join(found)} to claims/shared"
+
+
+def of_checks(chapter):
+    """What the code of a chapter imports from the rooms of claims, and from what they share."""
+    cells = re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```", chapter, re.MULTILINE | re.DOTALL)
+    code = re.sub(r"^(:|%|!|---\n.*?^---).*$", "", "\n".join(cells), flags=re.MULTILINE)
+    return [
+        name for name in imported(code, "") if re.match(rf"dpfair_lib\.claims\.({'|'.join(ROOMS)})\b", name)
+    ]
+
+
+ROOMS = (*SOURCES, "shared")
+
+
+def test_chapters_read_results_and_import_nothing_of_a_check():
+    """What a chapter shows of a check is a fact of its outcome; what it computes stands in other rooms."""
+    for path in sorted((ROOT / "notebooks").glob("*.md")):
+        found = of_checks(path.read_text("utf-8"))
+        assert not found, (
+            f"{path}: imports {', '.join(found)}; let the check record it with search.fact, and read outcome.facts"
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("from dpfair_lib.claims.ours.fairer_data import REPORTS", True),
+        ("from dpfair_lib.claims.ours import fairer_data", True),
+        ("from dpfair_lib.claims import ours", True),
+        ("import dpfair_lib.claims.shared.populations.small_populations as small", True),
+        ("from dpfair_lib.claims.shared.svm.support_vectors import neighbours", True),
+        ("from dpfair_lib.claims import claim, judge", False),
+        ("from dpfair_lib.claims.display import badge", False),
+        ("from dpfair_lib.populations.fronts import turned_order", False),
+    ],
+)
+def test_what_a_chapter_imports_of_a_check_is_seen(line, refused):
+    chapter = f"text\n\n```{{code-cell}} ipython3\n:tags: [hide-input]\n\nx = 1\n{line}\n```\n\n    {line}\n"
+    assert bool(of_checks(chapter)) == refused
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -25,8 +26,16 @@ from dpfair_lib.claims.shared.central.noisy_rates import (
 from dpfair_lib.privacy import LaplaceMechanism
 
 RATES = fractions_up_to(4)
-DRAWS, EARLY = 6000, 600  # noisy fits in all, and after how many a first look ends what is far off
-LOOKS = {60: 1.0, EARLY: 0.2667}  # draws, and how far off their mean is with a probability below 1e-6
+DRAWS, EARLY = 6000, 600  # draws of both noises in all, and after how many a first look ends what is far off
+LOOKS = {
+    60: 1.0,
+    200: 0.5,
+    EARLY: 0.2667,
+}  # draws, and how far off their mean is with a probability below 1e-6
+APART, TOGETHER = (
+    100,
+    100,
+)  # draws from fits of their own; after them each fit of many groups makes so many draws
 
 
 def check(
@@ -103,20 +112,45 @@ def _without_noise(estimator: Callable[..., Any], search: Search) -> None:
         search.equal(float(abs(chances - _expected(*rates)).max()), 0.0, case, tolerance=1e-12)
 
 
+def _noises(
+    fit: Callable[[int], Any], sizes: Sequence[int], counts: Sequence[int], draws: int
+) -> Iterator[Any]:
+    """Yield fits with their noises on both counts, of shape (draws of this fit, 2).
+
+    The noise of a group does not depend on how many groups there are. So fits of many pairs of groups go on with the
+    stream where fits of two leave it, at a fraction of the time.
+    """
+    made = 0
+    while made < draws:
+        pairs = 1 if made < APART else TOGETHER
+        fair = fit(pairs)
+        yield fair, np.reshape(list(fair.noisy_rates_.values()), (pairs, 2)) * sizes - counts
+        made += pairs
+
+
+@functools.cache
+def _rows(counts: tuple[int, int], n: tuple[int, int], pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and groups of so many pairs of groups with these numbers of labels 1 and of rows."""
+    labels = np.repeat([1, 0, 1, 0], [counts[0], n[0] - counts[0], counts[1], n[1] - counts[1]])
+    return np.tile(labels, pairs), np.repeat(np.arange(2 * pairs), n * pairs)
+
+
 @once
 def _with_noise(estimator: Callable[..., Any], search: Search) -> None:
     search.part("the noise")
     epsilon, counts, n = (0.4, 1.1), (60, 90), (120, 150)
-    labels = np.repeat([1, 0, 1, 0], [counts[0], n[0] - counts[0], counts[1], n[1] - counts[1]])
-    groups = np.repeat([0, 1], n)
-    units: np.ndarray = np.empty((DRAWS, 2))
-    for draw in range(DRAWS):
-        fair = estimator(epsilon, noise="study", random_state=search.rng)
-        fair.fit(labels, sensitive_features=groups)
-        units[draw] = (np.array(list(fair.noisy_rates_.values())) * n - counts) * epsilon
-        if draw + 1 == EARLY:  # a sum of 600 unit exponentials is out of 600 ± 160 with probability 2e-8
+
+    def fit(pairs: int) -> Any:
+        labels, groups = _rows(counts, n, pairs)
+        fair = estimator(epsilon * pairs, noise="study", random_state=search.rng)
+        return fair.fit(labels, sensitive_features=groups)
+
+    units: np.ndarray = np.empty((0, 2))
+    for _, noise in _noises(fit, n, counts, DRAWS):
+        units = np.concatenate([units, noise * epsilon])
+        if len(units) == EARLY:  # a sum of 600 unit exponentials is out of 600 ± 160 with probability 2e-8
             for at in (0, 1):
-                mean = float(abs(units[:EARLY, at]).mean())
+                mean = float(abs(units[:, at]).mean())
                 search.equal(mean, 1.0, {"group": at, "draws": EARLY}, tolerance=0.2667)
     # a sum of 6000 unit exponentials is out of 6000 ± 510 with probability 8e-11; clipping is 60 counts away
     for at in (0, 1):
@@ -145,8 +179,7 @@ def _clipping(estimator: Callable[..., Any], search: Search) -> None:
 def _other_settings(estimator: Callable[..., Any], search: Search) -> None:
     """Both noises under every relation, divisors declared: integers where they are said to be, and what is stated."""
     search.part("other relations, noises and divisors")
-    epsilons, counts, sizes, draws = (0.4, 1.1), np.array([60, 90]), {0: 120, 1: 150}, 1500
-    labels, groups = np.repeat([1, 0, 1, 0], [60, 40, 90, 45]), np.repeat([0, 1], [100, 135])
+    epsilons, counts, sizes, draws = (0.4, 1.1), (60, 90), (120, 150), 1500
     for relation, mechanism in (
         ("replace-one", "geometric"),
         ("add-remove", "geometric"),
@@ -154,26 +187,30 @@ def _other_settings(estimator: Callable[..., Any], search: Search) -> None:
     ):
         case = {"relation": relation, "mechanism": mechanism}
         means = [1 / epsilon if mechanism == "laplace" else 1 / math.sinh(epsilon) for epsilon in epsilons]
-        noise = np.empty((draws, 2))
-        for draw in range(draws):
-            fair = estimator(
-                epsilons, relation=relation, mechanism=mechanism, group_sizes=sizes, noise="study",
+
+        def fit(pairs: int, relation: str = relation, mechanism: str = mechanism) -> Any:
+            labels, groups = _rows(counts, (100, 135), pairs)
+            divisors = dict(enumerate(sizes * pairs))
+            return estimator(
+                epsilons * pairs, relation=relation, mechanism=mechanism, group_sizes=divisors, noise="study",
                 random_state=search.rng,
             ).fit(labels, sensitive_features=groups)  # fmt: skip
-            rates = np.array([fair.noisy_rates_[group] for group in sizes])
-            noise[draw] = rates * list(sizes.values()) - counts
+
+        noise: np.ndarray = np.empty((0, 2))
+        for fair, drawn in _noises(fit, sizes, counts, draws):
+            noise = np.concatenate([noise, drawn])
+            if len(noise) == 1:
+                # one record moves one count by 1, or in exchange both
+                stated = sum(epsilons) if relation == "replace-one" else max(epsilons)
+                search.equal(fair.privacy_statement_.epsilon, stated, case, tolerance=1e-12)
+                search.agree(fair.privacy_statement_.relation == relation, True, case)
             # the rest would not help a noise that is so far off: it is judged as it is
-            if draw + 1 in LOOKS and _is_far_off(noise[: draw + 1], means, mechanism == "geometric"):
-                noise = noise[: draw + 1]
+            if len(noise) in LOOKS and _is_far_off(noise, means, mechanism == "geometric"):
                 break
         search.agree(_is_whole(noise), mechanism == "geometric", case)
         for at, mean in enumerate(means):
             # the mean of 1500 sizes has a standard deviation of at most 3.4 % of it
             search.equal(float(abs(noise[:, at]).mean()) / mean, 1.0, case | {"group": at}, tolerance=0.22)
-        # one record moves one count by 1, or in exchange both
-        stated = sum(epsilons) if relation == "replace-one" else max(epsilons)
-        search.equal(fair.privacy_statement_.epsilon, stated, case, tolerance=1e-12)
-        search.agree(fair.privacy_statement_.relation == relation, True, case)
 
 
 def _is_whole(noise: np.ndarray) -> bool:

@@ -17,6 +17,7 @@ from dpfair_lib.postprocessing.thresholds import Thresholds
 
 PARTS = 4  # chances of the enumerated rules go in these
 GAPS = (0, 4)  # in 24ths
+FIRST = 40  # of the pairs of tables
 SOLVED, EXACT = 1e-7, 1e-9
 Table = np.ndarray  # of shape (levels, 3): people of true label 0, of 1, and the old label; score ascending
 PERSON = [(1, 0), (0, 1), (1, 1)]  # who may stand at a level
@@ -33,9 +34,10 @@ def check(
     def solved(tables: Sequence[Table], kind: str, gamma: float) -> OddsRules:
         return cheapest([thresholds(t[:, 0], t[:, 1], *_costs(t, kind)) for t in tables], gamma)
 
-    _every_monotone_rule(solved, search)
+    programs = search.aside()
+    _every_monotone_rule(solved, search, lambda: _programs(solved, programs))
     _labels_alone(solved, search)
-    _programs(solved, search)
+    search.include(programs)
     _what_is_needed(solved, search)
     return search.evidence()
 
@@ -80,12 +82,15 @@ def _against_all(
         )
 
 
-def _every_monotone_rule(solved: Callable[..., OddsRules], search: Search) -> None:
+def _every_monotone_rule(solved: Callable[..., OddsRules], search: Search, then: Callable[[], None]) -> None:
+    """Go through the universe. After its first pairs come the programs: only they see rules that cost too little."""
     search.part("every monotone rule")
     rules = np.array([r for r in itertools.product(range(PARTS + 1), repeat=3) if list(r) == sorted(r)])
     tables = _tables(itertools.product(PERSON, repeat=3), (0, 1, 1))
     pairs = list(itertools.combinations_with_replacement(tables, 2))
-    for pair, kind in itertools.product(pairs, ("changes", "errors")):
+    for at, (pair, kind) in enumerate(itertools.product(pairs, ("changes", "errors"))):
+        if at == FIRST:
+            then()
         _against_all(solved, pair, kind, rules, search)
     search.exhausts(
         "two groups of three levels, one old label 0 and two 1, with people of one or both true labels at each: all "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -62,6 +62,7 @@ def check(
     _table(deterministic, "deterministic", turned, search)
     _table(randomised, "randomised", turned, search)
     _reports(deterministic, randomised, turned, search)
+    search.fact("smallest", {"deterministic": DETERMINISTIC, "randomised": RANDOMISED})
     _two_people(randomised, turned, search)
     _other_shares(deterministic, randomised, turned, search)
     return search.evidence()
@@ -151,18 +152,21 @@ def _table(front: Callable[..., Front], kind: str, order: Callable[..., Any], se
     """All populations below the smallest counterexample keep the order, and those up to a limit where it is proved."""
     chance = kind == "randomised"
     turned = functools.partial(order, randomised=chance)
+    pairs = []
     for seen, smallest in (RANDOMISED if chance else DETERMINISTIC).items():
         search.part(f"{kind}, {seen}")
         found = smallest_pairs(front, seen, smallest, turned)
         for asked, expected, (judged, pair) in zip(small.ASKED, smallest, found, strict=True):
             case = {"seen": seen, "same": asked, "classifiers": kind}
             search.observe(np.zeros(judged), case)
+            pairs += [(seen, asked, *pair[1:])] if pair else []
             _smallest(f"{kind} classifiers, seen: {seen}; same {asked}", pair, expected, case, search)
         limit = max(_limit(seen, known) for known in smallest)
         search.exhausts(
             f"{kind}, {seen}, up to {limit} people",
             cases=sum(small.count(seen, n) for n in range(2, limit + 1)),
         )
+    search.fact(f"pairs_{kind}", pairs)
 
 
 def _smallest(what: str, pair: Any, expected: int | None, case: dict[str, Any], search: Search) -> None:
@@ -210,6 +214,7 @@ def _reports(
     search: Search,
 ) -> None:
     """Reports of the group that keep its shares: the order of the gaps between reports, and what people get."""
+    search.fact("reports", {small.LABELS[labels]: table for labels, table in REPORTS.items()})
     for labels, table in REPORTS.items():
         for front, chance, expected in ((deterministic, False, table[0]), (randomised, True, table[1])):
             kind = "randomised" if chance else "deterministic"
@@ -304,14 +309,27 @@ def _other_shares(
             slack=other - gap,
             case={"populations": pair},
         )
-    alone = [cells for n in range(2, 7) for cells in small.populations("group alone", n)]
-    known = [
-        (cells, max(rates := small.rates_of(cells)) - min(rates), deterministic(cells)) for cells in alone
-    ]
+    counts = {}
+    for seen, largest in (("group alone", 6), ("everybody apart", 5)):
+        compared = found = 0
+        for P, Q, of_P, of_Q in _comparable(deterministic, seen, largest):
+            turns = bool(turned(of_P, of_Q, randomised=False))
+            compared, found = compared + 1, found + turns
+            if seen == "group alone":
+                search.agree(turns, False, {"claim": "group alone, any shares", "P": P, "Q": Q})
+        counts[seen] = compared, found
+    search.fact("without_shares", counts)
+
+
+def _comparable(
+    front: Callable[..., Front], seen: str, largest: int
+) -> Iterator[tuple[Any, Any, Front, Front]]:
+    """Yield all pairs of up to so many people, of whatever shares, with Δ′(P) ≤ Δ′(Q), and their fronts."""
+    every = [cells for n in range(2, largest + 1) for cells in small.populations(seen, n)]
+    known = [(cells, max(rates := small.rates_of(cells)) - min(rates), front(cells)) for cells in every]
     for (P, less, of_P), (Q, more, of_Q) in itertools.product(known, repeat=2):
         if less <= more:
-            case = {"claim": "group alone, any shares", "P": P, "Q": Q}
-            search.agree(bool(turned(of_P, of_Q, randomised=False)), False, case)
+            yield P, Q, of_P, of_Q
 
 
 def people_apart(zero: int, one: int, zero_positive: int, one_positive: int) -> small.Cells:

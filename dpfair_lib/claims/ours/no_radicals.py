@@ -92,18 +92,30 @@ def _groups(group: Any, search: Search) -> None:
 def _generated(n: int) -> list[tuple[int, frozenset[tuple[int, ...]]]]:
     """Return order and cycle types of the group of every pair of permutations."""
     every = list(itertools.permutations(range(n)))
-    known: dict[frozenset[tuple[int, ...]], tuple[int, frozenset[tuple[int, ...]]]] = {}
+    places = {permutation: at for at, permutation in enumerate(every)}
+    # row h, column g: the place of i → h(g(i))
+    table = [[places[tuple(h[i] for i in g)] for g in every] for h in every]
+    types = [_cycles(permutation) for permutation in every]
+    # two permutations generate what the groups that each of them generates do
+    powers = [_closed(table, {at}) for at in range(len(every))]
+    known: dict[frozenset[frozenset[int]], tuple[int, frozenset[tuple[int, ...]]]] = {}
     found = []
-    for one, two in itertools.product(every, repeat=2):
-        pair = frozenset((one, two))
+    for one, two in itertools.product(range(len(every)), repeat=2):
+        pair = frozenset((powers[one], powers[two]))
         if pair not in known:
-            held, new = {tuple(range(n))}, [tuple(range(n))]
-            while new:
-                new = [m for m in {tuple(g[i] for i in h) for h in new for g in pair} if m not in held]
-                held |= set(new)
-            known[pair] = len(held), frozenset(map(_cycles, held))
+            held = _closed(table, {one, two})
+            known[pair] = len(held), frozenset(types[at] for at in held)
         found.append(known[pair])
     return found
+
+
+def _closed(table: list[list[int]], generators: set[int]) -> frozenset[int]:
+    """Return the group that permutations generate, by their places in a table of products; place 0 changes nothing."""
+    held, new = {0}, {0}
+    while new:
+        new = {table[h][g] for h in new for g in generators} - held
+        held |= new
+    return frozenset(held)
 
 
 def _cycles(permutation: tuple[int, ...]) -> tuple[int, ...]:
@@ -154,6 +166,18 @@ def _refuses(proof: Any, program: Program, basis: Any, near: float) -> bool:
     return False
 
 
+@functools.cache  # nothing examined enters it
+def _solved(p: tuple[Fraction, ...], rates: tuple[Fraction, ...], x: Fraction, error: Fraction) -> Any:
+    """Return a program, its least Δ and the constraints tight there; None if no basis determines them."""
+    if len(set(rates)) == 1:
+        return None
+    program = Program(np.array(p, dtype=object), np.array(rates, dtype=object), x, error)
+    try:
+        return program, *tight_constraints(program)
+    except ValueError:  # no feasible channel, Δ = 0, or more constraints tight than determine it
+        return None
+
+
 @once
 def _random(bound: Any, polynomial: Any, search: Search) -> None:
     """Random programs of 2 to 5 groups: the degree, and the root where the solver finds the optimum."""
@@ -163,18 +187,12 @@ def _random(bound: Any, polynomial: Any, search: Search) -> None:
         k = int(search.rng.integers(2, 6))
         shares = search.rng.integers(1, 7, k)
         rates = [Fraction(int(n), 6) for n in search.rng.integers(0, 7, k)]
-        program = Program(
-            np.array([Fraction(int(n), int(shares.sum())) for n in shares], dtype=object),
-            np.array(rates, dtype=object),
-            Fraction(1, int(search.rng.integers(2, 5))),
-            Fraction(int(search.rng.integers(8, 15)), 20),
-        )
-        if len(set(rates)) == 1:
+        p = tuple(Fraction(int(n), int(shares.sum())) for n in shares)
+        x = Fraction(1, int(search.rng.integers(2, 5)))
+        drawn = _solved(p, tuple(rates), x, Fraction(int(search.rng.integers(8, 15)), 20))
+        if drawn is None:
             continue
-        try:
-            near, basis = tight_constraints(program)
-        except ValueError:  # no feasible channel, Δ = 0, or more constraints tight than determine it
-            continue
+        program, near, basis = drawn
         judged += 1
         case = {"p": program.p, "rates": rates, "x": program.x, "error": program.error}
         found = polynomial(program, basis)
@@ -183,13 +201,18 @@ def _random(bound: Any, polynomial: Any, search: Search) -> None:
         search.observe(1e-7 - abs(float(value_at(found, Fraction(near)))) / size, case)
 
 
+@functools.cache  # nothing examined enters it
+def _attaining(groups: int) -> Any:
+    program = instance(groups)
+    return program, *tight_constraints(program)
+
+
 @once
 def _sharp(bound: Any, polynomial: Any, proof: Any, degrees: Any, group: Any, search: Search) -> None:
     """Instances of 2 to 6 groups: proved optimum, irreducible polynomial of degree k − 1 with all permutations."""
     search.part("degrees that are attained")
     for k in INSTANCES:
-        program = instance(k)
-        near, basis = tight_constraints(program)
+        program, near, basis = _attaining(k)
         found, case = proof(program, basis, near), {"groups": k}
         coefficients = polynomial(program, basis)
         search.equal(len(coefficients) - 1, bound(k), case)
@@ -211,6 +234,7 @@ def _sharp(bound: Any, polynomial: Any, proof: Any, degrees: Any, group: Any, se
             search.fact(
                 "least_slack", f"{float(found.least_slack):.1e}", "least room of what is not tight there"
             )
+    search.fact("instances", INSTANCES)
     search.fact("largest", max(INSTANCES), "most groups for which the degree is shown to be attained")
 
 

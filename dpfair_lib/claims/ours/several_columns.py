@@ -11,6 +11,7 @@ import numpy as np
 
 from dpfair_lib.central.postprocessor import FairPostprocessor
 from dpfair_lib.claims.ledger import Claim
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.fairness.metrics import (
     demographic_parity_difference,
@@ -35,9 +36,7 @@ def check(
     """Judge every count of selected people in the cells of two columns; then rules that are fitted to cells."""
     _selection(parity, search)
     _true_positives(opportunity, search)
-    _fitted(
-        {"demographic_parity": parity, "equal_opportunity": opportunity, "equalized_odds": odds}, fair, search
-    )
+    _fitted(parity, opportunity, odds, fair, search)
     _what_is_needed(parity, search)
     return search.evidence()
 
@@ -71,6 +70,7 @@ def _rows(cells: tuple[tuple[int, int], ...]) -> tuple[np.ndarray, np.ndarray]:
     return columns, np.array(labels, dtype=int)
 
 
+@once
 def _selection(parity: Callable[..., Any], search: Search) -> None:
     search.part("selection rates of all small cells")
     universe = [cells for cells in itertools.product(_cells(), repeat=4) if sum(n for _, n in cells)]
@@ -92,6 +92,7 @@ def _selection(parity: Callable[..., Any], search: Search) -> None:
     )
 
 
+@once
 def _true_positives(opportunity: Callable[..., Any], search: Search) -> None:
     """People of true label 0 do not count, however many there are."""
     search.part("true positive rates")
@@ -116,9 +117,17 @@ def _true_positives(opportunity: Callable[..., Any], search: Search) -> None:
     )
 
 
-def _fitted(gaps: dict[str, Callable[..., Any]], fair: Callable[..., Any], search: Search) -> None:
+@once
+def _fitted(
+    parity: Callable[..., Any],
+    opportunity: Callable[..., Any],
+    odds: Callable[..., Any],
+    fair: Callable[..., Any],
+    search: Search,
+) -> None:
     """Rules fitted to the cells of two or three columns are within γ in the cells, and so in each column and pair."""
     search.part("rules that are fitted to cells")
+    gaps = dict(zip(NOTIONS, (parity, opportunity, odds), strict=True))
     for _ in range(12 * search.effort):
         count = int(search.rng.integers(2, 4))
         columns = np.array(list(itertools.product("pq", repeat=count)) * 4)
@@ -141,6 +150,7 @@ def _fitted(gaps: dict[str, Callable[..., Any]], fair: Callable[..., Any], searc
                 search.observe(cells - found, {**case, "chosen": some}, tolerance=EXACT)
 
 
+@once
 def _what_is_needed(parity: Callable[..., Any], search: Search) -> None:
     search.part("what cannot be left out")
     board = ((1, 1), (0, 1), (0, 1), (1, 1))  # everybody in two cells, nobody in the others

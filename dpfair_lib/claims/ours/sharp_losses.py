@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -38,6 +39,7 @@ from dpfair_lib.privacy.objective_perturbation import objective_perturbation_sca
 HALVES = [Fraction(i, 2) for i in range(-2, 3)]
 MODULI = (Fraction(1, 4), Fraction(1), Fraction(4))
 RADII = (Fraction(1, 4), Fraction(1), None)
+SHOWN = tuple(map(float, np.geomspace(0.01, 1000, 60)[::6]))  # the κ of the chapter's figure
 LENGTHS = (0.0, 0.1, 0.7, 1.0, 3.0, 20.0)
 ROUNDED = 1e-9
 
@@ -58,6 +60,8 @@ def check(
     _softmax_lengths(length, search)
     _softmax_reach(reach, search)
     _softmax_refits(softmax_moves, search)
+    shares = {classes: [(kappa, attained_softmax(kappa, classes)) for kappa in SHOWN] for classes in (3, 10)}
+    search.fact("attained_softmax", shares)
     _steps(step, sigma, search)
     _without_regularised_intercept(search)
     _objective_perturbation(search)
@@ -198,22 +202,23 @@ def _softmax_refits(moves: Callable[..., float], search: Search) -> None:
             search.observe(usual - moves(**known, classes=classes), case | {"K": classes}, tolerance=ROUNDED)
 
 
+@functools.cache  # nothing examined enters it
 def attained_softmax(kappa: float, classes: int) -> float:
     """Return a share of 2√2Λ/(μn) that many equal rows and two mirror images come close to as n grows, Λ = 1."""
-    best = 0.0
-    s = np.linspace(0, 1, 401)[:, None]
-    for t in np.geomspace(1e-4, 12, 400):
-        # rows of one class: t(e^t + K − 1) = Kκλ²; half with a second class and opposite features: 2α² = κλ²F(α)
-        one = t * (math.exp(t) + classes - 1) / (classes * kappa)
-        pull = t * (math.exp(t) - math.exp(-t)) / (math.exp(t) + math.exp(-t) + classes - 2)
-        two = 2 * t * t / (kappa * (t - pull)) if t > pull else math.inf
-        spread = np.full(classes, -1 / classes) + np.eye(classes)[0]
-        apart = np.eye(classes)[0] - np.eye(classes)[1]
-        for squared_norm, logits in ((one, t * spread), (two, t * apart)):
-            if squared_norm <= 1:
-                u = softmax(-s / math.sqrt(squared_norm) * logits, axis=1) - np.eye(classes)[0]
-                best = max(best, float((np.sqrt(1 - s[:, 0] ** 2) * np.linalg.norm(u, axis=1)).max()))
-    return best / math.sqrt(2)
+    s, t, others = np.linspace(0, 1, 401), np.geomspace(1e-4, 12, 400)[:, None], classes - 1
+    # rows of one class: t(e^t + K − 1) = Kκλ²; half with a second class and opposite features: 2α² = κλ²F(α)
+    one = t * (np.exp(t) + others) / (classes * kappa)
+    pull = 2 * t * np.sinh(t) / (2 * np.cosh(t) + others - 1)
+    two = 2 * t**2 / (kappa * (t - pull))
+    found = []
+    for squared_norm, apart in ((one, False), (two, True)):
+        up, down = (np.exp(side * s * t / np.sqrt(squared_norm)) for side in (-1, 1))
+        # e to the logits of the class itself, of the second one, and of each other one
+        masses = (up, down, 1.0) if apart else (up, 1.0, 1.0)
+        total = masses[0] + masses[1] + (others - 1) * masses[2]
+        lengths = ((total - masses[0]) ** 2 + masses[1] ** 2 + (others - 1) * masses[2] ** 2) / total**2
+        found.append(np.where(squared_norm <= 1, (1 - s**2) * lengths, 0.0).max())
+    return math.sqrt(max(found) / 2)
 
 
 def _steps(step: Callable[..., float], sigma: Callable[..., float], search: Search) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from dpfair_lib.local.optimal.polynomials import (
 )
 from dpfair_lib.local.optimal.program import Program
 
+_Part = tuple[dict[int, Any], dict[int, Any], Any]
 _TIGHT = 1e-9  # what a solver leaves of a tight constraint
 _NEAR = Fraction(1, 10**7)  # how near the root a solver comes
 
@@ -101,7 +103,7 @@ def constraints(groups: int) -> list[Constraint]:
     ]
 
 
-def _forms(program: Program, one: Constraint) -> tuple[dict[int, Any], dict[int, Any], Any]:
+def _forms(program: Program, one: Constraint) -> _Part:
     """Return a, b and c of the inequality (a − t·b)·q ≤ c, the forms by the positions of their entries."""
     k, (kind, i, j) = program.k, one
     if kind == "budget":
@@ -119,39 +121,43 @@ def _forms(program: Program, one: Constraint) -> tuple[dict[int, Any], dict[int,
     return {pair: 1, (j if kind == "column" else i) * (k + 1): -1}, {}, 0
 
 
-def _system(program: Program, basis: Sequence[Constraint], t: Any, made: Any) -> list[list[Any]]:
-    """Return the rows of the basis in the k² entries and θ, with the right side; level rows read … − θ = 0."""
-    k = program.k
+def _system(k: int, parts: Sequence[_Part], t: Any, made: Any) -> list[list[Any]]:
+    """Return the rows of a basis in the k² entries and θ, with the right side; level rows read … − θ = 0."""
     n, zero = k * k, made(0)
     table = []
     for i in range(k):
         table.append([made(int(at // k == i)) for at in range(n)] + [zero, made(1)])
-    for one in basis:
-        a, b, c = _forms(program, one)
+    for a, b, c in parts:
         row = [zero] * (n + 2)
         for at, value in a.items():
             row[at] = made(value) - t * made(b[at]) if at in b else made(value)
-        row[n], row[n + 1] = made(-int(one.of_level)), made(c)
+        row[n], row[n + 1] = made(-1 if b else 0), made(c)  # only the level has a b
         table.append(row)
     return table
 
 
 def determinant(matrix: list[list[Fraction]]) -> Fraction:
     """Return the determinant of a square matrix of fractions."""
-    rows, total = [list(row) for row in matrix], Fraction(1)
+    units = [math.lcm(*(entry.denominator for entry in row)) for row in matrix]
+    # in whole numbers, many times as fast: the determinant is that of the rows, times over / under
+    rows = [[int(entry * unit) for entry in row] for row, unit in zip(matrix, units, strict=True)]
+    over, under = 1, math.prod(units)
     n = len(rows)
     for c in range(n):
         at = next((i for i in range(c, n) if rows[i][c]), None)
         if at is None:
             return Fraction(0)
         if at != c:
-            rows[c], rows[at], total = rows[at], rows[c], -total
-        total *= rows[c][c]
+            rows[c], rows[at], over = rows[at], rows[c], -over
         for i in range(c + 1, n):
             if rows[i][c]:
-                factor = rows[i][c] / rows[c][c]
-                rows[i] = [a - factor * b if b else a for a, b in zip(rows[i], rows[c], strict=True)]
-    return total
+                common = math.gcd(rows[c][c], rows[i][c])
+                up, down = rows[c][c] // common, rows[i][c] // common
+                left = [up * a - down * b for a, b in zip(rows[i], rows[c], strict=True)]
+                content = math.gcd(*left) or 1
+                rows[i] = [entry // content for entry in left]
+                over, under = over * content, under * up
+    return Fraction(over * math.prod(rows[c][c] for c in range(n)), under)
 
 
 def level_polynomial(program: Program, basis: Sequence[Constraint]) -> Coefficients:
@@ -176,9 +182,9 @@ def level_polynomial(program: Program, basis: Sequence[Constraint]) -> Coefficie
     if len(basis) != needed:
         raise ValueError(f"basis: found {len(basis)} constraints, expected {needed}")
     points = [Fraction(n) for n in range(sum(one.of_level for one in basis) + 1)]
-    values = []
+    values, parts = [], [_forms(program, one) for one in basis]
     for t in points:
-        table = _system(program, basis, t, Fraction)
+        table = _system(program.k, parts, t, Fraction)
         values.append(determinant([[*row[:-2], row[-1]] for row in table]))
     found = interpolated(points, values)
     if not found:
@@ -257,8 +263,9 @@ def at_basis(program: Program, basis: Sequence[Constraint], near: float) -> Alge
         raise ValueError(f"near: found no single root above 0 within {float(_NEAR)} of {near}")
     low, high = narrowed(polynomial, low, high, DIGITS - 32)
     t = Interval.of(low, high)
-    table = _system(program, basis, t, Interval.of)
-    square, n, k = [row[:-1] for row in table], program.k**2, program.k
+    n, k = program.k**2, program.k
+    table = _system(k, [_forms(program, one) for one in basis], t, Interval.of)
+    square = [row[:-1] for row in table]
     channel = solved(square, [row[-1] for row in table])[:n]
     # the multipliers cancel all entries, and those of the level add up to 1
     turned = [list(column) for column in zip(*square, strict=True)]

@@ -76,14 +76,29 @@ def narrowed(
     coefficients: Coefficients, low: Fraction, high: Fraction, digits: int
 ) -> tuple[Fraction, Fraction]:
     """Halve an interval at whose ends the signs differ until it is no longer than 2 to the power −digits."""
+    unit = math.lcm(low.denominator, high.denominator)
+    ends = [
+        int(low * unit),
+        int(high * unit),
+    ]  # over the unit; whole numbers are many times as fast as fractions
     upwards = value_at(coefficients, high) > 0
-    while (high - low) * 2**digits > 1:
-        middle = (low + high) / 2
-        value = value_at(coefficients, middle)
+    while (ends[1] - ends[0]) * 2**digits > unit:
+        middle, unit = sum(ends), 2 * unit
+        ends = [2 * end for end in ends]
+        value = _sign_at(coefficients, middle, unit)
         if value == 0:
-            return middle, middle
-        low, high = (low, middle) if (value > 0) == upwards else (middle, high)
-    return low, high
+            return Fraction(middle, unit), Fraction(middle, unit)
+        ends[(value > 0) == upwards] = middle
+    return Fraction(ends[0], unit), Fraction(ends[1], unit)
+
+
+def _sign_at(coefficients: Coefficients, number: int, unit: int) -> int:
+    """Return a number with the sign of the polynomial's value at a fraction."""
+    total, power = 0, 1
+    for coefficient in reversed(coefficients):
+        total = total * number + coefficient * power
+        power *= unit
+    return total
 
 
 def factor_degrees(coefficients: Coefficients, prime: int) -> tuple[int, ...] | None:

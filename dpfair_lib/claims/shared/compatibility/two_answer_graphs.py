@@ -64,13 +64,15 @@ def feasible(
     """
     top = [failure if rejected == 1 else ONE for rejected in wants]
     arcs = [(int(i), int(j)) for i, j in np.argwhere(near)]
+    # p_i ≤ t·p_j + δ, and 1 − p_j ≤ t(1 − p_i) + δ
+    above = functools.cache(lambda q: min(factor * q + delta, (factor - 1 + q + delta) / factor))
     waiting = True
     while waiting:
         waiting = False
-        for i, j in arcs:  # p_i ≤ t·p_j + δ, and 1 − p_j ≤ t(1 − p_i) + δ
+        for i, j in arcs:
             if top[j] == 1:
                 continue
-            most = min(factor * top[j] + delta, (factor - 1 + top[j] + delta) / factor)
+            most = above(top[j])
             if most < top[i]:
                 top[i], waiting = most, True
                 if wants[i] == 2 and most < 1 - failure:

@@ -104,16 +104,16 @@ def count(seen: str, people: int) -> int:
 
 @functools.cache
 def common(cells: Cells, asked: str) -> tuple[Any, ...]:
-    """Return what another population has to have in common with this one."""
+    """Return what another population has to have in common with this one, in whole numbers, which hash fast."""
     zero, one = sizes_of(cells)
     n, positives = zero + one, sum(cell[1] + cell[3] for cell in cells)
     if asked == ASKED[0]:
-        return (Fraction(zero, n),)
+        return Fraction(zero, n).as_integer_ratio()
     if asked == ASKED[1]:
-        return Fraction(zero, n), Fraction(positives, n)
+        return Fraction(zero, n).as_integer_ratio() + Fraction(positives, n).as_integer_ratio()
     unit = math.gcd(*(cell[2 * a] + cell[2 * a + 1] for cell in cells for a in (0, 1)))
     sizes = sorted(((cell[0] + cell[1]) // unit, (cell[2] + cell[3]) // unit) for cell in cells)
-    return Fraction(positives, n), tuple(sizes)
+    return Fraction(positives, n).as_integer_ratio(), tuple(sizes)
 
 
 @functools.cache
