@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -329,3 +330,65 @@ def test_the_solver_is_said_to_lose_what_the_draws_round(monkeypatch):
     # the gradient may be off by four times that; noise on the weights hides twice it, over the modulus
     due = math.sqrt(2) * 2 * (4e-9 * farthest / 60) / 0.2 * 2 / (2e-3)
     assert model.output_sigma_ == pytest.approx(due, rel=1e-2)
+
+
+def some_bundles(rng):
+    """Bundles of drawn shares, with blocks of drawn widths and bounds."""
+    shares = rng.dirichlet(np.ones(3)) * (1 - 1e-9)
+    found, at = [], 0
+    for share in shares.tolist():
+        blocks = []
+        for size in rng.integers(1, 5, int(rng.integers(1, 4))).tolist():
+            blocks.append(Block(tuple(range(at, at + size)), float(rng.uniform(0.1, 3))))
+            at += size
+        found.append(Bundle(tuple(blocks), share))
+    return found
+
+
+def test_the_largest_length_is_that_of_the_tails_rounded_up():
+    rng = np.random.default_rng(2)
+    with mpmath.workdps(40):
+        for _ in range(100):
+            bundles, scale, far = some_bundles(rng), float(rng.uniform(0.1, 9)), float(rng.uniform(1, 99))
+            tail, squares = mpmath.mpf(far) + mpmath.log(3), mpmath.mpf(0)
+            for one in bundles:
+                shape = one.width + 1  # of the sum of so many exponential variables
+                radius = shape + mpmath.sqrt(2 * shape * tail) + tail
+                longest = sum(mpmath.mpf(block.bound) ** 2 for block in one.blocks)
+                squares += (mpmath.mpf(scale) / mpmath.mpf(one.share) * radius) ** 2 * longest
+            exact = mpmath.sqrt(squares)
+            found = mpmath.mpf(largest_length(bundles, scale, far))
+            assert exact < found <= exact * (1 + mpmath.mpf(2) ** -47)
+
+
+def test_what_each_bundle_asks_the_sampler_for_is_rounded_up():
+    rng, nearest, asked = np.random.default_rng(3), 0, []
+
+    class Source:
+        def add_laplace(self, values, scale):
+            asked.append((len(values), scale))
+            return values + 1.0
+
+    for _ in range(100):
+        bundles, scale = some_bundles(rng), float(rng.uniform(0.1, 9))
+        del asked[:]
+        draw(bundles, scale, Source())
+        for one in bundles:
+            exact = Fraction(scale) / Fraction(one.share)
+            nearest += Fraction(scale / one.share) < exact
+            if len(one.blocks) == 1:
+                size, found = asked.pop(0)
+                assert size == one.width
+                exact = exact * Fraction(one.blocks[0].bound)
+                assert exact < Fraction(found) < exact * (1 + Fraction(1, 2**46))
+                # beyond what the scale of the bundle was rounded up by: the product is, too
+                whole = Fraction(room.bundle_scale(one, scale)) * Fraction(one.blocks[0].bound)
+                assert Fraction(found) > whole
+                continue
+            size, found = asked.pop(0)
+            assert size == one.width + 1
+            assert Fraction(math.nextafter(found, 0)) < exact <= Fraction(found)
+            for block in one.blocks:
+                assert asked.pop(0) == (len(block.places) + 1, 1.0)
+    assert asked == []
+    assert nearest > 50

@@ -268,3 +268,35 @@ def test_a_step_agrees_with_the_public_code_as_run(seed):
         assert found == pytest.approx(expected, rel=1e-5)
     assert kept[0].norms == pytest.approx(norms, rel=1e-6)
     assert globally.scale_norm == pytest.approx(scale)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_steps_end_where_a_weight_of_either_sign_is_too_heavy(sign, monkeypatch):
+    asked = []
+
+    def heavy(*_):
+        asked.append(1)
+        return sign * np.array([1e202, 0.0, 0.0, 0.0])
+
+    monkeypatch.setattr(counted_steps, "noisy_gradient", heavy)
+    weights = train_counted(*rows(0), Steps(**SETTING), 0.2, RULES["group"](), np.random.default_rng(0))
+    assert len(asked) == 1
+    assert weights[0] * sign < -1e199
+
+
+def test_no_group_is_clipped_beyond_the_norm_that_was_announced():
+    rng, nearest = np.random.default_rng(0), 0
+    for _ in range(300):
+        width, one = int(rng.integers(2, 60)), float(rng.uniform(0.1, 9))
+        rule = GroupRule(one, width)
+        exact = Fraction(one) * (1 + width)
+        assert Fraction(math.nextafter(rule.largest, 0)) < exact <= Fraction(rule.largest)
+        nearest += Fraction(one * (1 + width)) < exact
+        # all long gradients in one group
+        counts = (
+            np.column_stack([np.where(np.arange(width) == 0, 0.0, 5.0), np.arange(width) == 0]).ravel() * 1.0
+        )
+        assert rule.clips(counts).norms.max() <= rule.largest
+        rule.largest = 1.5 * one
+        assert rule.clips(counts).norms.tolist() == [1.5 * one] + [one] * (width - 1)
+    assert nearest > 30

@@ -185,3 +185,10 @@ def test_a_pipeline_and_a_choice_take_arrow_tables():
         answers.append(selection.fit(X, labels).predict(X))
     assert np.array_equal(*answers)
     assert (answers[0] == y).mean() > 0.8
+
+
+def test_a_wide_float_that_no_float_holds_does_not_warn():
+    wide = np.array([1.5, np.inf, -np.inf], dtype=np.longdouble)
+    if np.finfo(np.longdouble).maxexp > np.finfo(float).maxexp:
+        wide[1:] = [np.finfo(np.longdouble).max, -np.finfo(np.longdouble).max]
+    assert as_floats(wide).tolist() == [1.5, np.inf, -np.inf]

@@ -152,3 +152,17 @@ def test_a_grid_search_around_a_learner_does_not_leave_its_epsilon_unqualified()
     assert "not counted: other fits on these rows, such as those of a scaler or of a grid search" in said
     whole = GridSearchCV(candidate((-3, 3)), {"learn__feature_bound": [1.0, 1.5]}, cv=2).fit(X, Y)
     assert "not counted: other fits" in str(whole.best_estimator_.privacy_statement_)
+
+
+def test_a_huge_entry_of_a_held_out_row_does_not_warn():
+    # every warning is an error here; a learner alone warns where its user hands it such a row
+    learners = [dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=9.0, delta=1e-2, classes=(0, 1))] * 2
+    rows, labels = X[:40].copy(), Y[:40]
+    for at in (4, 9, 14):
+        rows[at] = [1.7e308, -1.7e308]
+    chosen = dpf.PrivateSelection(learners, epsilon=1.0, holdout_every=5).fit(rows, labels)
+    assert np.isfinite(chosen.best_estimator_.coef_).all()
+    # the planted fault: scores of such rows overflow if nothing hides it
+    weights = np.array([[9.0, -9.0]])
+    with pytest.raises(RuntimeWarning, match="overflow"):
+        _ = rows @ weights.T
