@@ -60,7 +60,7 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
         _gap_of_one(first, level, delta),
         2 * _gap_of_one(first + second, level, delta),
         _signs_left_by_samples(counts),
-        _signs_left_by_privacy(counts, min(level, MOST_LEVEL), delta),
+        _signs_left_by_privacy(np.array(counts), min(level, MOST_LEVEL), delta),
     ]
     return kappa * max(found)
 
@@ -113,7 +113,7 @@ def _undecided_by_samples(counts: list[int], shifts: np.ndarray) -> np.ndarray:
     return np.asarray(shifts * left)
 
 
-def _signs_left_by_privacy(counts: list[int], level: float, delta: float) -> float:
+def _signs_left_by_privacy(counts: np.ndarray, level: float, delta: float) -> float:
     if delta == 0:
         return _signs_of_all(counts, level, 0.0)
     # δ counts once for each group, so fewer groups may give more: the smallest ones, since they reveal least
@@ -121,7 +121,7 @@ def _signs_left_by_privacy(counts: list[int], level: float, delta: float) -> flo
     return max(_signs_of_all(counts[:few], level, delta) for few in least)
 
 
-def _signs_of_all(counts: list[int], level: float, delta: float) -> float:
+def _signs_of_all(counts: np.ndarray, level: float, delta: float) -> float:
     eta, k = math.tanh(level / 2), len(counts)
     aparts = (2 * math.log(k) + 3) * np.arange(1, POINTS + 1) / POINTS  # n ln R
     ends = np.array([[counts[0]], [counts[-1]]])
@@ -131,7 +131,9 @@ def _signs_of_all(counts: list[int], level: float, delta: float) -> float:
     return float(_undecided_by_privacy(counts, shifts, level, delta).max())
 
 
-def _undecided_by_privacy(counts: list[int], shifts: np.ndarray, level: float, delta: float) -> np.ndarray:
+def _undecided_by_privacy(
+    counts: Sequence[int] | np.ndarray, shifts: np.ndarray, level: float, delta: float
+) -> np.ndarray:
     groups, times = np.unique(counts, return_counts=True)
     apart = 2 * np.arctanh(np.minimum(shifts * math.tanh(level / 2), 1 - 1e-16))[:, None] * groups
     chances = 1 / (1 + np.exp(np.minimum(apart, 700)))
@@ -139,7 +141,7 @@ def _undecided_by_privacy(counts: list[int], shifts: np.ndarray, level: float, d
     if delta > 0:
         # β_a δ_a of each group, over δ; its limit where ε is 0
         failing = np.tanh(apart / 2) / math.expm1(level) if level > 0 else shifts[:, None] * groups / 2
-        left = np.maximum(left - 4 * delta * (failing * times).sum(axis=1), 0.0)
+        left = np.maximum(left - delta * (failing * times).sum(axis=1), 0.0)
     return np.asarray(shifts * left)
 
 
@@ -156,10 +158,10 @@ def undecided_by_privacy(sizes: Sequence[Any], shift: float, epsilon: Any, delta
     Returns
     -------
     float
-        τ(1 + Π(1 − 2β_a) − 2Π(1 − β_a) − 4Σβ_a δ_a), or 0 if that is negative, with β_a = 1/(1 + R^n_a),
+        τ(1 + Π(1 − 2β_a) − 2Π(1 − β_a) − Σβ_a δ_a), or 0 if that is negative, with β_a = 1/(1 + R^n_a),
         R = (1 + τη)/(1 − τη), η = tanh(ε/2) and δ_a = δ(R^n_a − 1)/(e^ε − 1). Whatever is released, each sign has both
         values with chance β_a or more, given the others, but for β_a δ_a on average; so it is a fair coin with chance
-        2β_a, but for 2β_a δ_a.
+        2β_a, and is turned with chance β_a δ_a at most.
 
     Raises
     ------
@@ -202,7 +204,7 @@ def groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, response
     level, k, least = min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), len(counts), counts[0]
     if k == 2:
         return kappa * _difference(counts, level, delta)
-    sampling = min(sum(0.5 / math.sqrt(n) for n in counts), math.sqrt(2 * math.log(k + 1) / least))
+    sampling = min(float((0.5 / np.sqrt(counts)).sum()), math.sqrt(2 * math.log(k + 1) / least))
     noise = min(_largest_noise(k, level), _farthest_noise(level, delta))
     return kappa * min(1.0, sampling + 2 * noise / least)
 
@@ -240,6 +242,39 @@ def _farthest_noise(level: float, delta: float) -> float:
     if level < 1e-9 * delta:  # F falls by δ, or a little more, at each step
         return 0.5 + math.ceil((1 - delta) / (2 * delta))
     return 0.5 + math.ceil(math.log1p((1 - delta) * math.tanh(level / 2) / delta) / level * (1 + 1e-12))
+
+
+def groups_gap_order(k: Any, n: Any, epsilon: Any, delta: Any = 0.0) -> float:
+    """Return the order of the least worst expected gap of k groups, per unit of response.
+
+    Parameters
+    ----------
+    k, n : int
+        Groups, at least two, and records of each.
+    epsilon, delta : float
+        ε > 0 and δ in [0, 1) of the whole algorithm.
+
+    Returns
+    -------
+    float
+        min(1, √(ln k/n) + min(ln k, ln(1 + ε/δ))/(nε)). The least gap is at most 5 times it, and for ε ≤ 1 at least
+        1/42 of it.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    groups, records = positive_integer(k, "k"), positive_integer(n, "n")
+    if groups < 2:
+        raise ValueError(f"k: found {k}, expected at least two groups")
+    level, delta = nonnegative(epsilon, "epsilon"), below_one(delta, "delta")
+    if level == 0:
+        raise ValueError("epsilon: found 0, expected a positive number")
+    log = math.log(groups)
+    if delta > level * math.exp(-log) / 2:  # else ε/δ ≥ k, and could overflow
+        log = min(log, math.log1p(level / delta))
+    return min(1.0, math.sqrt(math.log(groups) / records) + log / level / records)
 
 
 def least_opportunity_gap(
@@ -330,7 +365,11 @@ def _half_steps(level: float, delta: float) -> float:
 
 
 def _sizes(sizes: Sequence[Any]) -> list[int]:
-    counts = sorted(positive_integer(size, "sizes") for size in sizes)
+    given = list(sizes)
+    plain = set(map(type, given)) == {int}  # of many equal ones each need not be looked at
+    for size in set(given) if plain else given:
+        positive_integer(size, "sizes")
+    counts = sorted(map(int, given))
     if len(counts) < 2:
         raise ValueError(f"sizes: found {len(counts)}, expected one for each of at least two groups")
     return counts

@@ -83,6 +83,13 @@ class PrivateSelection(MetaEstimatorMixin, ScoredByLabels, UnseededIfSecure):
     since that would be a release of its own. An open `Budget` is charged by each fit and by the choice, one by one. It
     does not know that they use different rows.
 
+    The candidates could also be drawn at random a random number of times, and the best released. That costs 2 + η times
+    one fit *with its score*, however many candidates there are (`privacy.stopped_epsilon`). It is not used here, for
+    three reasons. Each score would have to be private, or be counted as part of its fit. The number of fits must stay
+    unseen, and the time of `fit` shows it. And that bound is for pure ε or Rényi divergences, while a candidate may
+    state any (ε, δ). With two candidates of equal ε this class costs 2ε, and the other way more. With many, the other
+    way costs less.
+
     References
     ----------
     McSherry and Talwar (2007) for the choice; McSherry (2009) for disjoint parts.

@@ -6,6 +6,7 @@ import pytest
 
 from dpfair_lib.central.least_gap_groups import (
     groups_gap,
+    groups_gap_order,
     least_groups_gap,
     least_opportunity_gap,
     opportunity_gap,
@@ -57,6 +58,44 @@ def test_signs_by_hand():
     assert undecided_by_privacy([1, 2], 1.0, math.log(3)) == pytest.approx(1 + 0.5 * 0.8 - 2 * 0.75 * 0.9)
 
 
+def test_the_price_of_delta_by_hand():
+    # ε = 0: β = ½, and each of three coins is turned with chance δn τ/2 at most
+    found = undecided_by_privacy([4] * 3, 0.5, 0.0, 0.01)
+    assert found == pytest.approx(0.5 * (1 - 1 / 4 - 3 * 0.01 * 4 * 0.5 / 2))
+    # e^ε = 3, one record, τ = 1: β = ¼, R = 3, δ_n = δ
+    by_hand = 1 + 0.5**4 - 2 * 0.75**4 - 4 * 0.25 * 0.02
+    assert undecided_by_privacy([1] * 4, 1.0, math.log(3), 0.02) == pytest.approx(by_hand)
+
+
+def test_the_order_by_hand():
+    assert groups_gap_order(10, 4, 1e-9) == 1
+    assert groups_gap_order(10, 10**6, 0.1) == pytest.approx(
+        math.sqrt(math.log(10) / 10**6) + math.log(10) / 10**5
+    )
+    sampling = math.sqrt(math.log(10**4) / 10**6)
+    assert groups_gap_order(10**4, 10**6, 1e-3, 1e-3) == pytest.approx(sampling + math.log(2) / 1000)
+    # δ far above ε: the noise has a range of 1/δ, whatever ε is
+    assert groups_gap_order(10**4, 10**6, 1e-9, 0.1) == pytest.approx(sampling + 1e-5)
+    assert groups_gap_order(2, 10**6, 1.0, 5e-324) == groups_gap_order(2, 10**6, 1.0)
+
+
+def test_the_order_is_right_where_delta_exceeds_epsilon():
+    for n, k, (epsilon, delta) in itertools.product(
+        (10, 10**6), (2, 50), ((1e-6, 1e-6), (1e-3, 0.2), (0.1, 0.9))
+    ):
+        order = groups_gap_order(k, n, epsilon, delta)
+        low, high = (2 * bound([n] * k, epsilon, delta) for bound in (least_groups_gap, groups_gap))
+        assert order / 42 <= low <= high <= 5 * order
+
+
+def test_sizes_of_any_integer_type_are_the_same():
+    plain = least_groups_gap([30, 40, 30], 0.2, 1e-3)
+    assert least_groups_gap(np.array([30, 40, 30]), 0.2, 1e-3) == plain
+    assert least_groups_gap([np.int32(30), 40, 30], 0.2, 1e-3) == plain
+    with pytest.raises(ValueError, match=r"^sizes: found True"):
+        groups_gap([1, True], 0.2)
+
+
 def test_opportunity_with_positives_alone_is_parity():
     assert least_opportunity_gap(40, 1.0, 0.3) == pytest.approx(sharp_least_gap(40, 0.3))
     for n, share, epsilon in itertools.product((1, 30, 3000), (0.02, 0.5), (0.0, 0.1, 2.0)):
@@ -102,6 +141,8 @@ def test_a_two_group_classifier_keeps_its_bound():
         (lambda: least_groups_gap([5, 5], -1.0), "epsilon"),
         (lambda: least_groups_gap([5, 5], 1.0, 1.0), "delta"),
         (lambda: undecided_by_samples([5, 5], 1.5), "shift"),
+        (lambda: groups_gap_order(1, 5, 0.1), "k"),
+        (lambda: groups_gap_order(3, 5, 0.0), "epsilon"),
         (lambda: least_opportunity_gap(5, 0.0, 1.0), "share"),
         (lambda: opportunity_gap(5, 0.5, 1.0, response=0.7), "response"),
     ],

@@ -8,6 +8,7 @@ ORDER = (
     "stable-answers",
     "gaussian-distance",
     "grown-lists",
+    "random-stopping",
     "no-exchange",
     "objective-gaussian",
     "objective-pure",
@@ -31,5 +32,6 @@ ORDER = (
     "no-radicals",
     "fairer-data",
     "fair-accurate-private",
+    "decisive-label",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

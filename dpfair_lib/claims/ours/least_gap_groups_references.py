@@ -10,7 +10,13 @@ import numpy as np
 
 from dpfair_lib.central.least_gap_exact import LeastGap, least_gap, noisy_count_law
 from dpfair_lib.central.least_gap_program import private_minimax_gap
-from dpfair_lib.claims.shared.central.mechanism_programs import binomials, least_loss, one_apart, products
+from dpfair_lib.claims.shared.central.mechanism_programs import (
+    binomials,
+    least_loss,
+    of_rates,
+    one_apart,
+    products,
+)
 
 SIXTHS = [i / 6 for i in range(7)]
 
@@ -18,10 +24,8 @@ SIXTHS = [i / 6 for i in range(7)]
 @functools.cache
 def two_rates(sizes: tuple[int, int], epsilon: float) -> float:
     """Return the least worst gap per unit of response if both rates are unknown sixths."""
-    populations = list(itertools.product(SIXTHS, repeat=2))
-    shifts = np.unique(np.round([p - q for p, q in populations], 9))  # fair between two of them: draw one
-    losses = np.array([abs(p - q - shifts) for p, q in populations])
-    return least_loss(products(sizes, populations), losses, one_apart(sizes), math.exp(epsilon))
+    laws, losses, symmetries = of_rates(sizes, tuple(SIXTHS))
+    return least_loss(laws, losses, one_apart(sizes), math.exp(epsilon), symmetries=symmetries)
 
 
 @functools.cache

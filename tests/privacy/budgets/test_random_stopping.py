@@ -118,7 +118,7 @@ def test_renyi_divergences(shape, order):
 
 
 @pytest.mark.parametrize("order", [1.2, 2.0, 5.0])
-@pytest.mark.parametrize("mean", [1.0, 1.5, 10.0, 300.0])
+@pytest.mark.parametrize("mean", [0.1, 1.0, 1.5, 10.0, 300.0])
 def test_poisson_stopping(order, mean):
     held = 0
     for one, other in PAIRS + TIGHT:
@@ -168,15 +168,40 @@ def test_no_smaller_factor_holds(shape):
     assert 0.999 * (2 + shape) < math.log(found) / math.log(ratio) <= 2 + shape
 
 
-def test_poisson_of_mean_below_1_is_false():
+def published(order, rho, mean, delta):
+    """Return the bound of Papernot and Steinke (2022)."""
+    return rho + mean * delta + math.log(mean) / (order - 1)
+
+
+def test_poisson_below_1_where_the_published_bound_is_false():
     """A mechanism that releases nothing has divergence 0, and ln μ is negative."""
     law = [F(1, 2), F(1, 2)]
     best = selected([float(x) for x in law], lambda x: math.exp(0.5 * (float(x) - 1)))
     exact = divergence(best, best, 2.0, nothing=math.exp(-0.5))
     assert exact == pytest.approx(0, abs=1e-12)
-    assert exact > math.log(0.5)
-    with pytest.raises(ValueError, match=r"mean: found 0\.5, expected at least 1"):
-        privacy.poisson_stopped_renyi(2.0, 0.0, mean=0.5, epsilon=0.0, delta=0.0)
+    assert exact > published(2.0, 0.0, 0.5, 0.0)
+    assert privacy.poisson_stopped_renyi(2.0, 0.0, mean=0.5, epsilon=0.0, delta=0.0) == 0
+
+
+def test_the_poisson_bound_is_at_most_the_published_one_and_its_formula():
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        order, rho, mean = 1 + 10 ** rng.uniform(-2, 2), 10 ** rng.uniform(-6, 2), 10 ** rng.uniform(-3, 3)
+        delta = 10 ** rng.uniform(-9, -2)
+        found = privacy.poisson_stopped_renyi(order, rho, mean=mean, epsilon=0.0, delta=delta)
+        if mean >= 1:
+            assert found <= published(order, rho, mean, delta) * (1 + 1e-11)
+        with localcontext(prec=60):
+            a, m, d = Decimal(order) - 1, Decimal(mean), Decimal(delta)
+            exact = (1 + m * (m * a * d).exp() * ((a * Decimal(rho)).exp() - 1)).ln() / a
+        assert exact <= Decimal(found) <= exact * (1 + Decimal("1e-11"))
+
+
+@pytest.mark.parametrize("tiny", [1e-308, 5e-324, 1e-200])
+def test_a_tiny_divergence_is_not_lost(tiny):
+    for order in (1 + 1e-12, 2.0, 1e6):
+        found = privacy.poisson_stopped_renyi(order, tiny, mean=7.0, epsilon=0.0, delta=0.0)
+        assert found >= 7 * tiny
 
 
 @pytest.mark.parametrize("shape", [-0.9, -0.5, 0.0, 0.4, 1.0, 3.0])
