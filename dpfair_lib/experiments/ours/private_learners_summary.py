@@ -68,7 +68,11 @@ def difference(rows: pd.DataFrame, one: Cell, other: Cell, *, level: float) -> t
 
 
 def comparisons(
-    rows: Mapping[str, pd.DataFrame], ours: Mapping[tuple[str, str, float], str], *, level: float = 0.95
+    rows: Mapping[str, pd.DataFrame],
+    ours: Mapping[tuple[str, str, float], str],
+    *,
+    level: float = 0.95,
+    again: Mapping[str, pd.DataFrame] | None = None,
 ) -> pd.DataFrame:
     """Return ours beside every peer: paired differences whose intervals all hold at once.
 
@@ -81,13 +85,17 @@ def comparisons(
     level : float
         Confidence with which all intervals hold, by Bonferroni's inequality over all that differ. A peer's distance
         from no privacy is one interval, however often it stands in the table; so is one pair of learners.
+    again : mapping, optional
+        By data set, rows of pairs that ran again. A line whose two learners are both there is judged by them. As some
+        pairs were chosen by what the first run showed, the intervals of both runs count.
 
     Returns
     -------
     DataFrame
         A line for each data set, δ, ε and peer that ran on enough splits: ``ours``; ``difference`` and ``half_width``
         of the accuracies; and ``verdict``: "above", "below" or "not apart". ``gap`` and ``gap_half_width`` are the
-        peer's accuracy minus that without privacy, and ``peer_loses`` says whether that interval is below 0.
+        peer's accuracy minus that without privacy, and ``peer_loses`` says whether that interval is below 0. ``again``
+        says which rows judged, and ``intervals`` how many intervals hold at once.
     """
     lines = [
         (data, delta, epsilon, peer, method)
@@ -95,22 +103,59 @@ def comparisons(
         for peer in PEERS[delta]
         if len(by_split(rows[data], (peer, epsilon))) >= LEAST_SPLITS
     ]
+    repeated = {
+        line
+        for line in lines
+        if again and has_cells(again.get(line[0]), (line[4], line[2]), (line[3], line[2]))
+    }
     intervals = {
-        (data, epsilon, one, peer)
-        for data, _, epsilon, peer, method in lines
+        (data, epsilon, one, peer, run)
+        for line in lines
+        for data, _, epsilon, peer, method in [line]
         for one in (method, "no privacy")
+        for run in range(1 + (line in repeated))
     }
     each = 1 - (1 - level) / max(1, len(intervals))
     found: list[dict[str, Any]] = []
-    for data, delta, epsilon, peer, method in lines:
-        mean, half = difference(rows[data], (method, epsilon), (peer, epsilon), level=each)
-        gap, gap_half = difference(rows[data], (peer, epsilon), ("no privacy", None), level=each)
+    for line in lines:
+        data, delta, epsilon, peer, method = line
+        used = again[data] if again and line in repeated else rows[data]
+        mean, half = difference(used, (method, epsilon), (peer, epsilon), level=each)
+        gap, gap_half = difference(used, (peer, epsilon), ("no privacy", None), level=each)
         found.append({
             "data": data, "delta": delta, "epsilon": epsilon, "peer": peer, "ours": method,
             "difference": mean, "half_width": half, "verdict": verdict(mean, half),
-            "gap": gap, "gap_half_width": gap_half, "peer_loses": gap + gap_half < 0,
+            "gap": gap, "gap_half_width": gap_half, "peer_loses": gap + gap_half < 0, "again": line in repeated,
+            "intervals": len(intervals),
         })  # fmt: skip
     return pd.DataFrame(found)
+
+
+def variances(draws: pd.DataFrame, one: Cell, other: Cell) -> tuple[float, float]:
+    """Return the variance over splits of a paired difference of means over draws, and how much of it is noise.
+
+    The draws of noise are independent, so the second is estimated without bias: for each of the two learners the
+    variance over draws, averaged over splits, divided by the number of draws.
+
+    Parameters
+    ----------
+    draws : DataFrame
+        With a row for each ``split, draw, method, level``; the same number of draws on every split, two or more.
+    one, other : tuple of str and float
+        As for `by_split`.
+    """
+    means, noise = [], 0.0
+    for method, level in (one, other):
+        found = draws[(draws["method"] == method) & (draws["level"] == level)].groupby("split")["accuracy"]
+        means.append(found.mean())
+        noise += float((found.var() / found.count()).mean())
+    return float((means[0] - means[1]).var()), noise
+
+
+def has_cells(rows: pd.DataFrame | None, *cells: Cell) -> bool:
+    """Return whether there are rows of each of some methods at its ε."""
+    there = set() if rows is None else set(zip(rows["method"], rows["level"], strict=True))
+    return all(cell in there for cell in cells)
 
 
 def verdict(mean: float, half_width: float) -> str:

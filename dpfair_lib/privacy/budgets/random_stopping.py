@@ -199,7 +199,7 @@ def poisson_stopped_renyi(
     --------
     >>> from dpfair_lib import privacy
     >>> round(privacy.poisson_stopped_renyi(5, 0.05, mean=10, epsilon=0.2, delta=1e-6), 4)
-    0.2924
+    0.2919
     """
     order, rest = _order(order), nonnegative(divergence, "divergence")
     mean, delta = positive(mean, "mean"), below_one(delta, "delta")

@@ -294,6 +294,49 @@ def test_differences_are_paired_and_their_intervals_hold_at_once():
     assert summary.comparisons({"x": recorded()}, ours)["verdict"].tolist() == ["not apart"] * 3
 
 
+def test_pairs_that_ran_again_are_judged_by_that_and_the_intervals_of_both_runs_count():
+    from scipy.stats import t
+
+    first, second = recorded(), recorded(shift=0.1)
+    some = second[second["method"] != "DP-SGD of Opacus"]
+    ours = {("x", "δ = 1/n²", 1.0): "objective, Laplace"}
+    table = summary.comparisons({"x": first}, ours, again={"x": some}).set_index("peer")
+    assert table["again"].to_dict() == {"diffprivlib": True, "DP-SGD of Opacus": False}
+    assert table["verdict"].to_dict() == {"diffprivlib": "above", "DP-SGD of Opacus": "not apart"}
+    cells = ("objective, Laplace", 1.0), ("diffprivlib", 1.0)
+    assert set(table["intervals"]) == {
+        6
+    }  # two for each peer, and those of the pair that ran again a second time
+    expected = summary.difference(second, *cells, level=1 - 0.05 / 6)
+    assert tuple(table.loc["diffprivlib", ["difference", "half_width"]]) == pytest.approx(expected)
+    alone = summary.comparisons({"x": first}, ours).set_index("peer")
+    wider = table.loc["DP-SGD of Opacus", "half_width"] / alone.loc["DP-SGD of Opacus", "half_width"]
+    assert wider == pytest.approx(t.ppf(1 - 0.05 / 12, 19) / t.ppf(1 - 0.05 / 8, 19))
+    # where nothing ran again, or only one of the two, nothing changes
+    lone = second[second["method"] != "diffprivlib"]
+    lone = lone[lone["method"] != "DP-SGD of Opacus"]
+    for none in (None, {}, {"x": lone}, {"other": second}):
+        found = summary.comparisons({"x": first}, ours, again=none).set_index("peer")
+        pd.testing.assert_frame_equal(found, alone)
+
+
+def test_the_part_of_a_variance_that_is_noise_is_found():
+    rng, splits, draws = np.random.default_rng(0), 4000, {"ours": 4, "peer": 8}
+    level = rng.normal(0.8, 0.05, splits)  # the same for both, so it cancels
+    lines = [
+        {
+            "split": at, "draw": draw, "method": name, "level": 1.0,
+            "accuracy": level[at] + own[at] + rng.normal(0, spread),
+        }
+        for name, spread, own in (("ours", 0.2, rng.normal(0, 0.1, splits)), ("peer", 0.4, np.zeros(splits)))
+        for at in range(splits)
+        for draw in range(draws[name])
+    ]  # fmt: skip
+    whole, noise = summary.variances(pd.DataFrame(lines), ("ours", 1.0), ("peer", 1.0))
+    assert noise == pytest.approx(0.2**2 / 4 + 0.4**2 / 8, rel=0.03)
+    assert whole == pytest.approx(noise + 0.1**2, rel=0.08)
+
+
 def test_a_peer_on_few_splits_is_not_compared():
     rows = recorded()
     few = rows[(rows["split"] < 4) | (rows["method"] != "DP-SGD of Opacus")]
