@@ -112,7 +112,7 @@ def places(
     if not space.host:
         return _places_elsewhere(values, known, name, of, where, space)
     several = any(isinstance(label, tuple) for label in known)
-    found, distinct = _numbered(as_columns(values, name) if several else [as_vector(values, name)])
+    found, distinct = _numbered(as_columns(values, name) if several else [as_vector(values, name)], name)
     place = {label: at for at, label in enumerate(known)}
     # a missing value has the number −1, and so the last entry
     codes = np.array([*(place.get(value, -1) for value in distinct), -1], dtype=np.int64)[found]
@@ -142,18 +142,18 @@ def _stranger(label: Any, at: int, known: Sequence[Any], name: str, of: str, whe
     return ValueError(f"{name}: found {shown}{where} at position {at}, expected one of {list(known)}")
 
 
-def _numbered(columns: list[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
+def _numbered(columns: list[np.ndarray], name: str) -> tuple[np.ndarray, list[Any]]:
     """Return each row's number, −1 where a value is missing, and the distinct rows; those of one column as values."""
     import pandas as pd
 
     if len(columns) == 1:
-        numbers, found = numbered(columns[0])
+        numbers, found = numbered(columns[0], name)
         return numbers, found.tolist()
     numbers = np.zeros(len(columns[0]), dtype=np.int64)
     missing = numbers < 0
     distinct: list[tuple[Any, ...]] = [()]
     for column in columns:
-        own, found = numbered(column)
+        own, found = numbered(column, name)
         missing |= own < 0
         labels = found.tolist() or [None]  # all are missing
         numbers, pairs = pd.factorize(numbers * len(labels) + np.maximum(own, 0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import Any, ParamSpec, TypeVar
 
@@ -39,12 +39,20 @@ def as_vector(values: Any, name: str, space: Space = HOST) -> Any:
 
 def _as_array(values: Any, name: str) -> np.ndarray:
     values = host_array(values, name)
-    array = np.asarray(values)
+    array = even(values, name)
     if array.dtype.kind in "US" and isinstance(values, list | tuple):
         # NumPy would write numbers and missing values among strings as strings
         kept = np.array(values, dtype=object)
         return array if all(isinstance(value, str | bytes) for value in kept.flat) else kept
     return array
+
+
+def even(values: Any, name: str) -> np.ndarray:
+    """Return an array; entries of different lengths are refused by name, where NumPy names no argument."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name}: found entries of different lengths, expected one length") from None
 
 
 def as_numbers(values: Any, name: str, space: Space = HOST) -> Any:
@@ -183,7 +191,7 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
     import pandas as pd
 
     _refuse_missing(pd.isna(array), name, of, space)
-    codes, levels = numbered(array)
+    codes, levels = numbered(array, name)
     try:
         order = np.argsort(levels)
     except TypeError:
@@ -194,7 +202,7 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
     return levels[order], rank[codes]
 
 
-def numbered(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def numbered(array: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return each entry's number in the order of appearance, −1 if it is missing, and the distinct entries.
 
     pandas hashes instead of sorting, which is faster on strings. NumPy's strings it first turns into Python's, which
@@ -215,7 +223,13 @@ def numbered(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         levels = array[first]
         if np.array_equal(levels[codes], array):
             return codes, levels.astype(object)
-    codes, found = pd.factorize(array)
+    try:
+        codes, found = pd.factorize(array)
+    except TypeError:  # what has no hash is no single value
+        kinds = sorted({type(one).__name__ for one in array if not isinstance(one, Hashable)})
+        raise ValueError(
+            f"{name}: found entries of the type {', '.join(kinds)}, expected numbers, words or other single values"
+        ) from None
     return codes, np.asarray(found)
 
 
@@ -239,7 +253,10 @@ def _refuse_missing(missing: Any, name: str, of: str, space: Space) -> None:
 
 def are_empty(*columns: Any) -> bool:
     """Return whether all columns are without entries; a column may be of any kind."""
-    return all(np.shape(column)[:1] == (0,) for column in columns)
+    try:
+        return all(np.shape(column)[:1] == (0,) for column in columns)
+    except ValueError:  # entries of different lengths are entries
+        return False
 
 
 def check_lengths(**arrays: Any) -> None:
@@ -301,7 +318,7 @@ def as_rate(value: Any, name: str) -> Any:
         return value
     if isinstance(value, float) and 0 <= value <= 1:  # what formulas are called with most: it needs no array
         return np.float64(value)
-    array = np.asarray(host_array(value, name))
+    array = even(host_array(value, name), name)
     checked = as_probabilities(array.reshape(-1), name).reshape(array.shape)
     return checked if array.ndim else checked[()]
 

@@ -42,6 +42,7 @@ ARRAYS = {
     "bool array": [True, False, True, True], "3-D": np.zeros((2, 2, 2)), "infinite": np.full(4, np.inf), "one": [1],
     "dates": np.array(["2020-01-01"] * 4, dtype="datetime64[D]"), "long": np.zeros(10**6), "huge pair": [1e308, 1e308],
     "whole pair": [10**400, 2**63], "tiny pair": [5e-324, 1e-300], "nan pair": [math.nan, math.inf],
+    "ragged": [[1.0], [0.5, 0.5]], "table of words": [["a", "b"], ["c", "d"]], "sets": [{1}, {2}, {3}, {4}], "dict": {0: 1},
 }  # fmt: skip
 SCIKIT_LEARN = (
     "Expected 2D array",
@@ -49,6 +50,7 @@ SCIKIT_LEARN = (
     "Found input",
     "float() argument",
     "could not convert",
+    "inhomogeneous shape",
 )
 # these hand X to scikit-learn's own classifier, which refuses in its own words
 HANDING_ON = {"GroupColumn", "PostprocessedClassifier"}
@@ -345,7 +347,7 @@ def serve():
             found = "answered"
         except (ValueError, TypeError) as error:
             own = type(error) in (ValueError, TypeError, NotFittedError) or type(error).__module__.startswith(
-                ("dpfair_lib", "numpy") if argument == "X" and "hypotheses" in given else "dpfair_lib"
+                ("dpfair_lib", "numpy") if argument == "pairs" or "hypotheses" in given else "dpfair_lib"
             )
             found = (
                 "refused"
@@ -370,7 +372,7 @@ def says_what(message, argument, given, extreme):
         words in message for words in (*SCIKIT_LEARN, "Input y", "requires y", "y should be")
     ):
         return True  # what scikit-learn says of X and y is what users of its estimators know
-    if argument == "X" and "hypotheses" in given:
+    if argument == "pairs" or (argument == "X" and "hypotheses" in given):
         return True  # which the caller's own functions take
     named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) for name in given)
     told = "found" in message or message.startswith("lengths differ")

@@ -53,7 +53,7 @@ def test_strings_are_numbered_in_the_order_of_appearance(kind):
     rng = np.random.default_rng(len(kind))
     for values in (rng.choice(["b", "", "a", "Zürich", "ab"], 200), rng.choice(["x", "y"], (200, 3))[:, 1]):
         array = values.astype(kind)
-        codes, levels = validation.numbered(array)
+        codes, levels = validation.numbered(array, "a")
         known = list(dict.fromkeys(array.tolist()))
         assert levels.tolist() == known
         assert codes.tolist() == [known.index(value) for value in array.tolist()]
@@ -62,14 +62,14 @@ def test_strings_are_numbered_in_the_order_of_appearance(kind):
 
 @pytest.mark.parametrize("kind", ["U0", "U3", "O"])
 def test_no_strings_have_no_number(kind):
-    codes, levels = validation.numbered(np.array([], dtype=kind))
+    codes, levels = validation.numbered(np.array([], dtype=kind), "a")
     assert codes.shape == levels.shape == (0,)
 
 
 def test_strings_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(validation, "_ODD", np.uint64(0))  # the last two letters are all that counts
     array = np.array(["a--", "b--", "a--", "c++"], dtype="U4")
-    codes, levels = validation.numbered(array)
+    codes, levels = validation.numbered(array, "a")
     assert (codes.tolist(), levels.tolist()) == ([0, 1, 0, 2], ["a--", "b--", "c++"])
 
 

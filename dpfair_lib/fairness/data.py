@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpfair_lib._validation import as_binary, as_groups, as_numbers, check_lengths, same_rows
+from dpfair_lib._validation import as_binary, as_groups, as_numbers, check_lengths, even, same_rows
 from dpfair_lib.fairness.rates import selection_rates
 
 Kind = Literal["ratio", "difference"]
@@ -103,7 +103,7 @@ def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
     Fraction(2, 5)
     """
     _check(kind)
-    p, p1 = _table(p, "p"), np.asarray(p1)
+    p, p1 = _table(p, "p"), even(p1, "p1")
     try:
         p, p1 = np.broadcast_arrays(p, p1)
     except ValueError:
@@ -126,7 +126,7 @@ def data_unfairness_from_rates(p: Any, p1: Any, kind: Kind) -> Any:
 
 def _table(values: Any, name: str) -> np.ndarray:
     """Return an array of numbers with a last axis for the groups; shares are also checked to be such."""
-    array = np.asarray(values)
+    array = even(values, name)
     if array.ndim == 0:
         raise ValueError(f"{name}: found a single number, expected one for each group")
     array = as_numbers(array.reshape(-1), name).reshape(array.shape)

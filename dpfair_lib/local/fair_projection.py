@@ -13,7 +13,7 @@ from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import whole_or_not_at_all
 from dpfair_lib._labels import places
 from dpfair_lib._scoring import ScoredByChances
-from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths, same_rows
+from dpfair_lib._validation import as_groups, as_probabilities, as_vector, check_lengths, even, same_rows
 from dpfair_lib.local.projection import DIVERGENCES, Constraints, Divergence, project, tilted
 
 NOTIONS = ("demographic_parity", "mean_equalized_odds")
@@ -225,7 +225,7 @@ class FairProjection(ScoredByChances, BaseEstimator):
 
 def _as_distributions(y_proba: Any) -> np.ndarray:
     """Return probabilities as an array of shape (n, C), all above 0 and rows summing to 1 exactly."""
-    table = np.asarray(host_array(y_proba, "y_proba"))
+    table = even(host_array(y_proba, "y_proba"), "y_proba")
     if table.ndim == 2 and table.shape[1] >= 2:
         flat = as_probabilities(table.reshape(-1), "y_proba").astype(float).reshape(table.shape)
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space, space_of
-from dpfair_lib._validation import as_numbers, as_vector, same_rows
+from dpfair_lib._validation import as_numbers, as_vector, even, same_rows
 from dpfair_lib.local.words import words
 from dpfair_lib.privacy.noise_source import NoiseSource, mark_noise
 from dpfair_lib.privacy.rounding import log_above
@@ -336,7 +336,7 @@ def worst_report(matrix: np.ndarray) -> tuple[Any, tuple[int, int] | None, int |
 
 def as_channel(matrix: Any, name: str = "matrix") -> np.ndarray:
     """Return a read-only array of shape (k, m) whose rows are distributions; `Fraction` entries stay exact."""
-    array = np.asarray(matrix)
+    array = even(matrix, name)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
             f"{name}: found shape {array.shape}, expected one row per value and one column per report"
@@ -383,7 +383,8 @@ def as_values(a: Any, k: int, space: Space = HOST, name: str = "a") -> Any:
     """Return values, or reports, as a 1-D array of integers in 0, …, k − 1, in the dtype they came in."""
     array, wanted = as_vector(a, name, space), f"integers in 0, …, {k - 1}"
     if not space.is_kind(array, "integral"):
-        raise ValueError(f"{name}: found entries of type {array.dtype}, expected {wanted}")
+        kind = "words" if space.host and array.dtype.kind in "US" else f"entries of type {array.dtype}"
+        raise ValueError(f"{name}: found {kind}, expected {wanted}")
     low, high = int(space.xp.min(array)), int(space.xp.max(array))
     if low < 0 or high >= k:
         raise ValueError(f"{name}: found {low if low < 0 else high}, expected {wanted}")

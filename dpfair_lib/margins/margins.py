@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space, host_array, space_of
-from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths, refuse, same_rows
+from dpfair_lib._validation import as_binary, as_numbers, as_vector, check_lengths, even, refuse, same_rows
 
 NORMS = ("frobenius", "spectral", "largest-row")
 
@@ -162,4 +162,4 @@ def _entries(table: Any, name: str, space: Space) -> Any:
 
 def plain_array(values: Any, name: str, space: Space = HOST) -> Any:
     """Return NumPy, pandas, Arrow or list input as an array; an array of another space as it is, there."""
-    return np.asarray(host_array(values, name)) if space.host else space.read(values)
+    return even(host_array(values, name), name) if space.host else space.read(values)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._arrays import host_array
-from dpfair_lib._validation import as_generator, as_groups, as_levels, check_lengths, same_rows
+from dpfair_lib._validation import as_generator, as_groups, as_levels, check_lengths, even, same_rows
 from dpfair_lib.fairness.linear_form import check_notion, members
 from dpfair_lib.margins.certificate import FairnessCertificate, fairness_certificate
 from dpfair_lib.margins.margins import margin_lipschitz, margins
@@ -91,7 +91,7 @@ def noise_certificate(
     zeta = inside_unit(zeta, "zeta")
     scores, y, X = host_array(scores, "scores"), host_array(y, "y"), host_array(X, "X")
     sensitive_features = host_array(sensitive_features, "sensitive_features")
-    if np.ndim(scores) != 1:
+    if (scores if hasattr(scores, "ndim") else even(scores, "scores")).ndim != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     if reach == "markov":
         parts = len(members(notion, len(as_levels(y, "y")[0]), len(as_groups(sensitive_features)[0])))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpfair_lib._arguments import inside_unit, positive
 from dpfair_lib._arrays import space_of
-from dpfair_lib._validation import as_groups, as_levels, check_lengths, same_rows
+from dpfair_lib._validation import as_groups, as_levels, check_lengths, even, same_rows
 from dpfair_lib.fairness.linear_form import desirable_labels, form_coefficients, group_names, members
 from dpfair_lib.margins.linearity import check_linear
 from dpfair_lib.margins.margins import margin_lipschitz, margins, plain_array
@@ -122,7 +122,7 @@ def private_certificate(
     ε = 1 (pure), replace-within-group, per record; public: the number of rows of each label in each group, ...
     """
     half, source = inside_unit(zeta, "zeta") / 2, NoiseSource(noise, rng)
-    if np.ndim(scores) != 1:
+    if (scores if hasattr(scores, "ndim") else even(scores, "scores")).ndim != 1:
         raise ValueError(f"scores: found shape {np.shape(scores)}, expected (n,), from one weight vector")
     space = space_of(scores=scores, y=y, X=X, sensitive_features=sensitive_features)
     relative = _total_margins(margins(scores, y), X)

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_count, as_generator, as_levels, as_numbers, check_lengths, same_rows
+from dpfair_lib._validation import (
+    as_count,
+    as_generator,
+    as_levels,
+    as_numbers,
+    check_lengths,
+    even,
+    same_rows,
+)
 
 Classifier = Callable[[Any, Any], Any] | np.ndarray
 """P(Ŷ = 1 | x, a): a function of (x, a), or a table of shape (points, groups) in their sorted order."""
@@ -116,7 +124,7 @@ class Population:
         ValueError
             If the table has another shape, or for the same reasons as the constructor.
         """
-        table = np.asarray(table)
+        table = even(table, "table")
         if table.ndim != 3 or table.shape[2] != 2:
             raise ValueError(f"table: found shape {table.shape}, expected (n_x, n_groups, 2)")
         values = as_numbers(table.reshape(-1), "table")

@@ -89,4 +89,8 @@ def each_group(value: Any, name: str, groups: int) -> tuple[Any, ...]:
 
 
 def _is_listed(value: Any) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value) > 0
+    return (
+        isinstance(value, Sequence | np.ndarray)
+        and not isinstance(value, str)
+        and getattr(value, "ndim", 1) > 0
+    )

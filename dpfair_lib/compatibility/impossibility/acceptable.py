@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfair_lib._validation import as_count
+from dpfair_lib._validation import as_count, even
 from dpfair_lib.compatibility.impossibility.criteria import Criterion
 from dpfair_lib.populations import Population
 
@@ -200,7 +200,7 @@ def _doubled_distances(populations: Sequence[Population]) -> tuple[np.ndarray, i
 
 def _whole_hypotheses(hypotheses: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
     """Return the hypotheses as whole numbers in units of 1/one, and one."""
-    h = np.asarray(hypotheses)
+    h = even(hypotheses, "hypotheses")
     if not h.size:
         raise ValueError("hypotheses: found none, expected at least one")
     if h.ndim != 3 or h.shape[1:] != shape:

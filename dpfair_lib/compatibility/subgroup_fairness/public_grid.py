@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfair_lib._arrays import host_array
 from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._validation import even
 
 MOST_CELLS = 1_000_000
 
@@ -26,7 +27,7 @@ def as_frame(values: Any, name: str) -> Any:
     elif isinstance(values, pd.Series):
         frame = values.to_frame()
     else:
-        array = np.asarray(values)
+        array = even(values, name)
         if array.ndim not in (1, 2):
             raise ValueError(f"{name}: found shape {array.shape}, expected rows and columns")
         frame = pd.DataFrame(array.reshape(len(array), -1) if array.size else array)
