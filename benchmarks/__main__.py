@@ -106,7 +106,8 @@ def measure_solver(suite: ModuleType, record: Path) -> dict[str, Any]:
     """Run a benchmark of the solver, which takes an hour or more; it resumes an interrupted run of the same code."""
     tell(f"\n{suite.TITLE}; {suite.UNIT}")
     before = read_timings(record).get(suite.SECTION, {}) if record.exists() else {}
-    same = before.get("code") == suite.code() and before.get("repeats") == suite.INSTANCES
+    extends = getattr(suite, "EXTENDS", False) or before.get("repeats") == suite.INSTANCES
+    same = before.get("code") == suite.code() and extends
     load, started = load_average(), time.perf_counter()
     spent = before["wall_seconds"] if same else 0
     head = {

@@ -27,6 +27,7 @@ EPSILONS = ("1", "ln k + 1")
 BUDGET = 0.5  # of the way from the least error to the least fair one
 INSTANCES = 20  # for each number of groups and ε
 FEWER = {1000: 3}  # one of each kind of shares
+EXTENDS = True  # a record of fewer instances is gone on with
 TOLERANCE = 1e-8
 LIMIT = 7200.0  # seconds of the clock; processor seconds are what is asked for
 ALLOWED = {500: 300.0, 1000: 1800.0}  # processor seconds that the worst channel may take

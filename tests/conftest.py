@@ -34,7 +34,7 @@ class Absent(types.ModuleType):
 
 
 # where a number says what is private: 1e-12 is no tolerance for a δ, and none for a probability of 1e-9
-EXACT_ROOMS = {"privacy", "preparation"}
+EXACT_ROOMS = {"privacy", "preparation", "learners", "private"}
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import dpfair_lib
 from dpfair_lib.claims.ledger import SOURCES
 
 TESTS, PACKAGE = Path(__file__).parent, Path(dpfair_lib.__file__).parent
+LONGEST = 400  # lines of a module
 MOST = 25  # modules of a folder, but for the rooms of claims, which have one for each claim
 OTHERWISE = {
     # the ledger runs each claim's check with its faults, and what the rooms share with them
@@ -44,6 +45,12 @@ def test_no_two_test_files_share_a_name():
     counts = Counter(path.name for path in TESTS.rglob("*.py") if path.name != "conftest.py")
     twice = sorted(name for name, count in counts.items() if count > 1)
     assert not twice, f"put the room into the name, as in test_<room>_<module>.py: {', '.join(twice)}"
+
+
+def test_no_module_is_longer_than_a_reader_can_keep_in_mind():
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in PACKAGE.glob("**/*.py")}
+    longer = {str(path.relative_to(PACKAGE)): lines for path, lines in lengths.items() if lines > LONGEST}
+    assert not longer, f"give each part of these modules a module of its own: {longer}"
 
 
 def test_no_folder_has_more_modules_than_a_reader_can_look_through():

@@ -87,8 +87,7 @@ class Search:
         value : Any
             The result.
         says : str
-            What it is, in words, as a reader sees it. Without words, as for a table that the chapter shows itself, the
-            card leaves it out.
+            What it is, in words, as the card shows it. Without words it is for the chapter alone.
 
         Raises
         ------

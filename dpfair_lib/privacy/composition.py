@@ -101,7 +101,7 @@ def divided_epsilon(
     """Return an ε for each of k purely private releases such that they are together (ε, δ)-DP.
 
     With L = ln(1/δ): "printed" is ε/√(8kL), sound for ε ≤ 8L. "concentrated" is √(2/k)(√(L + ε) − √L), the
-    ε₀ of kε₀²/2 + ε₀√(2kL) = ε, sound for every ε and δ and larger wherever the printed one is sound; for
+    solution ε₀ of kε₀²/2 + ε₀√(2kL) = ε, sound for every ε and δ and larger wherever the printed one is sound; for
     ε ≤ L it is at least ε/√(3kL).
 
     Parameters
@@ -129,7 +129,7 @@ def divided_epsilon(
     References
     ----------
     CGKM, Theorem 6 ("in particular"), after Dwork and Roth (2014), Corollary 3.21; Bun and Steinke (2016),
-    Propositions 1.3 and 1.4 and Lemma 1.7, solved for ε₀.
+    Propositions 1.3 and 1.4 and Lemma 1.7, which give the equation for ε₀.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def _binomial_above(k: int, epsilon: float) -> np.ndarray:
     up = np.cumprod((k - lies[mode:-1]) / lies[mode + 1 :] * math.exp(-epsilon))
     down = np.cumprod((lies[1 : mode + 1] / (k - lies[:mode]))[::-1] * math.exp(min(epsilon, 700.0)))[::-1]
     weights = np.concatenate([down, [1.0], up])
-    # each step of the products rounds at most six times; what has fallen below all ordinary floats is set to them
+    # each step of the products rounds at most six times; a weight below the smallest normal float is raised to it
     error = abs(lies - mode) * 6 * 2.0**-53
     least = math.fsum(np.maximum(weights * (1 - error), 0).tolist())
     return np.maximum(weights * (1 + error), 2.0**-1021) / least
@@ -293,7 +293,8 @@ def optimal_composition_epsilon(epsilon: float, delta: float, releases: int, tot
     Raises
     ------
     ValueError
-        If an argument is out of its range; if the total δ is below what is bound to fail openly.
+        If an argument is out of its range; if the total δ is below 1 − (1 − δ)^k, the probability that some release
+        reveals everything.
 
     References
     ----------
@@ -322,4 +323,5 @@ def optimal_composition_epsilon(epsilon: float, delta: float, releases: int, tot
 
 
 def _homogeneous(epsilon: float, delta: float, releases: int) -> tuple[float, float, int]:
+    """Return ε, δ and the number of equal releases, each in its range."""
     return positive(epsilon, "epsilon"), below_one(delta, "delta"), positive_integer(releases, "releases")

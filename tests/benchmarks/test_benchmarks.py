@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -315,3 +317,31 @@ def test_the_dynamics_have_as_many_subgroups_as_asked_for_and_both_releases():
         fitted = contender.call()
         assert fitted.privacy_statement_.guarantee
         assert len(fitted.selection_) == 27
+
+
+def test_a_record_of_fewer_instances_of_many_groups_is_gone_on_with(monkeypatch, tmp_path):
+    for constant, changed in {"ALLOWED": {7: 60.0}, "EPSILONS": ("1",), "GROUPS": (7,), "FEWER": {}}.items():
+        monkeypatch.setattr(solver_large, constant, changed)
+    record, seconds = tmp_path / "record.json", []
+    for instances in (1, 2):
+        monkeypatch.setattr(solver_large, "INSTANCES", instances)
+        section = command.measure_solver(solver_large, record)
+        write_sections({solver_large.SECTION: section}, record)
+        seconds.append(section["rows"][0]["seconds"])
+    assert len(seconds[1]) == 2
+    assert seconds[1][:1] == seconds[0]
+    monkeypatch.setattr(solver_large, "code", lambda: "other")
+    anew = command.measure_solver(solver_large, record)
+    assert anew["rows"][0]["seconds"][0] != seconds[0][0]
+
+
+def test_the_code_that_is_timed_is_all_that_the_solver_imports():
+    """Else a record would not say that its code has changed."""
+    script = "import sys, dpfair_lib.local.optimal.search, dpfair_lib.local.optimal.fair_error; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout.split()
+    prefix = "dpfair_lib.local.optimal."
+    names = {f"{name.removeprefix(prefix)}.py" for name in loaded if name.startswith(prefix)}
+    assert names
+    assert not names & solver_grid.NOT_TIMED

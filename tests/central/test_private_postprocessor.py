@@ -288,6 +288,13 @@ def test_the_most_accurate_group_has_the_most_noisy_positives():
     assert fair.target_rate_ == fair.noisy_rates_["a"]
 
 
+@pytest.mark.parametrize("notion", ["demographic_parity", "equal_opportunity"])
+def test_a_group_seen_only_at_prediction_is_refused(notion):
+    fair = study(notion=notion).fit(LABELS, TRUTH, sensitive_features=GROUPS)
+    with pytest.raises(ValueError, match="sensitive_features: found group 'three' at position 0"):
+        fair.predict(LABELS[:1], sensitive_features=["three"])
+
+
 def test_groups_without_rows_or_positives_are_no_error():
     for truth in (TRUTH, 0 * TRUTH, 1 + 0 * TRUTH):
         fair = study(

@@ -65,6 +65,6 @@ def test_words_beyond_the_weights_are_drawn_again():
     assert (abs(counts - 20_000) < 1000).all()
 
 
-def test_exact_ratio():
+def test_the_ratio_is_a_fraction_close_to_the_power_of_e():
     assert TwoLevels(math.log(2) * (1 + 1e-15), 1, 1).ratio == pytest.approx(2, rel=1e-9)
     assert isinstance(TwoLevels(1.0, 1, 1).ratio, Fraction)

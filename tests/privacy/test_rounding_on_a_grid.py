@@ -8,6 +8,7 @@ import mpmath
 import pytest
 
 from dpfair_lib.privacy import concentrated, grid_noise, zcdp_delta, zcdp_epsilon
+from dpfair_lib.privacy.amplification import amplified
 from dpfair_lib.privacy.grid_noise import (
     FINENESS,
     SHARE,
@@ -114,3 +115,20 @@ def test_the_level_of_a_concentrated_search_is_rounded_down(kind, monkeypatch):
             assert num(asked[-1]) <= level
             nearest += num(math.log(delta)) > level
     assert nearest >= 5
+
+
+def test_amplified_levels_are_rounded_up_where_they_are_large():
+    # from ε = 30 on it is a difference, whose last digits are those of ε
+    draw, nearest = random.Random(4), 0
+    with mpmath.workdps(400):
+        for _ in range(DRAWS):
+            epsilon, rate = draw.uniform(30, 700), 10 ** draw.uniform(-12, 0)
+            found, _ = amplified(epsilon, 0.0, rate)
+            exact = mpmath.log1p(num(rate) * mpmath.expm1(num(epsilon)))
+            assert exact <= num(found) <= exact + num(epsilon) * num(2) ** -47
+            nearest += num(epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))) < exact
+            # little is left of ε: there a margin of what is left is less than a rounding of ε
+            rate = math.exp(-epsilon) * draw.uniform(0.5, 3)
+            exact = mpmath.log1p(num(rate) * mpmath.expm1(num(epsilon)))
+            assert exact <= num(amplified(epsilon, 0.0, rate)[0])
+    assert nearest > DRAWS / 4

@@ -6,6 +6,7 @@ import dpfair_lib as dpf
 from dpfair_lib.central.preparation import ScalingConstants, private_constants
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import no_regret_dynamics
 from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
+from dpfair_lib.experiments.ours.audited_joint import JOINT
 from dpfair_lib.experiments.ours.privacy_audits import MODELS, RELEASES
 from dpfair_lib.local.files import randomize_file
 from dpfair_lib.local.frames import randomize_frame
@@ -67,7 +68,7 @@ def test_every_private_release_is_audited_or_said_to_be_none():
 def test_every_audit_is_of_one_of_them():
     begun = {
         name: [one for starts in AUDITED.values() for one in starts if name.startswith(one)]
-        for name in (*RELEASES, *MODELS)
+        for name in (*RELEASES, *MODELS, *JOINT)
     }
     assert all(begun.values()), begun
     assert {start for starts in AUDITED.values() for start in starts} == {

@@ -2,29 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.recomputed import printed_means
-from dpfair_lib.claims.shared.recomputed.printed_means import judge_tables, weight_delta
-from dpfair_lib.experiments.isit.twelve_tables_summary import beside_printed, chance_gap, chance_share
-
-FAULTS = printed_means.FAULTS
-
-
-def check(
-    *,
-    beside: Callable[..., Any] = beside_printed,
-    chance: Callable[..., float] = chance_gap,
-    share: Callable[..., float] = chance_share,
-    leak: Callable[..., float] = weight_delta,
-    search: Search,
-) -> Evidence:
-    """Judge the means of these four tables."""
-    return judge_tables("GDP", search, beside=beside, chance=chance, share=share, leak=leak)
-
+from dpfair_lib.claims.shared.recomputed.printed_means import FAULTS, check_of
 
 CLAIM = Claim(
     id="isit.tables-10-13",
@@ -43,6 +22,6 @@ CLAIM = Claim(
     shown_by="fermi_delta",
     chapter="isit-tables",
     statement_uses=("isit.alg-2", "isit.noise-multipliers"),
-    check=check,
+    check=check_of("GDP"),
     faults=FAULTS,
 )

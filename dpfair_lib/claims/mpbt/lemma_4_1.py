@@ -20,7 +20,7 @@ FAILURES = np.concatenate(
 
 
 def moment_chain(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the moment (1 − 1/(2p))^(−p/2) and what −ln(1 − x) ≤ x/(1 − x) bounds it by, for (12)."""
+    """Return the moment (1 − 1/(2p))^(−p/2) of (12), and its bound by −ln(1 − x) ≤ x/(1 − x) with x = 1/(2p)."""
     return np.exp(-p / 2 * np.log1p(-1 / (2 * p))), np.exp(1 / (4 * (1 - 1 / (2 * p))))
 
 
@@ -52,6 +52,7 @@ def check(
 
 
 def _tails(bound: Callable[..., float], search: Search) -> None:
+    """The norm of Gaussian noise has a χ law: its tail at each bound is known, and at most ζ."""
     largest = 0.0
     for p in DIMENSIONS:
         values = {
@@ -76,6 +77,7 @@ def _tails(bound: Callable[..., float], search: Search) -> None:
 
 
 def _radii(radius: Callable[..., float], search: Search) -> None:
+    """The radius is the printed formula, and the exact quantile with exactly calibrated noise gives no larger one."""
     search.part("radius")
     rng = search.rng
     for _ in range(300 * search.effort):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -297,8 +297,8 @@ def _other_shares(
     """Pairs with other shares of groups: two turn the order, and no small one where the group alone is seen."""
     search.part("other shares of the groups")
     for front, chance, *pair in (
-        (randomised, True, people_apart(1, 1, 1, 0), people_apart(1, 2, 1, 0)),
-        (deterministic, False, people_apart(1, 4, 0, 3), people_apart(2, 3, 0, 3)),
+        (randomised, True, small.people_apart(1, 1, 1, 0), small.people_apart(1, 2, 1, 0)),
+        (deterministic, False, small.people_apart(1, 4, 0, 3), small.people_apart(2, 3, 0, 3)),
     ):
         less, more = (abs(one - zero) for zero, one in map(small.rates_of, pair))
         search.sanity(more - less, {"populations": pair, "claim": "Δ′(P) ≤ Δ′(Q)"})
@@ -312,31 +312,13 @@ def _other_shares(
     counts = {}
     for seen, largest in (("group alone", 6), ("everybody apart", 5)):
         compared = found = 0
-        for P, Q, of_P, of_Q in _comparable(deterministic, seen, largest):
+        for P, Q, of_P, of_Q in small.comparable(deterministic, seen, largest):
             turns = bool(turned(of_P, of_Q, randomised=False))
             compared, found = compared + 1, found + turns
             if seen == "group alone":
                 search.agree(turns, False, {"claim": "group alone, any shares", "P": P, "Q": Q})
         counts[seen] = compared, found
     search.fact("without_shares", counts)
-
-
-def _comparable(
-    front: Callable[..., Front], seen: str, largest: int
-) -> Iterator[tuple[Any, Any, Front, Front]]:
-    """Yield all pairs of up to so many people, of whatever shares, with Δ′(P) ≤ Δ′(Q), and their fronts."""
-    every = [cells for n in range(2, largest + 1) for cells in small.populations(seen, n)]
-    known = [(cells, max(rates := small.rates_of(cells)) - min(rates), front(cells)) for cells in every]
-    for (P, less, of_P), (Q, more, of_Q) in itertools.product(known, repeat=2):
-        if less <= more:
-            yield P, Q, of_P, of_Q
-
-
-def people_apart(zero: int, one: int, zero_positive: int, one_positive: int) -> small.Cells:
-    """Return the cells of people who can all be distinguished: numbers of people and of labels 1 in groups 0 and 1."""
-    kinds = ((0, zero, zero_positive), (2, one, one_positive))
-    cells = [(at + (i < ones)) for at, people, ones in kinds for i in range(people)]
-    return tuple(tuple(int(place == cell) for place in range(4)) for cell in cells)
 
 
 def _without_fairest(front: Callable[..., Front]) -> Callable[..., Front]:

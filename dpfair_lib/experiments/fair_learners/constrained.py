@@ -42,7 +42,7 @@ RATES = 0.01, 0.03, 0.06, 0.1, 0.3
 """The dial of the Lagrangian: how fast its multipliers grow."""
 BOUNDS = 0.25, 0.5, 1.0, 2.0
 """The dial of exponentiated gradient: the largest price of a gap."""
-RECORDED = {"compas": TRIALS}
+RECORDED = {"compas": TRIALS, "lsac": 5}
 """What is recorded so far, and on how many splits: the first of those that the other methods have."""
 KEYS = ["protection", "method", "level", "candidate"]
 

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.experiments.experiment import Experiment, Experiments
+from dpfair_lib.experiments.ours.audited_joint import JOINT, PLANTED
 from dpfair_lib.experiments.ours.audited_models import MODELS
 from dpfair_lib.experiments.ours.audited_release import Audited, changed, one_by_one
 from dpfair_lib.privacy import PrivacyStatement, audit_approximate
 
 FAILURE = 1e-3
 """Probability that any of the recorded bounds exceeds the true ε."""
-FITS, DRAWS = 3000, 200_000
-"""Runs on each data set: of releases that are fitted one by one, and of those that come many at a time."""
+FITS, DRAWS, TOGETHER = 3000, 200_000, 6000
+"""Runs on each data set: of releases that are fitted one by one, of those that come many at a time, and of two releases
+at once."""
 
 
 def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) -> dict[str, Any]:
@@ -29,7 +31,7 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
     Parameters
     ----------
     name : str
-        A key of `RELEASES` or `MODELS`.
+        A key of one of `RECORDS`.
     size : int
         Runs on each data set; half of them choose the event, half test it.
     seed : int
@@ -43,7 +45,7 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
         ``release, relation, noise, guarantee``; ``epsilon, delta`` as claimed; ``lower``, the bound; ``runs`` of the
         test, ``hits`` and ``others``, how many of them fell into the event on either data set.
     """
-    one, rng = RELEASES.get(name) or MODELS[name], np.random.default_rng(seed)
+    one, rng = _recorded(name)[name], np.random.default_rng(seed)
     statements: list[PrivacyStatement] = []
 
     def mechanism(data: Any, count: int, source: np.random.Generator) -> np.ndarray:
@@ -63,10 +65,15 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
 
 def run_audit(*, release: str, seed: int, size: int | None = None) -> list[dict[str, Any]]:
     """Return the row of one release, with the recorded number of runs unless another size is given."""
-    recorded = MODELS if release in MODELS else RELEASES
+    recorded = _recorded(release)
     if size is None:
-        size = DRAWS if recorded[release].many else FITS
+        size = DRAWS if recorded[release].many else TOGETHER if release in BOTH else FITS
     return [audited(release, size, seed=seed, failure=FAILURE / len(recorded))]
+
+
+def _recorded(name: str) -> dict[str, Audited]:
+    """Return the releases of the record that has this one."""
+    return next(found for found in RECORDS.values() if name in found)
 
 
 def _is_secure(name: str) -> bool:
@@ -306,10 +313,11 @@ STUDY = frozenset(name for name in RELEASES if name.startswith(("descent,", "sup
 
 def experiment(name: str) -> Experiment:
     """Return a lower bound on the ε of every kind of release of a record, a task per release; on made-up rows."""
-    parameters = {"fits": FITS, "draws": DRAWS, "failure": FAILURE, "seed": 0}
+    parameters = {"fits": FITS, "draws": DRAWS, "together": TOGETHER, "failure": FAILURE, "seed": 0}
     tasks = [{"release": release, "seed": 0} for release in RECORDS[name]]
     return Experiment(name, {"name": "made up"}, parameters, run_audit, tasks)
 
 
-RECORDS = {"privacy-audits": RELEASES, "privacy-audits-models": MODELS}
+BOTH = JOINT | PLANTED
+RECORDS = {"privacy-audits": RELEASES, "privacy-audits-models": MODELS, "privacy-audits-joint": BOTH}
 EXPERIMENTS: Experiments = dict.fromkeys(RECORDS, experiment)

@@ -182,3 +182,18 @@ def test_a_record_in_no_batch_and_an_empty_batch_are_steps(monkeypatch):
 def test_norms_out_of_range_are_refused_before_anything_is_drawn(monkeypatch):
     with pytest.raises(ValueError, match="max_grad_norm: found"):
         ran(monkeypatch, rows(0), "equalized_odds", max_grad_norm=1e150)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_steps_end_where_a_weight_of_either_sign_is_too_heavy(sign, monkeypatch):
+    asked = []
+
+    def heavy(*_):
+        asked.append(1)
+        return sign * np.array([1e202, 0.0, 0.0, 0.0])
+
+    monkeypatch.setattr(lagrangian_steps, "noisy_gradient", heavy)
+    ascent = Ascent("demographic_parity", 3, *NUMBERS)
+    weights = train_lagrangian(*rows(0), Steps(**SETTING), SHARE, ascent, np.random.default_rng(0))
+    assert len(asked) == 1
+    assert weights[0] * sign < -1e199

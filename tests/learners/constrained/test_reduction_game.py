@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from dpfair_lib.learners.constrained import reduction_game
 from dpfair_lib.learners.constrained.reduction_game import (
     Auditor,
     Learner,
@@ -150,3 +151,35 @@ def test_groups_of_nobody_and_conditions_about_nobody_are_no_error():
     learner = Learner(none, group_sums(none, second).astype(float), 0.01)
     assert np.isfinite(learner.weights(np.array([1.0, -1.0]))).all()
     assert np.isfinite(learner.gaps(np.zeros(2), np.array([-5.0, 7.0]))).all()
+
+
+def test_every_rounding_of_the_noise_counts(monkeypatch):
+    # with roundings of a hundredth each can be seen in the result
+    up = 1.01
+    monkeypatch.setattr(reduction_game, "gaussian_sigma", lambda *_: 2.0)
+    monkeypatch.setattr(reduction_game, "sensitivity", lambda p: 3.0 * p)
+    monkeypatch.setattr(reduction_game, "raised", lambda value: up * value)
+    found = reduction_game.deviations(1.0, 1e-6, 5, 7, 0.3)
+    assert found == pytest.approx((up * 15 * 2 / math.sqrt(0.3), up * 2 * math.sqrt(7 / 0.7)))
+    monkeypatch.setattr(reduction_game, "quotient_above", lambda one, other: up * one / other)
+    monkeypatch.setattr(reduction_game, "above", lambda value: up * float(value))
+    square = (up * 15 / found.sums) ** 2 + 7 * (up / found.counts) ** 2
+    assert reduction_game.ratio(found, 5, 7) == pytest.approx(up * math.sqrt(up * square))
+
+
+def test_sums_are_cut_off_where_floats_end(monkeypatch):
+    rows = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, -0.5]])
+    known = reduction_game.Public(rows, np.zeros(3), np.ones((1, 3), dtype=bool), 1.0)
+    assert reduction_game.group_sums(known, np.ones(3)).tolist() == [[3 * FINE, -FINE // 2]]
+    monkeypatch.setattr(reduction_game, "EXACT", FINE // 4)
+    assert reduction_game.group_sums(known, np.ones(3)).tolist() == [[FINE // 4, -(FINE // 4)]]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_auditors_weights_are_numbers_however_large_the_rate(sign):
+    auditor = reduction_game.Auditor(2, 0.1, 2.0, 1e308)
+    for _ in range(4):
+        auditor.see(np.array([sign, sign / 2]))
+        assert np.isfinite(auditor.multipliers()).all()
+    # both exponents are at their largest, and share the bound
+    assert auditor.multipliers() == pytest.approx([sign, sign])

@@ -150,6 +150,22 @@ def turned_pairs(
                     yield p.cells, q.cells, found
 
 
+def people_apart(zero: int, one: int, zero_positive: int, one_positive: int) -> Cells:
+    """Return the cells of people who can all be distinguished: numbers of people and of labels 1 in groups 0 and 1."""
+    kinds = ((0, zero, zero_positive), (2, one, one_positive))
+    cells = [(at + (i < ones)) for at, people, ones in kinds for i in range(people)]
+    return tuple(tuple(int(place == cell) for place in range(4)) for cell in cells)
+
+
+def comparable(front: Fronts, seen: str, largest: int) -> Iterator[tuple[Cells, Cells, Any, Any]]:
+    """Yield all pairs of up to so many people, of whatever shares, with Δ′(P) ≤ Δ′(Q), and their fronts."""
+    every = [cells for n in range(2, largest + 1) for cells in populations(seen, n)]
+    known = [(cells, max(rates := rates_of(cells)) - min(rates), front(cells)) for cells in every]
+    for (P, less, of_P), (Q, more, of_Q) in itertools.product(known, repeat=2):
+        if less <= more:
+            yield P, Q, of_P, of_Q
+
+
 @functools.cache
 def people_with_features(labels: str, people: int) -> tuple[Cells, ...]:
     """Return every population by features: here a cell is a value of X, whatever the group."""

@@ -54,24 +54,28 @@ DIFFERS: dict[str, dict[str, tuple[float | None, ...]]] = {
 """The printed numbers that lie outside our spread: by table and measure, the λ of DP-FERMI."""
 
 
-def judge_tables(
-    accountant: str,
-    search: Search,
-    *,
-    beside: Callable[..., pd.DataFrame],
-    chance: Callable[..., float],
-    share: Callable[..., float],
-    leak: Callable[..., float],
-) -> Evidence:
-    """Judge our means, the chance gap and DP-FERMI's promise; then compare with the printed numbers."""
-    _whole_record(accountant, search)
-    _means(beside, accountant, search)
-    _redrawn(beside, search)
-    _draws(accountant, search)
-    _chance(chance, search)
-    _share(share, accountant, search)
-    _promise(leak, search)
-    return search.evidence()
+def check_of(accountant: str) -> Callable[..., Evidence]:
+    """Return the check of an accountant's four tables."""
+
+    def check(
+        *,
+        beside: Callable[..., pd.DataFrame] = beside_printed,
+        chance: Callable[..., float] = chance_gap,
+        share: Callable[..., float] = chance_share,
+        leak: Callable[..., float] = weight_delta,
+        search: Search,
+    ) -> Evidence:
+        """Judge our means, the chance gap and DP-FERMI's promise; then compare with the printed numbers."""
+        _whole_record(accountant, search)
+        _means(beside, accountant, search)
+        _redrawn(beside, search)
+        _draws(accountant, search)
+        _chance(chance, search)
+        _share(share, accountant, search)
+        _promise(leak, search)
+        return search.evidence()
+
+    return check
 
 
 @cache
