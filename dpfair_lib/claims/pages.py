@@ -71,8 +71,8 @@ def own_counts(outcomes: Iterable[Outcome]) -> str:
     planted = sum(len(outcome.faults) for outcome in outcomes)
     stands = "theorem of our own stands" if number == 1 else "theorems of our own stand"
     return (
-        f"{number} {stands} apart from them: no paper states such a theorem, and no count of the papers includes "
-        f"one. Their checks judged {cases:,} cases and caught {caught} of {planted} planted faults."
+        f"{number} {stands} apart from them: none of the five documents states one, and no count of them "
+        f"includes one. Their checks judged {cases:,} cases and caught {caught} of {planted} planted faults."
     )
 
 

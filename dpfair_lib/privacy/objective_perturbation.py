@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from dpfair_lib._arguments import inside_unit, nonnegative, positive, positive_integer
@@ -53,7 +54,10 @@ def curvature_cost(
     if kappa == math.inf:
         return math.inf
     if curvature is not None:
-        return log_above(1 + raised(kappa * nonnegative(curvature, "curvature")))
+        factor = raised(kappa * nonnegative(curvature, "curvature"))
+        return (
+            math.inf if factor == math.inf else log_above(1 + Fraction(factor))
+        )  # floats may lose it beside the 1
     low, high = 0.0, log_above(1 + raised(kappa / 4))
     if kappa <= epsilon / 2:
         return low
