@@ -209,3 +209,9 @@ def test_the_smallest_noise_that_is_promised_is_found(sigma):
     found = dp_sgd_noise(epsilon, 1e-5, 1.0, 1, "rdp")
     assert found == pytest.approx(sigma, rel=1e-3)
     assert 0.9999 * epsilon <= dp_sgd_epsilon(found, 1.0, 1, 1e-5, "rdp") <= epsilon
+
+
+def test_the_error_of_convolutions_is_taken_off_delta_by_prv_too(monkeypatch):
+    plain = prv_interval(1.0, 0.01, 100, 1e-5).upper
+    monkeypatch.setattr(accounting, "convolution_error", lambda _: 5e-6)
+    assert prv_interval(1.0, 0.01, 100, 1e-5).upper > plain * 1.01

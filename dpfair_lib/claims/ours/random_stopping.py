@@ -242,7 +242,7 @@ CLAIM = Claim(
     "ln(1 + μ e^(μ(λ − 1)δ) (e^((λ − 1)ρ) − 1))/(λ − 1), if runs are (ε, δ)-private with e^ε ≤ λ/(λ − 1).",
     verdict="holds",
     finding="The first two bounds are those of Papernot and Steinke, derived here anew. The third is at most theirs "
-    "where theirs holds, and it holds for means below 1, too. No smaller factor than 2 + η is true.",
+    "where theirs holds, and it holds for means below 1, too. No smaller factor than 2 + η holds for all γ.",
     headline="The best of many private runs costs two or three times one run, if their number is random, independent "
     "of the rows, and kept secret.",
     kind="theorem",

@@ -215,7 +215,7 @@ def poisson_stopped_renyi(
     if math.isinf(exponent):
         return math.inf
     found = math.log1p(math.exp(exponent)) if exponent < 0 else exponent + math.log1p(math.exp(-exponent))
-    return above(Fraction(found) * (1 + Fraction(SLACK)) / (Fraction(order) - 1))
+    return above(Fraction(max(found, LEAST_SUCCESS)) * (1 + Fraction(SLACK)) / (Fraction(order) - 1))
 
 
 def _shape(value: float) -> float:

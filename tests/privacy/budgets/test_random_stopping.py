@@ -202,6 +202,7 @@ def test_a_tiny_divergence_is_not_lost(tiny):
     for order in (1 + 1e-12, 2.0, 1e6):
         found = privacy.poisson_stopped_renyi(order, tiny, mean=7.0, epsilon=0.0, delta=0.0)
         assert found >= 7 * tiny
+        assert privacy.poisson_stopped_renyi(order, tiny, mean=tiny, epsilon=0.0, delta=0.0) > 0
 
 
 @pytest.mark.parametrize("shape", [-0.9, -0.5, 0.0, 0.4, 1.0, 3.0])
