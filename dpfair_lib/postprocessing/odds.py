@@ -167,7 +167,8 @@ def _solver() -> Any:
 
     A model that is passed replaces the one before, with its basis, so no program depends on another.
     """
-    import highspy
+    with extra("solver"):
+        import highspy
 
     if not hasattr(_OF_THREAD, "highs"):
         highs = highspy.Highs()  # type: ignore[no-untyped-call]

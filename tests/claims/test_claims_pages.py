@@ -37,7 +37,9 @@ def test_a_theorem_of_our_own_is_in_no_count_of_the_papers():
     every = every_statement()
     assert repr(statements([*every, OURS])) == repr(statements(every))
     said = own_counts([HOLDS, OURS, FAILS])
-    assert said.startswith("1 theorem of our own stands apart from them: no paper states such a theorem")
+    assert said.startswith(
+        "1 theorem of our own stands apart from them: none of the five documents states one"
+    )
     assert said.endswith("Their checks judged 1,234 cases and caught 3 of 3 planted faults.")
     assert own_counts([OURS, OURS]).startswith("2 theorems of our own stand apart")
     assert "(this book, A chapter, Result 2)" in repr(findings([OURS]))
