@@ -55,9 +55,8 @@ def curvature_cost(
         return math.inf
     if curvature is not None:
         factor = raised(kappa * nonnegative(curvature, "curvature"))
-        return (
-            math.inf if factor == math.inf else log_above(1 + Fraction(factor))
-        )  # floats may lose it beside the 1
+        # floats may lose it beside the 1
+        return math.inf if factor == math.inf else log_above(1 + Fraction(factor))
     low, high = 0.0, log_above(1 + raised(kappa / 4))
     if kappa <= epsilon / 2:
         return low
