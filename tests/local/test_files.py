@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from dpfair_lib.local import (
     randomize_file,
     subset_selection,
 )
-from dpfair_lib.local.releases import releases_of, statement_path
+from dpfair_lib.local.releases import record_path, releases_of, reports_from, statement_path
 
 LISTED = 'Black,Other,"White, not Hispanic"'
 
@@ -152,6 +153,22 @@ def test_a_seed_must_be_asked_for_and_takes_the_guarantee_away(tmp_path, capsys,
     assert secure[0] != secure[1]  # the same with probability 0.61^200
     made = releases_of(tmp_path / "three.csv")["race"][0]
     assert (made["seeded"], made["statement"]["guarantee"]) == (False, True)
+
+
+def test_no_report_is_out_before_the_record_knows_it(tmp_path, monkeypatch):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("race,x\n" + "Black,1\nOther,2\n" * 5)
+    put, order, known = Path.replace, [], []
+
+    def noted(partial, path):
+        order.append(Path(path))
+        known.append(len(reports_from(source).get("race", [])))
+        return put(partial, path)
+
+    monkeypatch.setattr(Path, "replace", noted)
+    randomize_file(source, target, "race", GRR, labels=LABELS)
+    assert order == [record_path(source), statement_path(target), target]
+    assert known == [0, 1, 1]
 
 
 def test_a_file_that_comes_in_the_meantime_is_not_replaced(tmp_path, monkeypatch):
