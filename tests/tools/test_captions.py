@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import captions
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 PICTURE = {"output_type": "display_data", "data": {"image/svg+xml": "<svg/>"}, "metadata": {}}
 TABLE = {"output_type": "execute_result", "data": {"text/html": "<table></table>"}, "metadata": {}}
 CARD = {"output_type": "display_data", "data": {"text/html": "<div class='claim-card'><table></table></div>"}}
@@ -52,6 +54,14 @@ def test_two_cells_of_the_same_captions_keep_them_apart():
 def test_a_card_is_no_table():
     with pytest.raises(ValueError, match="1 captions for 0 figures"):
         captioned(CARD, caption="A card.")
+
+
+def test_each_caption_of_a_stored_chapter_has_its_figure_or_table():
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        try:
+            captions.caption_outputs(path.read_text("utf-8"))
+        except ValueError as error:
+            pytest.fail(f"{path.name}: {error}; a caption belongs to the cell that shows the figure or table")
 
 
 def test_captions_are_numbered_by_kind_and_chapter():
