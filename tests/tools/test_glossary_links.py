@@ -1,5 +1,6 @@
 """A term of the glossary is linked in each chapter that uses it; one that is not is named."""
 
+import re
 from pathlib import Path
 
 import glossary_links
@@ -72,3 +73,11 @@ def test_the_book_s_glossary_is_read():
     assert len(found) > 30
     assert ["adjacency", "neighbouring data sets"] in found
     assert {term for terms in found for term in terms} >= glossary_links.OTHERWISE
+
+
+def test_every_link_leads_to_a_term_of_the_glossary():
+    entries = glossary_links.entries((ROOT / "book/glossary.md").read_text("utf-8"))
+    known = {term.lower() for terms in entries for term in terms}
+    for path in [*(ROOT / "notebooks").glob("*.md"), *(ROOT / "book").glob("*.md")]:
+        linked = re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", path.read_text("utf-8"))
+        assert not [term for term in linked if term.lower() not in known], path.name
