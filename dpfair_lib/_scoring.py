@@ -44,6 +44,15 @@ def named(method: Any, owner: type) -> Any:
     return copy if inner is method else same_rows(copy)
 
 
+def _is_plain(method: Any) -> bool:
+    """Say whether nothing but `same_rows` wraps a method: a copy would lose any other decorator."""
+    inner = getattr(method, "__wrapped__", None)
+    return inner is None or (method.__code__ is _PAIRED and not hasattr(inner, "__wrapped__"))
+
+
+_PAIRED = same_rows(named).__code__
+
+
 class ScoredByChances:
     """Adds a score to a classifier whose ``predict_proba`` takes the groups, and names such methods after its class."""
 
@@ -53,7 +62,7 @@ class ScoredByChances:
         super().__init_subclass__(**options)
         for name in ("predict", "predict_proba", "score"):
             method = getattr(cls, name, None)
-            if isfunction(method) and name not in vars(cls):
+            if isfunction(method) and name not in vars(cls) and _is_plain(method):
                 setattr(cls, name, named(method, cls))
 
     def score(self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:

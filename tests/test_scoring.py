@@ -1,3 +1,4 @@
+import functools
 import inspect
 import re
 
@@ -60,3 +61,27 @@ def test_no_method_that_takes_groups_is_named_after_a_class_that_is_not_public()
     assert [
         method for _, method in methods if inspect.unwrap(method).__qualname__.split(".")[0] not in names
     ] == []
+
+
+def test_a_subclass_keeps_the_decorator_of_an_inherited_method():
+    calls = []
+
+    def counted(method):
+        @functools.wraps(method)
+        def noted(*args, **kwargs):
+            calls.append(method.__name__)
+            return method(*args, **kwargs)
+
+        return noted
+
+    class Counted(dpf.FairPostprocessor):
+        @counted
+        def predict(self, *args, **kwargs):
+            return super().predict(*args, **kwargs)
+
+    class Below(Counted):
+        pass
+
+    y_pred, groups = np.array([0, 1, 1, 0]), np.array(["a", "a", "b", "b"])
+    Below().fit(y_pred, sensitive_features=groups).predict(y_pred, sensitive_features=groups)
+    assert calls == ["predict"]
