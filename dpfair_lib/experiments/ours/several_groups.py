@@ -55,7 +55,7 @@ def run_trial(dataset: Dataset, *, split: int, seed: int, gradient: bool) -> Ite
     dict
         ``split`` and the row of each method.
     """
-    _warm_up()
+    warm_up()
     parts = split_rows(dataset, split, seed)
     for method in methods(gradient=gradient):
         yield {"split": split, **row_of(method, parts)}
@@ -95,7 +95,7 @@ def row_of(method: Method, parts: Split) -> dict[str, Any]:
 
 
 @functools.cache
-def _warm_up() -> None:
+def warm_up() -> None:
     """Fit everything to a few drawn rows, so that no imports are timed."""
     rng = np.random.default_rng(0)
     parts = []

@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from dpfair_lib.experiments.ours.several_groups_methods import (
     ours,
     threshold_optimizer,
 )
+from dpfair_lib.experiments.peak_memory import forget_peak, mebibytes_above
 
 ROWS = 1_000, 10_000, 100_000, 1_000_000
 GROUPS = 2, 5, 10, 20, 50, 100
@@ -35,7 +35,6 @@ USUAL_ROWS, USUAL_GROUPS = 100_000, 5
 DRAWS = 3
 FEW_DRAWS = 2
 """Of a million rows, with which fairlearn takes longest."""
-MEBIBYTE = 2**20
 IMPORTS = [__name__, "dpfair_lib.central.postprocessor", "fairlearn.postprocessing", "scipy.optimize"]
 FITS = {
     ERRORS: functools.partial(ours, gamma=0.0, objective="errors"),
@@ -90,40 +89,22 @@ def measure(method: str, notion: str, rows: int, groups: int, draw: int) -> dict
     FITS[method](few, notion=notion)(few.post)
     split = _split(drawn_rows(rows, groups, draw))
     gc.collect()
-    before = _forget_peak()
+    before = forget_peak()
     started = time.process_time()
     rule = FITS[method](split, notion=notion)
     fitted = time.process_time()
     chance = rule(split.post)
     done = time.process_time()
-    held = _held("VmHWM")
+    mebibytes = mebibytes_above(before)
     return {
         "method": method, "notion": notion, "rows": rows, "groups": groups, "draw": draw,
         "fit_seconds": fitted - started, "predict_seconds": done - fitted,
-        "mebibytes": None if held is None or before is None else (held - before) / MEBIBYTE,
-        "error": float(abs(chance - split.post.labels).mean()),
+        "mebibytes": mebibytes, "error": float(abs(chance - split.post.labels).mean()),
     }  # fmt: skip
 
 
 def _split(part: Part) -> Split:
     return Split(part, part, part)
-
-
-def _forget_peak() -> int | None:
-    """Let the peak of this process's memory begin anew; return what it holds now, in bytes."""
-    reset = Path("/proc/self/clear_refs")
-    if not reset.exists():  # not Linux
-        return None
-    reset.write_text("5", encoding="ascii")
-    return _held("VmRSS")
-
-
-def _held(name: str) -> int | None:
-    """Return what the system says of this process's memory, in bytes."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return None
-    return 1024 * int(status.read_text(encoding="utf-8").split(f"{name}:")[1].split()[0])
 
 
 def measure_afresh(**task: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,48 @@
+"""What this process holds in memory, now and at its peak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MEBIBYTE = 2**20
+
+
+def forget_peak() -> int | None:
+    """Let the peak of this process's memory begin anew.
+
+    Returns
+    -------
+    int or None
+        What the process holds now, in bytes; None where the system does not tell.
+    """
+    reset = Path("/proc/self/clear_refs")
+    if not reset.exists():  # not Linux
+        return None
+    reset.write_text("5", encoding="ascii")
+    return held("VmRSS")
+
+
+def mebibytes_above(before: int | None) -> float | None:
+    """Return what the process held at its peak above an amount, in mebibytes; None where the system does not tell.
+
+    Parameters
+    ----------
+    before : int or None
+        From `forget_peak`, in bytes.
+    """
+    peak = held("VmHWM")
+    return None if peak is None or before is None else (peak - before) / MEBIBYTE
+
+
+def held(name: str) -> int | None:
+    """Return what the system says of this process's memory, in bytes.
+
+    Parameters
+    ----------
+    name : str
+        ``"VmRSS"``, now, or ``"VmHWM"``, at the peak.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    return 1024 * int(status.read_text(encoding="utf-8").split(f"{name}:")[1].split()[0])
