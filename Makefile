@@ -16,7 +16,7 @@ JUDGE_ALL := findings ledger witnesses which-method
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
+.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record repeats proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
 
 # What a target needs is asked for before anything is set up or run.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -102,6 +102,9 @@ peer: $(PEER)/.ready  ## make diffprivlib's own environment, which the records p
 
 record: $(READY) peer  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
 	$(BIN)/python -m dpfair_lib.experiments $(if $(FORCE),--force) $(ONLY)
+
+repeats: $(READY) peer  ## run a task of each record again and compare its rows, into results/repeats.json (ONLY="name ..." for some, TASKS=3)
+	$(BIN)/python tools/repeats.py $(if $(TASKS),--tasks $(TASKS)) $(ONLY)
 
 proofs: $(READY)  ## build the Coq proofs and check them (STORE=1 records the result); without Coq: compare sources and record
 	$(BIN)/python tools/proofs.py $(if $(STORE),--store)

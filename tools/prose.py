@@ -36,6 +36,7 @@ NO_LESSON = TABLES_ALONE | {
     "several-groups-evidence",
     "benchmarks",
     "mutants",
+    "repeats",
     "ci-times",
     "assessment",
     "calculators",
