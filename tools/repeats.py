@@ -81,8 +81,8 @@ def repeated(experiment: Experiment, tasks: int, folder: Path = RESULTS) -> dict
     Returns
     -------
     dict
-        ``outcome`` in words; if tasks were run, their positions too, the number of their rows, of those that are the
-        same, and the largest difference of two numbers (None where a text differs or no rows fit).
+        ``outcome`` in words, and of the tasks that were run: their positions, the number of their rows, of those that
+        are the same, the largest difference of two numbers, and the columns of other cells that differ.
     """
     rows, record = read_record(experiment.name, folder=folder)
     found: dict[str, Any] = {"recorded at": record["commit"], "repeated at": commit()}
@@ -92,16 +92,14 @@ def repeated(experiment: Experiment, tasks: int, folder: Path = RESULTS) -> dict
     tasks_then = record["parameters"].get("tasks", len(experiment.tasks))
     choice = np.random.default_rng(list(experiment.name.encode()))
     drawn = choice.permutation(min(tasks_then, len(experiment.tasks)))[:tasks]
-    found |= {"tasks": sorted(drawn.tolist()), "of": len(experiment.tasks), "rows": 0, "same": 0}
-    start, apart = time.process_time(), 0.0
-    for at in found["tasks"]:
-        part = plain(experiment.function(**experiment.tasks[at]))
-        same, difference = compared(part, rows, at)
-        found["rows"] += len(part)
-        found["same"] += same
-        apart = max(apart, difference)
+    found |= {"tasks": sorted(drawn.tolist()), "of": len(experiment.tasks)}
+    start = time.process_time()
+    again = {at: plain(experiment.function(**experiment.tasks[at])) for at in found["tasks"]}
     found["seconds"] = round(time.process_time() - start, 1)
-    found["difference"] = apart if math.isfinite(apart) else None
+    apart = pd.concat([compared(part, rows, at) for at, part in again.items()])
+    found |= {"rows": len(apart), "same": int((apart == 0).all(axis=1).sum())}
+    found["difference"] = float(apart.where(np.isfinite(apart), 0).max(axis=None))
+    found["texts"] = apart.columns[np.isinf(apart).any()].tolist()
     return {**found, "outcome": f"{found['same']} of {found['rows']} rows are the same"}
 
 
@@ -125,41 +123,38 @@ def alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def compared(part: pd.DataFrame, rows: pd.DataFrame, at: int) -> tuple[int, float]:
-    """Return how many rows of a task are as recorded, and the largest difference of two numbers.
+def compared(part: pd.DataFrame, rows: pd.DataFrame, at: int) -> pd.DataFrame:
+    """Return how far each cell of a task's rows is from the record's.
 
     Parameters
     ----------
     part : DataFrame
         The rows of the task.
     rows : DataFrame
-        All rows of the record, those of each task one after another.
+        All rows of the record, those of each task one after another. Columns that it does not have do not count.
     at : int
         Position of the task. Its rows are looked for where they are if all tasks give equally many, and then
         everywhere; the place with most equal rows counts.
 
     Returns
     -------
-    same : int
-        Number of equal rows.
-    apart : float
-        Largest absolute difference; infinite if a text differs or no place fits.
+    DataFrame
+        As `difference` says.
     """
-    if set(part.columns) - set(rows.columns) or len(part) > len(rows):
-        return 0, math.inf
     columns = [column for column in rows.columns if not any(name in column for name in MEASURED)]
-    new, old = (frame.reindex(columns=columns).to_numpy(dtype=object) for frame in (part, rows))
+    new, old = (frame.reindex(columns=columns).to_numpy(dtype=object).tolist() for frame in (part, rows))
     guess = at * len(part)  # right if all tasks give equally many rows
-    best = (0, -math.inf)
+    best, most = pd.DataFrame(math.inf, part.index, columns), -1
     for start in [guess, *range(len(rows) - len(part) + 1)]:
-        if start + len(part) <= len(rows) and best[0] < len(part):
-            apart = differences(new, old[start : start + len(new)])
-            best = max(best, (int((apart == 0).all(axis=1).sum()), -float(apart.max(initial=0))))
-    return best[0], -best[1]
+        if start + len(part) <= len(rows) and most < len(part):
+            cells = [list(map(difference, *pair)) for pair in zip(new, old[start:], strict=False)]
+            found = pd.DataFrame(cells, columns=columns)
+            if (same := int((found == 0).all(axis=1).sum())) > most:
+                best, most = found, same
+    return best
 
 
-@np.vectorize(otypes=[float])
-def differences(one: Any, other: Any) -> float:
+def difference(one: Any, other: Any) -> float:
     """Return how far two cells are apart: infinitely far if they are not equal and not both numbers."""
     if one == other or (pd.isna(one) and pd.isna(other)):
         return 0.0
