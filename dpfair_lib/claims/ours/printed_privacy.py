@@ -31,24 +31,25 @@ CELLS = 10  # of the law of a weight, in one jump
 
 @functools.cache
 def table() -> tuple[PublishedRun, ...]:
-    """Return the table, computed once."""
+    """Return the table, computed once for all faults."""
     return tuple(published_runs())
 
 
-def check(*, runs: Callable[[], Sequence[PublishedRun]] = table, search: Search) -> Evidence:
+def check(*, runs: Callable[[], Sequence[PublishedRun]] = published_runs, search: Search) -> Evidence:
     """Judge each line by another way to its bounds: own compositions, own laws, own minimisers."""
-    found = {(run.run, run.relation, run.seen): run for run in runs()}
+    lines = runs()
+    found = {(run.run, run.relation, run.seen): run for run in lines}
     _algorithm_2(found, search)
     _dp_fermi(found, search)
     _table_1(found, search)
     search.part("every line, once")
-    search.agree(len(found) == len(runs()) == 36, True, {"lines": len(found)})
+    search.agree(len(found) == len(lines) == 36, True, {"lines": len(found)})
     kept = Counter(
-        "yes" if one.most <= one.stated else "no" if one.least > one.stated else "?" for one in runs()
+        "yes" if one.most <= one.stated else "no" if one.least > one.stated else "?" for one in lines
     )
     for key, verdict in (("broken", "no"), ("kept", "yes"), ("unknown", "?")):
         search.fact(key, kept[verdict], f"lines that are {key}, of {len(found)}")
-    for run in runs():
+    for run in lines:
         search.agree(run.kept == "no", run.least > run.stated, {"run": run.run, "seen": run.seen})
         search.observe(run.most - run.least, {"run": run.run, "seen": run.seen})
     return search.evidence()
