@@ -299,7 +299,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "an upper bound of every response": {
         "upper": lambda sizes, e, d=0.0, response=0.5: groups_gap(sizes, e, d) + 0 * response,
     },
-    "an upper bound that ignores δ": {"upper": lambda sizes, e, d=0.0, **k: known_upper(sizes, e, 0 * d, **k)},
+    "an upper bound that ignores δ": {
+        "upper": lambda sizes, e, d=0.0, **k: known_upper(sizes, e, 0 * d, **k)
+    },
     "every undecided sign counts": {"samples": lambda sizes, shift: shift * 2 * _error(min(sizes), shift)},
     "signs decided by all records": {
         "samples": lambda sizes, shift: undecided_by_samples([sum(sizes)] * len(sizes), shift),

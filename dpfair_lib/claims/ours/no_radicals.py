@@ -81,7 +81,7 @@ def _groups(group: Any, search: Search) -> None:
     search.part("groups from cycle types")
     for n in range(2, 6):
         pairs = _generated(n)
-        holds_all = {types: group(types) for types in {types for _, types in pairs}}  # few sets of types occur
+        holds_all = {types: group(types) for _, types in dict.fromkeys(pairs)}  # few kinds of groups occur
         for order, types in pairs:
             search.agree(holds_all[types], order == math.factorial(n), {"roots": n, "types": types})
     search.exhausts(
