@@ -45,9 +45,10 @@ def main() -> int:
     option("--rooms", nargs="+", choices=ROOMS, default=ROOMS, metavar="ROOM")
     option("--sample", type=int, default=120, metavar="N", help="mutants of each room; 0 runs nothing")
     option("--each", type=int, metavar="N", help="instead: N mutants of each module that has fewer recorded")
+    option("--lived", action="store_true", help="instead: those that lived, with other tests")
     option("--seed", type=int, default=2)
     option("--jobs", type=int, default=2, metavar="N", help="run at a time (%(default)s)")
-    option("--modules", default="", metavar="REGEX", help="with --each, only modules of such a path")
+    option("--modules", default="", metavar="REGEX", help="of --each or --lived, only such paths")
     option("--tests", nargs="+", metavar="NAME", help="only these folders or files of tests")
     option("--most", type=float, default=math.inf, metavar="SECONDS", help="of tests for each, the quickest")
     option("--again", type=int, metavar="N", help="only see that N recorded mutants are still killed")
@@ -58,7 +59,7 @@ def main() -> int:
         return again(rows, args.again, args.seed, args.jobs)
     if args.sample:
         size = {"of each module without": args.each} if args.each else {"sample of each room": args.sample}
-        head |= {"seed": args.seed, **size, **provenance()}
+        head |= provenance() | ({} if args.lived else {"seed": args.seed, **size})
         head["mutants in all"] = {room: len(population(room)) for room in ROOMS}
         due = chosen(args, rows)
         control(due)
@@ -105,8 +106,12 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
         sample = [*known.values(), *drawn(population(room), args.seed)]
         size = args.sample
         if args.each:
-            sample, known = lacking(room, rows, args.each, args.seed, args.modules), {}
-            size = len(sample)
+            sample = lacking(room, rows, args.each, args.seed, args.modules)
+        if args.lived:
+            those = (m for m in known.values() if rows[m.key]["outcome"] == "survived")
+            sample = [m for m in those if re.search(args.modules, m.file)]
+        if args.each or args.lived:
+            size, known = len(sample), {}
         kept: dict[str, Mutant] = {}
         for mutant in sample:
             change = mutated(mutant, source(mutant.file)) if len(kept) < size else None
@@ -133,11 +138,13 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
 
 
 def lacking(room: str, rows: dict[str, Row], each: int, seed: int, modules: str = "") -> list[Mutant]:
-    """Return mutants of the modules of which too few are recorded: of each, as many as the number asks for."""
+    """Return mutants of the modules of which too few are recorded: of each, as many as are lacking."""
     recorded, sample = Counter(row["file"] for row in rows.values()), []
     for file in dict.fromkeys(mutant.file for mutant in population(room)):
-        if recorded[file] < each and re.search(modules, file):
-            sample += drawn([mutant for mutant in population(room) if mutant.file == file], seed)[:each]
+        if re.search(modules, file):
+            order = drawn([mutant for mutant in population(room) if mutant.file == file], seed)
+            new = [mutant for mutant in order if mutant.key not in rows]
+            sample += new[: max(each - recorded[file], 0)]
     return sample
 
 
