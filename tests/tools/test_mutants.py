@@ -121,6 +121,14 @@ def test_modules_of_which_too_few_are_recorded_get_as_many_as_are_lacking():
     assert wanted not in {mutant.file for mutant in mutants.lacking("svm", rows, 4, seed=2)}
 
 
+def test_one_test_alone_is_a_control_of_one_batch(monkeypatch):
+    batches = []
+    monkeypatch.setattr(mutant_runs, "kill", lambda *given: batches.extend(given[2]) or {"by": ""})
+    monkeypatch.setattr(mutant_runs, "each", lambda tasks, _: ((name, 0, run()) for name, run in tasks))
+    mutants.control([({}, {"tests/a.py::one": 0.5}, "")])
+    assert batches == [{"tests/a.py::one": 10.0}]  # an empty one would be every test there is
+
+
 def _leaves_a_worker():
     multiprocessing.get_context("fork").Process(target=time.sleep, args=(900,)).start()
     return {"by": ""}
