@@ -31,7 +31,7 @@ from dpfair_lib._files import write_whole  # of no room that is changed
 ROOMS = ["privacy", "central", "learners", "local", "margins", "preparation", "svm", "compatibility"]
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
-FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first")
+FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first", "seed")
 TRACES = ROOT / "_build" / "mutants"
 CLASSES = ("equivalent", "message", "limit", "looser")  # of survivors that change no result
 GONE = 0.25  # of the mutants that are to be killed again: with more, the record is too old to say anything
@@ -108,8 +108,8 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
         if args.each:
             sample = lacking(room, rows, args.each, args.seed, args.modules)
         if args.lived:
-            those = (m for m in known.values() if rows[m.key]["outcome"] == "survived")
-            sample = [m for m in those if re.search(args.modules, m.file)]
+            those = [m for m in known.values() if rows[m.key]["outcome"] == "survived"]
+            sample = [m for m in those if m.key not in reasons and re.search(args.modules, m.file)]
         if args.each or args.lived:
             size, known = len(sample), {}
         kept: dict[str, Mutant] = {}
@@ -118,7 +118,8 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
             if change is None or mutant.key in kept:
                 continue
             kept[mutant.key] = mutant
-            row = {"by": "", "seconds": 0.0, **mutant._asdict(), **rows.get(mutant.key, {})}
+            new = {"by": "", "seconds": 0.0, "seed": args.seed}
+            row = new | mutant._asdict() | rows.get(mutant.key, {})
             tests = covering(mutant, change[1], traces)
             quick = quickest(tests, args.most) | {name: tests[name] for name in tests if name == row["by"]}
             state = {
@@ -263,7 +264,7 @@ def read(record: Path) -> tuple[dict[str, Row], Row]:
     head = json.loads(record.read_text()) if record.exists() else {"columns": FIELDS, "rows": []}
     columns, lines = head.pop("columns"), head.pop("rows")
     rows = [dict(zip(columns, line, strict=True)) for line in lines]
-    return {of_row(row).key: {"first": row["outcome"]} | row for row in rows}, head
+    return {of_row(row).key: {"first": row["outcome"], "seed": None} | row for row in rows}, head
 
 
 def write(record: Path, rows: dict[str, Row], head: Row) -> None:

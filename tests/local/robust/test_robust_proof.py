@@ -1,5 +1,6 @@
 """The lower bound holds whatever the multipliers are, and is exact."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -47,6 +48,19 @@ def test_random_multipliers_never_prove_too_much():
         above += found > best.value / 2
         assert 0 <= found <= best.value
     assert 50 < above < 200
+
+
+@pytest.mark.parametrize("name", ["error", "privacy", "column_truth", "row_truth", "conditions"])
+def test_multipliers_below_0_count_as_0(name):
+    laws = CellBounds.around(P, RATES, 0.02)
+    proof = robust_randomizer(laws, 1.0, error=0.5).certificate.proof
+    given = getattr(proof, name)
+    if name == "conditions":
+        signed = [tuple((j, side, sign * w, cells) for j, side, w, cells in given) for sign in (-1, 0)]
+    else:
+        signed = [-np.ones_like(given), 0 * given]
+    below, none = (lower_bound(laws, 1.0, 0.5, replace(proof, **{name: one})) for one in signed)
+    assert below == none < lower_bound(laws, 1.0, 0.5, proof)
 
 
 def test_the_bound_of_the_search_is_tight_and_each_multiplier_counts():
