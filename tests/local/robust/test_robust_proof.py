@@ -63,6 +63,17 @@ def test_multipliers_below_0_count_as_0(name):
     assert below == none < lower_bound(laws, 1.0, 0.5, proof)
 
 
+def test_a_negative_price_of_the_error_would_prove_that_errors_are_large():
+    # a truthful report is true at least once in three times; that errors are 0.9 at least would contradict it
+    laws, nothing = CellBounds.around(P, RATES, 0.02), np.zeros((3, 3))
+    condition = (0, 1, 1e-6, (laws.low + laws.high) / 2)
+    truthful = np.tile(np.array(P)[:, None] / 3, (1, 3))
+    for price in (-1.0, 0.0):
+        proof = Proof(0.5, (condition,), nothing, nothing, truthful, price, np.array(P))
+        assert lower_bound(laws, 1.0, 0.9, proof) == 0
+    assert robust_randomizer(laws, 1.0, error=0.9).value < 1e-6
+
+
 def test_the_bound_of_the_search_is_tight_and_each_multiplier_counts():
     laws = CellBounds.around(P, RATES, 0.02)
     found = robust_randomizer(laws, 1.0, error=0.5)
