@@ -150,11 +150,12 @@ def lacking(room: str, rows: dict[str, Row], each: int, seed: int, modules: str 
 
 
 def covering(mutant: Mutant, lines: tuple[int, int], traces: list[Any]) -> Tests:
-    """Return the tests that run a mutant's lines, with their seconds; all that use its module if none does.
+    """Return the tests that run a mutant's lines, with their seconds; else all of its module, or of its room.
 
     Of a module that was edited since it was traced, all tests that use it count.
     """
-    found, using = Tests(), Tests()
+    found, using, room = Tests(), Tests(), Tests()
+    folder = f"tests/{mutant.file.partition('/')[0]}/"
     for trace in traces:
         digest_then, by_line = trace["lines"].get(mutant.file, ("", {}))
         own = {name for names in by_line.values() for name in names if name}
@@ -163,12 +164,13 @@ def covering(mutant: Mutant, lines: tuple[int, int], traces: list[Any]) -> Tests
         }
         near = near if digest_then == digest(source(mutant.file)) else own
         using |= {name: second for name, second in trace["tests"].items() if name in own}
+        room |= {name: second for name, second in trace["tests"].items() if name.startswith(folder)}
         found |= {name: second for name, second in trace["tests"].items() if name in near or "" in near}
         if mutant.operator == "default":  # which the tests of the whole surface read, and run nothing
             found |= {
                 name: second for name, second in trace["tests"].items() if name.startswith("tests/test_")
             }
-    return found or using
+    return found or using or room
 
 
 def quickest(tests: Tests, most: float) -> Tests:
