@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import dpfair_lib as dpf
-from dpfair_lib.experiments.fair_learners import constrained, people, trials
+from dpfair_lib.experiments.fair_learners import constrained, constrained_runs, people, trials
 from dpfair_lib.experiments.fair_learners.bases import Bases
 from dpfair_lib.experiments.fair_learners.summary import Case
 from dpfair_lib.experiments.recorded_results import read_record
@@ -76,11 +76,11 @@ def test_candidates_and_dials_are_those_that_the_held_rows_choose():
         assert {dials[one.protection, one.name, level] for level in constrained.EPSILONS} == {last}
 
 
-@pytest.mark.parametrize("data", constrained.RECORDED)
+@pytest.mark.parametrize("data", constrained_runs.RECORDED)
 def test_the_record_has_every_split_and_the_settings_that_were_chosen(data):
     rows, record = read_record(f"private-constrained-{data}")
     assert record["parameters"]["tuning"] == constrained.tuned(constrained.held_rows(data))
-    splits = constrained.RECORDED[data]
+    splits = constrained_runs.RECORDED[data]
     assert record["parameters"]["tasks"] == splits <= trials.TRIALS
     assert (
         rows.groupby(["protection", "method", "level", "dial"])["split"].agg(set).eq(set(range(splits))).all()

@@ -145,12 +145,12 @@ def made(means):
 def test_a_regret_is_beside_the_best_of_all_methods_also_those_that_do_not_compete():
     usual = {CONSTANT: 0.5, "ours, opportunity": 0.3}
     found = {"a": made(usual | {"ours, parity": 0.2}), "b": made(usual | {"ours, parity": 0.4})}
-    judged = guide.regrets(found, "opportunity", level=0.95)
+    judged = summary.regrets(found, "opportunity", level=0.95, told_by=guide.rule)
     assert judged["told"].tolist() == ["ours, opportunity"] * 2
     assert judged["best"].tolist() == ["ours, parity", "ours, opportunity"]
     assert judged["regret"].tolist() == pytest.approx([0.1, 0], abs=1e-3)
     assert judged["p"]["a"] < 1e-6 < judged["p"]["b"]
-    first = guide.judged({(guide.SITUATIONS[0], "opportunity", 1.0): found}, each=summary.regrets)
+    first = guide.judged({(guide.SITUATIONS[0], "opportunity", 1.0): found}, told_by=summary.rule)
     assert first["told"].tolist() == ["ours, opportunity", "ours, parity"]
 
 
