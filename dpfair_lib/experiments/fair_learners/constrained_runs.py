@@ -12,7 +12,7 @@ from dpfair_lib.experiments.fair_learners.trials import TRIALS
 from dpfair_lib.experiments.ours.private_learners_settings import HELD, SIZES, STANDS_FOR
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
-RECORDED = {"compas": TRIALS, "lsac": 5, "credit": 5, "adult": 5, "acs-income": 5}
+RECORDED = {"compas": TRIALS, "lsac": 5}
 """Data set → on how many of the splits that the other methods have."""
 
 
