@@ -1,5 +1,6 @@
 """Arrays of other namespaces: equal results, nothing but small tables on the host, and what is refused."""
 
+import re
 from pathlib import Path
 
 import array_api_strict as strict
@@ -9,7 +10,7 @@ import polars
 import pyarrow as pa
 import pytest
 import torch
-from elsewhere import GROUPS, MAKERS, NARROW, ROWS, as_tensor, draw, equal, on_device
+from elsewhere import GROUPS, MAKERS, NARROW, ROWS, as_tensor, draw, equal, numbers, on_device
 from extremes import bases
 from sklearn.base import clone
 
@@ -287,6 +288,14 @@ def places_on_the_page():
     return found
 
 
+def seeded(apply):
+    return lambda a: apply(a, rng=np.random.default_rng(0))
+
+
+def fitting(estimator):
+    return lambda **given: clone(estimator).fit(**given)
+
+
 def calls_with_rows():
     """Return for each function of rows a call and its arguments; `extremes` has those of all public names."""
     rows, channel = draw(14, n=40), dpf.generalized_randomized_response(3, 1.0)
@@ -296,8 +305,8 @@ def calls_with_rows():
         "label_rates": (lambda **given: label_rates(**given, label=1), told),
         "accuracies": (accuracies, told),
         "expected_parity_difference": (expected_parity_difference, {"pred": y_pred, "sensitive_features": groups}),
-        "Randomizer.apply": (dpf.Randomizer(channel.matrix).apply, {"a": rows["three"]}),
-        "SubsetSelection.apply": (dpf.subset_selection(3, 1.0).apply, {"a": rows["three"]}),
+        "Randomizer.apply": (seeded(dpf.Randomizer(channel.matrix).apply), {"a": rows["three"]}),
+        "SubsetSelection.apply": (seeded(dpf.subset_selection(3, 1.0).apply), {"a": rows["three"]}),
         "estimate_frequencies": (
             lambda reports: dpf.estimate_frequencies(reports, channel), {"reports": rows["three"]}
         ),
@@ -305,18 +314,26 @@ def calls_with_rows():
             lambda reports, y: dpf.estimate_rates(reports, y, channel), {"reports": rows["three"], "y": rows["y"]}
         ),
     }  # fmt: skip
-    for fair in (dpf.FairPostprocessor(), dpf.PrivateFairPostprocessor(1.0)):
+    study = {"noise": "study", "random_state": 0}
+    for fair in (dpf.FairPostprocessor(), dpf.PrivateFairPostprocessor(1.0, **study)):
         fitted, kind = clone(fair).fit(y_pred, sensitive_features=groups), type(fair).__name__
         given = {"y_pred": y_pred, "sensitive_features": groups}
-        found |= {f"{kind}.fit": (fair.fit, given), f"{kind}.predict": (fitted.predict, given)}
+        found |= {
+            f"{kind}.fit": (fitting(fair), given), f"{kind}.predict": (fitted.predict, {**given, "random_state": 0}),
+        }  # fmt: skip
     found["FairPostprocessor.fit without scores"] = found.pop("FairPostprocessor.fit")
     found["FairPostprocessor.fit with scores"] = (
-        dpf.FairPostprocessor().fit, {"y_pred": y_pred, "scores": rows["scores"], "sensitive_features": groups}
-    )  # fmt: skip
+        fitting(dpf.FairPostprocessor()),
+        {"y_pred": y_pred, "scores": rows["scores"], "sensitive_features": groups},
+    )
     for name, (call, given) in bases().items():
         kind = name.partition(",")[0]
         if kind not in found and f"{kind}.predict" not in found:
             found[kind] = call, given
+    certificate, given = found["private_certificate"]
+    found["private_certificate"] = (
+        lambda **rows: certificate(**rows, noise="study", rng=np.random.default_rng(0)), given
+    )  # fmt: skip
     return found
 
 
@@ -343,3 +360,75 @@ def test_the_page_says_of_each_public_function_of_rows_where_it_runs():
             with pytest.raises(ValueError, match=r"y: found an array of .*, expected one in"):
                 call(**{**given, **columns})
     assert seen == set(named)
+
+
+def in_memory(values):
+    return on_device(values, device=None)
+
+
+HANDING_ON = {
+    "certify_model": [as_tensor], "GroupColumn": [as_tensor, in_memory], "PostprocessedClassifier": [as_tensor],
+    "PrivateSelection": [in_memory], "ExponentialFairLearner": [in_memory],
+}  # fmt: skip
+"""What hands features on as they are, with the kinds of arrays that are refused then."""
+
+
+def alike(found, wanted):
+    """Compare what two calls return, whatever arrays they hold."""
+    if isinstance(wanted, dict):
+        assert found.keys() == wanted.keys()
+        for key, value in wanted.items():
+            alike(found[key], value)
+    elif isinstance(wanted, list | tuple):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            alike(one, other)
+    elif isinstance(wanted, np.ndarray | float) and np.asarray(wanted).dtype.kind in "fiub":
+        values = found if isinstance(found, np.ndarray | float) else numbers(found)
+        np.testing.assert_allclose(values, wanted, rtol=1e-9, atol=1e-12)
+    elif type(wanted).__module__.startswith("dpfair_lib") and hasattr(wanted, "__dict__"):
+        assert type(found) is type(wanted)
+        alike(vars(found), vars(wanted))
+    elif not isinstance(wanted, np.ndarray):
+        assert found == wanted or type(found) is type(wanted)
+
+
+def moved(given, make):
+    return {key: make(value) if is_column(value) else value for key, value in given.items()}
+
+
+CALLS = {
+    name: call for name, call in calls_with_rows().items() if any(is_column(one) for one in call[1].values())
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_the_page_lists_gives_the_same_for_arrays_in_the_memory_of_the_host(name):
+    call, given = CALLS[name]
+    wanted, place = call(**given), places_on_the_page()[name]
+    for make in (torch.tensor, as_tensor, in_memory):
+        if make in HANDING_ON.get(name, ()):
+            continue
+        found = call(**moved(given, make))
+        alike(found, wanted)
+        if isinstance(wanted, np.ndarray):  # rows come back as what they came in
+            of_rows = type(make(given[next(key for key in given if is_column(given[key]))]))
+            assert type(found) is (of_rows if place == WITH_ROWS else np.ndarray)
+
+
+def test_the_page_says_which_functions_hand_features_on():
+    """Each of them does refuse such an array, and the page names no other."""
+    line = next(line for line in PAGE.read_text().splitlines() if "hand the features on" in line)
+    assert set(re.findall(r"`(\w+)`", line)) == set(HANDING_ON)
+    for name, kinds in HANDING_ON.items():
+        call, given = CALLS[name]
+        for make in kinds:
+            with pytest.raises((RuntimeError, IndexError), match=r"requires grad|array_api_strict|Array API"):
+                call(**moved(given, make))
+
+
+@pytest.mark.parametrize("fault", [1.0 + 1e-6, [1.0, 2.0], {"a": 1.0}])
+def test_a_difference_is_seen(fault):
+    wanted = {float: 1.0, list: [1.0, 2.0 + 1e-6], dict: {"b": 1.0}}[type(fault)]
+    with pytest.raises(AssertionError):
+        alike(fault, wanted)

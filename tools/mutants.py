@@ -31,7 +31,7 @@ from dpfair_lib._files import write_whole  # of no room that is changed
 ROOMS = ["privacy", "central", "learners", "local", "margins", "preparation", "svm", "compatibility"]
 NOT_TRACED = {"pages", "tools", "benchmarks", "datasets"}  # they run nothing of the rooms
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "opendp", "hypothesis", "pytest")
-FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first")
+FIELDS = (*Mutant._fields, "outcome", "by", "seconds", "module", "tests", "class", "reason", "first", "seed")
 TRACES = ROOT / "_build" / "mutants"
 CLASSES = ("equivalent", "message", "limit", "looser")  # of survivors that change no result
 GONE = 0.25  # of the mutants that are to be killed again: with more, the record is too old to say anything
@@ -45,9 +45,10 @@ def main() -> int:
     option("--rooms", nargs="+", choices=ROOMS, default=ROOMS, metavar="ROOM")
     option("--sample", type=int, default=120, metavar="N", help="mutants of each room; 0 runs nothing")
     option("--each", type=int, metavar="N", help="instead: N mutants of each module that has fewer recorded")
+    option("--lived", action="store_true", help="instead: those that lived, with other tests")
     option("--seed", type=int, default=2)
     option("--jobs", type=int, default=2, metavar="N", help="run at a time (%(default)s)")
-    option("--modules", default="", metavar="REGEX", help="with --each, only modules of such a path")
+    option("--modules", default="", metavar="REGEX", help="of --each or --lived, only such paths")
     option("--tests", nargs="+", metavar="NAME", help="only these folders or files of tests")
     option("--most", type=float, default=math.inf, metavar="SECONDS", help="of tests for each, the quickest")
     option("--again", type=int, metavar="N", help="only see that N recorded mutants are still killed")
@@ -58,7 +59,7 @@ def main() -> int:
         return again(rows, args.again, args.seed, args.jobs)
     if args.sample:
         size = {"of each module without": args.each} if args.each else {"sample of each room": args.sample}
-        head |= {"seed": args.seed, **size, **provenance()}
+        head |= provenance() | ({} if args.lived else {"seed": args.seed, **size})
         head["mutants in all"] = {room: len(population(room)) for room in ROOMS}
         due = chosen(args, rows)
         control(due)
@@ -105,15 +106,20 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
         sample = [*known.values(), *drawn(population(room), args.seed)]
         size = args.sample
         if args.each:
-            sample, known = lacking(room, rows, args.each, args.seed, args.modules), {}
-            size = len(sample)
+            sample = lacking(room, rows, args.each, args.seed, args.modules)
+        if args.lived:
+            those = [m for m in known.values() if rows[m.key]["outcome"] == "survived"]
+            sample = [m for m in those if m.key not in reasons and re.search(args.modules, m.file)]
+        if args.each or args.lived:
+            size, known = len(sample), {}
         kept: dict[str, Mutant] = {}
         for mutant in sample:
             change = mutated(mutant, source(mutant.file)) if len(kept) < size else None
             if change is None or mutant.key in kept:
                 continue
             kept[mutant.key] = mutant
-            row = {"by": "", "seconds": 0.0, **mutant._asdict(), **rows.get(mutant.key, {})}
+            new = {"by": "", "seconds": 0.0, "seed": args.seed}
+            row = new | mutant._asdict() | rows.get(mutant.key, {})
             tests = covering(mutant, change[1], traces)
             quick = quickest(tests, args.most) | {name: tests[name] for name in tests if name == row["by"]}
             state = {
@@ -133,20 +139,23 @@ def chosen(args: argparse.Namespace, rows: dict[str, Row]) -> list[tuple[Row, Te
 
 
 def lacking(room: str, rows: dict[str, Row], each: int, seed: int, modules: str = "") -> list[Mutant]:
-    """Return mutants of the modules of which too few are recorded: of each, as many as the number asks for."""
+    """Return mutants of the modules of which too few are recorded: of each, as many as are lacking."""
     recorded, sample = Counter(row["file"] for row in rows.values()), []
     for file in dict.fromkeys(mutant.file for mutant in population(room)):
-        if recorded[file] < each and re.search(modules, file):
-            sample += drawn([mutant for mutant in population(room) if mutant.file == file], seed)[:each]
+        if re.search(modules, file):
+            order = drawn([mutant for mutant in population(room) if mutant.file == file], seed)
+            new = [mutant for mutant in order if mutant.key not in rows]
+            sample += new[: max(each - recorded[file], 0)]
     return sample
 
 
 def covering(mutant: Mutant, lines: tuple[int, int], traces: list[Any]) -> Tests:
-    """Return the tests that run a mutant's lines, with their seconds; all that use its module if none does.
+    """Return the tests that run a mutant's lines, with their seconds; else all of its module, or of its room.
 
     Of a module that was edited since it was traced, all tests that use it count.
     """
-    found, using = Tests(), Tests()
+    found, using, room = Tests(), Tests(), Tests()
+    folder = f"tests/{mutant.file.partition('/')[0]}/"
     for trace in traces:
         digest_then, by_line = trace["lines"].get(mutant.file, ("", {}))
         own = {name for names in by_line.values() for name in names if name}
@@ -155,12 +164,13 @@ def covering(mutant: Mutant, lines: tuple[int, int], traces: list[Any]) -> Tests
         }
         near = near if digest_then == digest(source(mutant.file)) else own
         using |= {name: second for name, second in trace["tests"].items() if name in own}
+        room |= {name: second for name, second in trace["tests"].items() if name.startswith(folder)}
         found |= {name: second for name, second in trace["tests"].items() if name in near or "" in near}
         if mutant.operator == "default":  # which the tests of the whole surface read, and run nothing
             found |= {
                 name: second for name, second in trace["tests"].items() if name.startswith("tests/test_")
             }
-    return found or using
+    return found or using or room
 
 
 def quickest(tests: Tests, most: float) -> Tests:
@@ -208,7 +218,7 @@ def control(due: list[tuple[Row, Tests, str]]) -> None:
     """Check that the library as it is passes a quick test of every file, run as a mutant is, in two batches."""
     quick = {name.partition("::")[0]: name for _, tests, _ in due for name in list(tests)[:3]}
     names = list(quick.values())
-    batches = [dict.fromkeys(names[start::2], 10.0) for start in (0, 1)]
+    batches = [dict.fromkeys(part, 10.0) for part in (names[::2], names[1::2]) if part]
     same = functools.partial(runs.kill, "__init__.py", source("__init__.py"), batches)
     for _, _, result in runs.each(iter([("", same)]), 1):
         if result != {"by": ""}:
@@ -256,7 +266,7 @@ def read(record: Path) -> tuple[dict[str, Row], Row]:
     head = json.loads(record.read_text()) if record.exists() else {"columns": FIELDS, "rows": []}
     columns, lines = head.pop("columns"), head.pop("rows")
     rows = [dict(zip(columns, line, strict=True)) for line in lines]
-    return {of_row(row).key: {"first": row["outcome"]} | row for row in rows}, head
+    return {of_row(row).key: {"first": row["outcome"], "seed": None} | row for row in rows}, head
 
 
 def write(record: Path, rows: dict[str, Row], head: Row) -> None:

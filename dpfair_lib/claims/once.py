@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from dpfair_lib.claims.search import Search
+
+Drawn = TypeVar("Drawn")
 
 
 def once(part: Callable[..., None]) -> Callable[..., None]:
@@ -43,5 +45,33 @@ def once(part: Callable[..., None]) -> Callable[..., None]:
             part(*examined, found)
             known[key] = found, stream.state, stream.seed_seq.n_children_spawned - children
         search.include(found)
+
+    return again
+
+
+def drawn_once(draw: Callable[[Search], Drawn]) -> Callable[[Search], Drawn]:
+    """Draw the random cases of a part once, whatever the part examines; the stream goes on from where they leave it.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(search)`` returns cases that follow from ``search.rng`` and ``search.effort`` alone. Nobody may change
+        them.
+
+    Returns
+    -------
+    callable
+        A function with the same effect.
+    """
+    known: dict[tuple[int, str], tuple[Drawn, Any]] = {}
+
+    @functools.wraps(draw)
+    def again(search: Search) -> Drawn:
+        stream = search.rng.bit_generator
+        key = search.effort, repr(stream.state)
+        if key not in known:
+            known[key] = draw(search), stream.state
+        cases, stream.state = known[key]
+        return cases
 
     return again

@@ -97,7 +97,9 @@ class ChannelAudit:
         """
 
         def at(e: float) -> float:
-            return 0.0 if self.epsilon <= e < math.inf else above(Fraction(self.delta_from_odds(_odds(e))))
+            if self.epsilon <= e and self.epsilon < math.inf:
+                return 0.0  # also at infinity, where the table would be rounded up from 0
+            return above(Fraction(self.delta_from_odds(_odds(e))))
 
         return elementwise(at, epsilon, "epsilon")
 

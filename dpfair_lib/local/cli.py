@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import math
 import sys
@@ -246,7 +247,10 @@ def _optimal(
 ) -> tuple[list[str], Randomizer, dict[str, Any]]:
     labels, shares, rates = _population(args)
     # a little less, so that neither the solver's rounding nor that of the drawing goes beyond what was asked
-    channel = optimal_randomizer(shares, rates, epsilon * (1 - 2.0**-40), error=args.error)
+    try:
+        channel = optimal_randomizer(shares, rates, epsilon * (1 - 2.0**-40), error=args.error)
+    except ValueError as refused:
+        raise ValueError(_as_given(str(refused), args.population)) from None
     if not channel.realized_epsilon <= epsilon:
         raise ValueError(f"--epsilon: found {epsilon}, but the channel has {channel.realized_epsilon}")
     population = [
@@ -277,7 +281,13 @@ def _population(args: argparse.Namespace) -> tuple[list[str], list[float], list[
         return labels, _numbers(args.shares, "--shares", labels), _numbers(args.rates, "--rates", labels)
     if options:
         raise ValueError(f"--{options[0]}: found beside --population, expected one of them")
-    with args.population.open(encoding="utf-8-sig", newline="") as file:
+    try:
+        text = args.population.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ValueError(
+            f"--population: found {args.population}, expected a file to read ({error.strerror})"
+        ) from None
+    with io.StringIO(text, newline="") as file:
         lines = csv.DictReader(file)
         if set(lines.fieldnames or ()) != {"label", "share", "rate"}:
             raise ValueError(
@@ -291,6 +301,15 @@ def _population(args: argparse.Namespace) -> tuple[list[str], list[float], list[
         )  # fmt: skip
     except (TypeError, ValueError) as error:
         raise ValueError(f"{args.population}: found a share or rate that is no number ({error})") from None
+
+
+def _as_given(message: str, population: Path | None) -> str:
+    """Return a message of `optimal_randomizer` with what the caller wrote in place of its arguments."""
+    argument, colon, rest = message.partition(": ")
+    shares, rates = (
+        ("--shares", "--rates") if population is None else (f"{population}, share", f"{population}, rate")
+    )
+    return {"p": shares, "p1": rates, "error": "--error"}.get(argument, argument) + colon + rest
 
 
 def _labels(text: str | None) -> list[str]:

@@ -28,6 +28,8 @@ def kind_of_both(source: Path, target: Path, overwrite: bool) -> str:
         raise FileNotFoundError(f"{source}: no such file")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder")
+    if target.is_dir():
+        raise IsADirectoryError(f"{target}: found a folder, expected the name of a file")
     if target.exists() and target.samefile(source):
         raise ValueError(f"target: found the source itself, {target}, expected another file")
     for path in (target, statement_path(target)):
@@ -52,7 +54,9 @@ def reading(source: Path, kind: str) -> Iterator[None]:
         # the system's errors have a number, and a file of their own; others raise OSError, too
         if source.name in str(error) or (isinstance(error, OSError) and error.errno is not None):
             raise
-        if kind == "csv" and not isinstance(error, (OSError, *DAMAGE)):
+        # a column of a type that cannot be reported, say: nothing that pyarrow or a reader of bytes complains of
+        refused = isinstance(error, ValueError) and not isinstance(error, (ArrowException, UnicodeError))
+        if refused or (kind == "csv" and not isinstance(error, (OSError, *DAMAGE))):
             raise ValueError(f"{source}: {error}") from error
         form = "compressed" if kind == "csv" else "Parquet"
         raise ValueError(

@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 Loss = Literal["logistic", "squared", "squared-hinge"]
+CERTIFIED = ("LogisticRegression", "LinearSVC", "RidgeClassifier", "Pipeline")
 SUPPORTED = "LogisticRegression, LinearSVC, RidgeClassifier, or a Pipeline that ends in one"
 UNMINIMISED = "what it fits minimises no regularised loss, so nothing bounds how far one record moves it"
 CORNER = (
@@ -141,7 +142,7 @@ def _instead(model: Any) -> str:
         return "; C or alpha chosen from the rows depends on them, so fit the chosen model alone"
     if isinstance(model, RegressorMixin):
         return "; it predicts numbers, where a certificate is about two labels"
-    if hasattr(model, "estimator") and not isinstance(model, type):
+    if not isinstance(model, type) and type(getattr(model, "estimator", None)).__name__ in CERTIFIED:
         return "; give the fitted model inside, such as an entry of estimators_"
     return ""
 

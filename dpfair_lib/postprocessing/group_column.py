@@ -66,6 +66,22 @@ class GroupColumn(MetaEstimatorMixin, ScoredByLabels, BaseEstimator):
     >>> model = dpf.PrivateFairClassifier(epsilon=1.0, delta=1e-6, feature_bound=1.5)
     >>> cross_val_score(dpf.GroupColumn(model, "sex", keep=False), X, adult.y, cv=3).shape
     (3,)
+
+    scikit-learn hands the groups of a scorer to the metric alone, not to ``predict``. With this wrapper a
+    post-processed classifier finds them in its features, so that a metric of this library can score it:
+
+    >>> import sklearn
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import make_scorer
+    >>> fair = dpf.PostprocessedClassifier(LogisticRegression(), dpf.FairPostprocessor())
+    >>> gap = make_scorer(dpf.demographic_parity_difference, greater_is_better=False)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     scores = cross_val_score(
+    ...         dpf.GroupColumn(fair, "sex", keep=False), X, adult.y, cv=3, params={"sensitive_features": X["sex"]},
+    ...         scoring=gap.set_score_request(sensitive_features=True),
+    ...     )
+    >>> scores.shape
+    (3,)
     """
 
     def __init__(self, estimator: Any, group: Any, *, keep: bool = True) -> None:

@@ -28,8 +28,12 @@ def test_what_is_no_part_is_named_and_nothing_is_written(tmp_path, text, capsys)
     assert not any(tmp_path.iterdir())
 
 
+def parts_of_the_run():
+    return re.search(r"^parts=\((.*)\)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)[1].split()
+
+
 def test_the_page_says_what_each_part_of_the_run_is():
-    parts = re.search(r"^parts=\((.*)\)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)[1].split()
+    parts = parts_of_the_run()
     makefile = (ROOT / "Makefile").read_text()
     page = (ROOT / "notebooks" / "ci-times.md").read_text()
     for name in parts:
@@ -39,3 +43,47 @@ def test_the_page_says_what_each_part_of_the_run_is():
         assert f'"{name}":' in page, f"notebooks/ci-times.md does not say what {name} is"
     test = re.search(r"^test: (.*?) *##", makefile, re.MULTILINE)[1].split()
     assert set(test) < set(parts)
+
+
+def shown(record, monkeypatch):
+    """Run the cells of the page with a record's path; return what is glued into the text, and the last table."""
+    glued = {}
+    monkeypatch.setattr("myst_nb.glue", lambda name, value, **_: glued.update({name: value}))
+    page = (ROOT / "notebooks" / "ci-times.md").read_text(encoding="utf-8")
+    default = '"../results/ci-times.json"'
+    assert page.count(f"record = {default}") == 1
+    page, names = page.replace(f"record = {default}", f"record = {str(record)!r}"), {}
+    for cell in re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        code = "".join(line for line in cell.splitlines(keepends=True) if not line.startswith(":"))
+        exec(compile(code, "ci-times.md", "exec"), names)
+    return glued, names["table"]
+
+
+def test_the_page_shows_a_record_and_does_without_one(tmp_path, monkeypatch):
+    glued, table = shown(tmp_path / "none.json", monkeypatch)
+    assert glued["ci_times_total"] == "no run is recorded yet"
+    assert set(table["seconds"].dropna()) == set()
+
+    file = tmp_path / "times.json"
+    parts = parts_of_the_run()
+    ci_times.main([str(file), *(f"{name}={10 + at}" for at, name in enumerate(parts))])
+    glued, table = shown(file, monkeypatch)
+    assert glued["ci_times_total"] == f"{sum(range(10, 10 + len(parts))) // 60} min " + (
+        f"{sum(range(10, 10 + len(parts))) % 60} s"
+    )
+    assert glued["ci_times_longest"] == f"`{parts[-1]}`, {9 + len(parts)} s"
+    assert list(table["seconds"]) == list(range(10, 10 + len(parts)))
+
+
+def test_the_stored_page_shows_the_recorded_run_and_no_other():
+    """Without a record it says so; a record has the parts that run today."""
+    file = ROOT / "results" / "ci-times.json"
+    cells = json.loads((ROOT / "notebooks" / "ci-times.ipynb").read_text(encoding="utf-8"))["cells"]
+    stored = json.dumps([cell.get("outputs", []) for cell in cells])
+    if not file.exists():
+        assert "no run is recorded yet" in stored
+        return
+    record = json.loads(file.read_text(encoding="utf-8"))
+    total = sum(record["seconds"].values())
+    assert list(record["seconds"]) == parts_of_the_run()
+    assert f"{total // 60} min {total % 60} s" in stored, "store the page: tools/execute.py --store ci-times"

@@ -1,6 +1,6 @@
 import pytest
 
-from dpfair_lib.claims.once import once
+from dpfair_lib.claims.once import drawn_once, once
 from dpfair_lib.claims.search import Search, Violated
 
 
@@ -108,3 +108,25 @@ def test_a_part_that_a_fault_ends_is_not_kept():
     part(-1, search)
     assert runs == [-1, -1, -1]
     assert search.evidence().cases == 4
+
+
+def test_cases_are_drawn_once_and_the_stream_goes_on_behind_them():
+    runs = []
+
+    @drawn_once
+    def cases(search):
+        runs.append(search.effort)
+        return [search.rng.random() for _ in range(search.effort)]
+
+    found = []
+    for how in ({}, {}, {"seed": 2}, {"effort": 2}):
+        search = Search(**({"seed": 1} | how))
+        found.append((cases(search), search.rng.random()))
+    assert runs == [1, 1, 2]  # the second search is given what the first one drew
+    assert found[0] == found[1] != found[2]
+    assert found[3][0] == [found[0][0][0], found[0][1]]
+    # where the stream stands elsewhere, others are drawn
+    search = Search(seed=1)
+    assert cases(search) == found[0][0]
+    assert cases(search) == [found[0][1]]
+    assert runs == [1, 1, 2, 1]

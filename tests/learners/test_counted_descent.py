@@ -1,11 +1,17 @@
 """What learners with noisy counts in their steps share: parameters, public facts, refusals."""
 
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import dpfair_lib as dpf
 from dpfair_lib.learners.counted_descent import CountedByGroup, CountedDescent
+from dpfair_lib.learners.linear import LEFT_OUT
+from dpfair_lib.privacy import dp_sgd_statement
+from dpfair_lib.privacy.grid_noise import grid_statement
 
 STEPS = {"delta": 1e-5, "max_grad_norm": 0.5, "sample_rate": 0.5, "steps": 3, "learning_rate": 1.0}
 OWN = {
@@ -65,3 +71,42 @@ def test_groups_are_those_that_were_declared_or_those_that_occur(kind):
         fitted(kind, np.full(4, "f"))
     with pytest.raises(ValueError, match="sensitive_features"):
         fitted(kind, groups=("f", "x"))
+
+
+COUNTS = dict(
+    zip(OWN, (4, 1, 4), strict=True)
+)  # a long and a short gradient of each group; a long one; rates
+
+
+@pytest.mark.parametrize("kind", OWN)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_cost_is_that_of_noise_on_the_grid_for_every_number_that_is_released(kind, intercept):
+    changes = {"epsilon": None, "noise_multiplier": 3.0, "fit_intercept": intercept}
+    secure = fitted(kind, noise="secure", random_state=None, **changes).privacy_statement_
+    width = X.shape[1] + intercept + COUNTS[kind]
+    expected = grid_statement(3.0, 0.5, 3, width, 1e-5, public=secure.public)
+    assert secure == replace(expected, note=LEFT_OUT)
+    study = fitted(kind, **changes).privacy_statement_
+    assert not study.guarantee
+    expected = dp_sgd_statement(3.0, 0.5, 3, 1e-5, "pld")
+    assert (study.epsilon, study.delta) == (expected.epsilon, expected.delta)
+    assert study.mechanism == expected.mechanism != secure.mechanism
+
+
+@pytest.mark.parametrize("kind", OWN)
+@pytest.mark.parametrize("at", range(5))
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_weights_of_either_sign_may_be_as_heavy_as_floats_bear_and_none_may_be_heavier(
+    kind, at, sign, monkeypatch
+):
+    weights = np.zeros(5)
+    for name in ("train_counted", "train_lagrangian"):
+        monkeypatch.setattr(sys.modules[kind.__module__], name, lambda *_: weights, raising=False)
+    numbers = {"epsilon": None, "noise_multiplier": 3.0}
+    weights[at] = sign * 1e200
+    model = fitted(kind, **numbers)
+    assert [*model.coef_[0], *model.intercept_] == weights.tolist()
+    for heavy in (sign * np.nextafter(1e200, np.inf), np.nan):
+        weights[at] = heavy
+        with pytest.raises(ValueError, match=r"learning_rate: found 1\.0, at which weights overflow"):
+            fitted(kind, **numbers)

@@ -161,6 +161,13 @@ def test_a_record_in_no_batch_and_an_empty_batch_are_steps(monkeypatch):
         assert len(asked) == 2 * SETTING["count"]
 
 
+def test_study_noise_has_the_deviation_of_the_grid_and_is_added():
+    add, _ = counted_steps.noise_and_batches(3, Steps(**SETTING), np.random.default_rng(0))
+    noise = (add(np.full(100_000, 5 * int(FINENESS))) - 5 * FINENESS) / FINENESS
+    assert abs(noise.mean()) < 0.02
+    assert noise.std() == pytest.approx(1, abs=0.02)
+
+
 def test_slopes_do_not_depend_on_the_other_rows():
     X, y, _ = rows(3, n=1100, d=9)
     held = prepared(np.column_stack([X, np.ones(len(X))]) * (1 - 2 * y)[:, None], 1.0)
@@ -196,6 +203,15 @@ def test_clipping_norms_stay_within_what_is_announced():
 )
 def test_norms_follow_the_shares_and_a_group_without_counts_has_share_one(noisy, norms):
     assert GroupRule(1.0, 2).clips(np.array(noisy, dtype=float)).norms == pytest.approx(norms)
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit"), [(GroupRule(0.7, 2), 0.7), (GlobalRule(0.7, 4.0, 0.5, 0.1, 30.0), 2.0)]
+)
+def test_a_gradient_as_long_as_the_norm_is_not_longer(rule, limit):
+    lengths = np.array([math.nextafter(limit, 0), limit, math.nextafter(limit, 9)])
+    usual, same, longer = rule.cells(lengths, np.ones(3, dtype=int))
+    assert usual == same == longer - 1
 
 
 # The published code as run (its noise alone; features are 0, so all sums are): it scales the noise to the largest norm

@@ -134,6 +134,23 @@ def test_the_noise_is_calibrated_for_it(monkeypatch):
     assert statement.mechanism[0].ratio == pytest.approx(sensitivity(4) / sigma)
 
 
+def test_the_regularization_is_the_one_given_or_follows_the_noise(monkeypatch):
+    seen = []
+    monkeypatch.setattr(functional, "minimiser", lambda *given: seen.append(given[-1]) or np.zeros(4))
+    monkeypatch.setattr(functional, "gaussian_sigma", lambda *_: 3.0 * FINE)
+    for given in (0.25, 1e-9, None):
+        fitted(regularization=given)
+    bound = math.hypot(2.0, 1.0)  # of the rows with their entry 1
+    assert seen[:2] == [0.25, 1e-9]
+    assert seen[2] == pytest.approx(math.sqrt(4) * 3 * 2 * bound**2 / (2 * 3000))
+
+
+def test_a_bound_of_1e50_is_allowed_and_none_beyond():
+    assert np.isfinite(fitted(feature_bound=1e50).coef_).all()
+    with pytest.raises(ValueError, match="feature_bound: found 1"):
+        fitted(feature_bound=math.nextafter(1e50, math.inf))
+
+
 def test_sums_are_those_of_the_definition_and_add_up_exactly():
     X, y, a = table(1500)
     rows, bound = bounded_rows(X, 2.0, intercept=True)
@@ -151,7 +168,9 @@ def test_sums_are_those_of_the_definition_and_add_up_exactly():
 def test_sums_beyond_what_floats_hold_are_cut_off(monkeypatch):
     monkeypatch.setattr(functional, "EXACT", 1000)
     rows, bound = bounded_rows(np.ones((5, 2)), 1.0, intercept=True)
-    assert abs(coefficient_sums(rows, np.ones(5), np.ones(5), bound)).max() == 1000
+    sums = [coefficient_sums(sign * rows, np.ones(5), np.ones(5), bound) for sign in (1, -1)]
+    assert max(sums[0]) == 1000 == -min(sums[1])
+    assert all(abs(one).max() == 1000 for one in sums)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 3.0, 1e4])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib._arguments import nonnegative
-from dpfair_lib.learners.settings import Steps
+from dpfair_lib.learners.settings import Steps, sources
 
 
 def steps(**changes):
@@ -39,3 +39,17 @@ def test_settings_are_plain_numbers_whatever_was_given():
     numbers = steps.noise_multiplier, steps.max_grad_norm, steps.sample_rate, steps.learning_rate
     assert ({type(number) for number in numbers}, type(steps.count)) == ({float}, int)
     assert type(nonnegative(Fraction(1, 2), "t")) is float
+
+
+def test_every_replicate_has_noise_of_its_own_and_batches_of_its_own_unless_they_are_shared():
+    def words(seed):
+        return tuple(seed.generate_state(4))
+
+    for shared, different in ((False, 3), (True, 1)):
+        found = sources(np.random.SeedSequence(5).spawn(3), shared_batches=shared)
+        batches, noises = ({words(getattr(one, name)) for one in found} for name in ("batches", "noise"))
+        assert (len(batches), len(noises)) == (different, 3)
+        assert not batches & noises
+        # the first replicate is the same either way
+        alone = sources(np.random.SeedSequence(5).spawn(1), shared_batches=False)[0]
+        assert (words(alone.batches), words(alone.noise)) == (words(found[0].batches), words(found[0].noise))

@@ -130,6 +130,14 @@ def test_a_report_that_never_comes_changes_nothing():
     assert with_zero.delta(0.5) == pytest.approx(without.delta(0.5), rel=1e-12)
 
 
+def test_from_its_epsilon_on_to_infinity_a_channel_needs_no_delta():
+    for finite in ([[0.5, 0.5], [0.4, 0.6]], [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]], [[0.3, 0.7]]):
+        found = audit_channel(finite)
+        assert found.delta([found.epsilon, 700.0, math.inf]).tolist() == [0, 0, 0]
+    never = audit_channel([[0.75, 0.25], [1.0, 0.0]])
+    assert 0.25 <= never.delta(math.inf) < 0.25 + 1e-14
+
+
 def test_many_reports_are_quick_and_tight():
     rows = np.random.default_rng(0).dirichlet(np.ones(200_000), 2)
     found = audit_channel(rows)

@@ -1,6 +1,7 @@
 """What is refused by the names of the files, and what a second report is said to cost."""
 
 import pytest
+from pyarrow import ArrowInvalid
 
 from dpfair_lib.local.files_checks import kind_of_both, reading, said_of_second
 
@@ -15,6 +16,9 @@ def test_only_a_file_that_may_be_replaced_is_in_the_way(tmp_path):
     assert kind_of_both(source, target, True) == "csv"
     with pytest.raises(ValueError, match="expected two files of one kind"):
         kind_of_both(source, tmp_path / "out.parquet", True)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"folder\.csv: found a folder, expected the name of a file"):
+        kind_of_both(source, tmp_path / "folder.csv", True)
 
 
 def test_errors_of_the_content_name_the_file_and_those_of_the_system_stay(tmp_path):
@@ -24,6 +28,14 @@ def test_errors_of_the_content_name_the_file_and_those_of_the_system_stay(tmp_pa
         (EOFError("end"), "damaged compressed file"),
     ):
         with pytest.raises(ValueError, match=message), reading(source, "csv"):
+            raise found
+    table = tmp_path / "in.parquet"
+    for found, message in (
+        (ValueError("f: found the type double"), r"in\.parquet: f: found the type double$"),
+        (ArrowInvalid("bad"), r"in\.parquet: found a damaged Parquet file \(bad\)"),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), "found a damaged Parquet file"),
+    ):
+        with pytest.raises(ValueError, match=message), reading(table, "parquet"):
             raise found
     with pytest.raises(PermissionError), reading(source, "csv"):
         raise PermissionError(13, "no")

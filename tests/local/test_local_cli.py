@@ -93,3 +93,42 @@ def test_the_command_asks_for_what_it_needs(tmp_path, capsys, left_out):
     with pytest.raises(SystemExit, match="2"):
         run(tmp_path / "in.csv", tmp_path / "out.csv", *(part for pair in given.items() for part in pair))
     assert f"the following arguments are required: {left_out}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("shares", "rates", "more", "message"),
+    [
+        ("0.5,0.6", "0.2,0.6", (), "--shares: found a sum of 1.1"),
+        ("-0.5,1.5", "0.2,0.6", (), "--shares: found -0.5 at position 0"),
+        ("0.5,0.5", "0.2,1.6", (), "--rates: found 1.6 at position 1"),
+        ("0.5,0.5", "0.2,0.6", ("--error", 2), "--error: found"),
+    ],
+)
+def test_what_the_optimal_channel_refuses_is_named_as_it_was_given(
+    tmp_path, capsys, shares, rates, more, message
+):
+    source, population = tmp_path / "in.csv", tmp_path / "population.csv"
+    source.write_text("race\na\nb\n")
+    common = (
+        source,
+        tmp_path / "out.csv",
+        "--column",
+        "race",
+        "--epsilon",
+        1,
+        "--mechanism",
+        "optimal",
+        *more,
+    )
+    assert run(*common, "--labels", "a,b", f"--shares={shares}", f"--rates={rates}") == 2
+    assert capsys.readouterr().err.startswith(message)
+    lines = zip("ab", shares.split(","), rates.split(","), strict=True)
+    population.write_text("label,share,rate\n" + "".join(",".join(line) + "\n" for line in lines))
+    assert run(*common, "--population", population) == 2
+    by_file = message.replace("--shares", f"{population}, share").replace("--rates", f"{population}, rate")
+    assert capsys.readouterr().err.startswith(by_file)
+    population.unlink()
+    assert run(*common, "--population", population) == 2
+    assert "--population: found" in (said := capsys.readouterr().err)
+    assert "No such file" in said
+    assert names_in(tmp_path) == ["in.csv"]

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from sklearn.base import ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import BaggingClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
     LinearRegression,
@@ -113,6 +113,11 @@ def test_of_a_model_around_another_the_one_inside_is_asked_for(made):
     around = made(RidgeClassifier(fit_intercept=False)).fit(X, Y)
     with pytest.raises(ValueError, match="give the fitted model inside"):
         read_model(around)
+
+
+def test_nothing_inside_a_forest_is_asked_for():
+    with pytest.raises(ValueError, match=r"found RandomForestClassifier, expected .* that ends in one$"):
+        read_model(RandomForestClassifier(2).fit(X, Y))
 
 
 def test_private_models_unfitted_ones_classes_and_three_labels():

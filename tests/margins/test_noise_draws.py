@@ -52,3 +52,19 @@ def test_noisy_levels_are_the_notions(notion):
     noise = 0.5 * np.random.default_rng(9).normal(size=(3, 3))
     for level, vector in zip(found, [w, *(w + noise)], strict=True):
         assert level == pytest.approx(levels(X @ vector, y, s, notion), abs=1e-12)
+
+
+def test_one_draw_is_enough_none_is_refused_and_only_the_notions_asked_for_are_there():
+    rng = np.random.default_rng(0)
+    given = {
+        "y": rng.integers(0, 2, 60),
+        "X": rng.normal(size=(60, 2)),
+        "sensitive_features": rng.integers(0, 2, 60),
+    }
+    more = {"sigma": 0.5, "rng": rng}
+    found = noisy_fairness([1.0, 2.0], **given, **more, draws=1, notions=(NOTIONS[0],))
+    assert [*found] == [NOTIONS[0]]
+    assert found[NOTIONS[0]].shape[0] == 2
+    assert [*noisy_fairness([1.0, 2.0], **given, **more, draws=1)] == [*NOTIONS]
+    with pytest.raises(ValueError, match="draws: found 0"):
+        noisy_fairness([1.0, 2.0], **given, **more, draws=0)

@@ -50,6 +50,7 @@ def test_less_noise_by_length():
     known = {"lipschitz": 1.0, "strong_convexity": 1.0, "radius": 1e9}
     first, second = (noisy_logistic_descent(rows, noise, 1.0, **known, by_length=by) for by in (True, False))
     np.testing.assert_allclose(first / second, 0.5, rtol=1e-9)
+    assert (noisy_logistic_descent(rows, noise, 1.0, **known) == first).all()  # as it is by default
 
 
 def test_bad_numbers_are_refused():

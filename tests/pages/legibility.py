@@ -196,12 +196,16 @@ CAPTIONS = f"""() => {{ {COMMON}
 }}"""
 
 
-# formulas are replaced by their words, MathJax's assistive text: thousands of paths each, which take minutes.
-# contrast is measured by browsing.py, in light and dark
+# formulas are replaced by their words, MathJax's assistive text: thousands of paths each, which take minutes;
+# so is what only colours a piece of code. contrast is measured by browsing.py, in light and dark; "region" looks at
+# every element, and its findings are moderate, so that none would be listed
 AXE = """async () => {
   for (const one of document.querySelectorAll('mjx-container')) one.replaceWith(one.textContent);
+  for (const one of document.querySelectorAll('pre span'))
+    if ([...one.attributes].every(each => each.name === 'class')) one.replaceWith(...one.childNodes);
   const found = await axe.run(document,
-    {preload: false, resultTypes: ['violations'], rules: {'color-contrast': {enabled: false}}});
+    {preload: false, resultTypes: ['violations'],
+     rules: {'color-contrast': {enabled: false}, 'region': {enabled: false}}});
   return found.violations.map(one => (
     {id: one.id, impact: one.impact, nodes: one.nodes.map(node => ({html: node.html}))}));
 }"""

@@ -157,6 +157,10 @@ PLANTED = {
         "with the number of another",
     ),
     "a button without a name": ("<button></button>", "axe button-name"),
+    "a role without a meaning in code": (
+        "<pre><span class=k>x</span><span class=k role=nothing>y</span></pre>",
+        "axe aria-roles",
+    ),
 }
 
 # what readers ask → the pages that answer it; one of them is among the first three.

@@ -1,7 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -99,3 +101,28 @@ def test_other_features_than_in_fit_are_refused():
 def test_scikit_learns_own_checks_pass():
     model = dpf.PrivateFairClassifier(feature_bound=9.0, epsilon=1e6, delta=1e-3)
     check_estimator(dpf.GroupColumn(model, halves), expected_failed_checks=EXPECTED, on_skip=None)
+
+
+def test_a_grid_search_scores_a_post_processed_classifier_by_a_metric_of_fairness():
+    """The scorer hands the groups to the metric alone; without the wrapper `predict` would miss them."""
+    y, fair = (
+        (Y == "yes").astype(int),
+        dpf.PostprocessedClassifier(LogisticRegression(), dpf.FairPostprocessor()),
+    )
+    scorer = make_scorer(dpf.demographic_parity_difference, greater_is_better=False)
+    grid = {"estimator__postprocessor__gamma": [0.0, 1.0]}
+    table = TABLE[["score", "sex"]]
+    with config_context(enable_metadata_routing=True):
+        scorer.set_score_request(sensitive_features=True)
+        search = GridSearchCV(
+            dpf.GroupColumn(fair, "sex", keep=False), grid, cv=3, scoring=scorer, refit=False
+        )
+        search.fit(table, y, sensitive_features=table["sex"])
+        alone = GridSearchCV(
+            fair, {"estimator__C": [1.0]}, cv=3, scoring=scorer, refit=False, error_score="raise"
+        )
+        fair.set_fit_request(sensitive_features=True)
+        with pytest.raises(TypeError, match="sensitive_features"):
+            alone.fit(table[["score"]], y, sensitive_features=table["sex"])
+    tight, loose = search.cv_results_["mean_test_score"]
+    assert loose < tight - 0.1

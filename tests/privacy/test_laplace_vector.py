@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from dpfair_lib.privacy.laplace_vector import (
@@ -19,3 +21,11 @@ def test_thresholds_of_the_largest_error(coordinates):
     assert largest_error_tail(exact, 3.0, coordinates) == pytest.approx(0.05, rel=1e-9)
     assert exact <= printed <= exact + 3.0 * 0.05
     assert largest_error_tail(0, 3.0, coordinates) == 1
+
+
+@pytest.mark.parametrize("failure", [5e-324, 1e-320, 1e-300, 1e-9])
+@pytest.mark.parametrize("coordinates", [1, 10, 10**6])
+def test_thresholds_of_failures_that_are_hardly_floats(failure, coordinates):
+    # (1 − β)^(1/k) is 1 − β/k up to β²; the least floats have few digits
+    expected = 3.0 * (math.log(coordinates) - math.log(failure))
+    assert largest_error_bound(failure, 3.0, coordinates, "exact") == pytest.approx(expected, rel=1e-5)

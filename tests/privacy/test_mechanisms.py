@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -83,6 +84,17 @@ def test_laplace_releases_between_two_bounds(epsilon, releases):
     assert laplace_composition_delta(epsilon, releases, found)[0] <= 1e-5
     assert laplace_composition_delta(epsilon, releases, found * 0.995 - 1e-4, cells=2000)[1] > 1e-5
     assert found < optimal_composition_epsilon(epsilon, 0.0, releases, 1e-5)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.3, 1e-6])
+@pytest.mark.parametrize("ratio", [1e-3, 0.7, 9.0, 28.7, 28.8, 29.5, 1e3, 1e150])
+def test_the_widest_loss_that_counts_is_a_number_however_little_noise_there_is(ratio, rate):
+    step = Mechanism("poisson-gaussian", ratio, rate=rate, relation="add-remove")
+    exponent = mpmath.mpf(10 * ratio + ratio**2 / 2)
+    least = mpmath.log1p(rate * mpmath.expm1(exponent))
+    found = mechanisms._widest(step)
+    assert found >= least * (1 - 1e-12)
+    assert found == pytest.approx(float(least if exponent < 700 else exponent), rel=1e-12)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])

@@ -168,3 +168,6 @@ def test_a_generator_gives_as_many_words_as_a_seed_can_hold():
         (first,), (second,) = replicate_seeds(source, 1), replicate_seeds(source, 1)
         assert len(first.entropy) == len(second.entropy) == 4
         assert first.entropy != second.entropy
+        words = [word for _ in range(200) for word in replicate_seeds(source, 1)[0].entropy]
+        assert min(words) < 2**26  # words of 32 bits
+        assert 2**32 - 2**26 < max(words) < 2**32

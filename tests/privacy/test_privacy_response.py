@@ -41,3 +41,14 @@ def test_from_its_own_epsilon_on_nothing_is_left_not_even_a_rounding(epsilon):
     mechanism = RandomizedResponse(epsilon, 3)
     assert mechanism.delta([epsilon, math.nextafter(epsilon, 9), 5.0]).tolist() == [0.0, 0.0, 0.0]
     assert mechanism.delta(math.nextafter(epsilon, 0)) > 0
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "k", "name"),
+    [(1.0, 1, "k"), (1.0, 0, "k"), (1.0, 2.5, "k"), (1.0, True, "k"), (0.0, 2, "epsilon"), (math.inf, 2, "epsilon"),
+     (math.nan, 2, "epsilon")],
+)  # fmt: skip
+def test_a_response_needs_two_values_and_a_finite_epsilon(epsilon, k, name):
+    assert RandomizedResponse(1.0, 2).matrix().shape == (2, 2)
+    with pytest.raises(ValueError, match=f"^{name}: found"):
+        RandomizedResponse(epsilon, k)

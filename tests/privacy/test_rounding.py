@@ -57,6 +57,10 @@ def test_sums_and_products_are_the_least_floats_above(values):
     assert product == math.inf or product >= Fraction(values[0]) * Fraction(values[-1])
 
 
+def test_the_power_0_is_exact():
+    assert rounding.exp_below(0) == rounding.exp_above(0) == rounding.exp_below(-0.0) == 1
+
+
 @given(st.floats(-700, 700))
 def test_exponentials(exponent):
     with mpmath.workdps(40):

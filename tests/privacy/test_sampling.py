@@ -1,3 +1,6 @@
+import math
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -7,6 +10,7 @@ from dpfair_lib.privacy import (
     add_gaussian_noise,
     add_laplace_noise,
 )
+from dpfair_lib.privacy.sampling import add_discrete_gaussian_noise
 
 DRAWS = 40_000
 FAILURE = 1e-9  # of each of the tests below, secure noise being drawn afresh at every run
@@ -76,3 +80,24 @@ def test_large_counts_are_kept_to_the_last_unit(noise):
     counts = [2**53 - 1, 1 - 2**53, 2**24 + 1, 10**12 + 1, 0]
     rng = np.random.default_rng(0) if noise == "study" else None
     assert add_discrete_laplace_noise(counts, 1e-3, noise=noise, rng=rng).tolist() == counts
+
+
+def test_a_scale_of_1e12_is_allowed_and_none_beyond_it():
+    study = {"noise": "study", "rng": np.random.default_rng(0)}
+    assert add_discrete_laplace_noise([0] * 20, scale=1e12, **study).any()
+    for scale in (math.nextafter(1e12, math.inf), 1e12 + 0.5, 1e300):
+        with pytest.raises(ValueError, match="scale: found"):
+            add_discrete_laplace_noise([0], scale=scale, **study)
+
+
+@pytest.mark.parametrize(
+    "add", [add_discrete_gaussian_noise, add_discrete_laplace_noise, add_gaussian_noise, add_laplace_noise]
+)
+def test_a_missing_sampler_is_named_before_any_number_is_looked_at(add, monkeypatch):
+    for bad in (np.array([0.5, np.inf]), np.array(["a"])):
+        with pytest.raises(ValueError, match=r"found"):
+            add(bad, 1.0)
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, "opendp.prelude", None)
+            with pytest.raises(ImportError, match="secure"):
+                add(bad, 1.0)

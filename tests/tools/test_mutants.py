@@ -109,16 +109,24 @@ def test_the_sample_has_every_operator_and_otherwise_their_shares():
     assert mutants.drawn(made, seed=4)[:20] != drawn[:20]
 
 
-def test_modules_of_which_too_few_are_recorded_get_as_many_as_are_asked_for():
+def test_modules_of_which_too_few_are_recorded_get_as_many_as_are_lacking():
     wanted = "svm/line.py"
     members = [mutant for mutant in mutants.population("svm") if mutant.file == wanted]
     rows = {m.key: m._asdict() for m in mutants.population("svm") if m.file != wanted}
     assert mutants.lacking("svm", rows, 1, seed=2) == mutants.drawn(members, seed=2)[:1]
-    assert {m for m in mutants.lacking("svm", rows, 4, seed=2) if m.file == wanted} == set(
-        mutants.drawn(members, seed=2)[:4]
-    )
-    rows |= {mutant.key: mutant._asdict() for mutant in members[:4]}
+    first, second, third, fourth = mutants.drawn(members, seed=2)[:4]
+    rows[second.key] = second._asdict()
+    assert [m for m in mutants.lacking("svm", rows, 4, seed=2) if m.file == wanted] == [first, third, fourth]
+    rows |= {mutant.key: mutant._asdict() for mutant in (first, third, fourth)}
     assert wanted not in {mutant.file for mutant in mutants.lacking("svm", rows, 4, seed=2)}
+
+
+def test_one_test_alone_is_a_control_of_one_batch(monkeypatch):
+    batches = []
+    monkeypatch.setattr(mutant_runs, "kill", lambda *given: batches.extend(given[2]) or {"by": ""})
+    monkeypatch.setattr(mutant_runs, "each", lambda tasks, _: ((name, 0, run()) for name, run in tasks))
+    mutants.control([({}, {"tests/a.py::one": 0.5}, "")])
+    assert batches == [{"tests/a.py::one": 10.0}]  # an empty one would be every test there is
 
 
 def _leaves_a_worker():

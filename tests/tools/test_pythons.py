@@ -60,3 +60,11 @@ def test_an_interpreter_of_another_version_is_none_of_this_one(monkeypatch):
     own = "{}.{}".format(*sys.version_info[:2])
     assert pythons.interpreter(own) == sys.executable
     assert pythons.interpreter("3.99") is None
+
+
+def test_readme_says_of_each_python_what_was_tried():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("### Pythons")[2]
+    said = dict(re.findall(r"^\| (3\.\d+) \| (.+) \|$", readme, flags=re.MULTILINE))
+    assert tuple(said) == pythons.VERSIONS
+    for version, what in said.items():
+        assert ("not tried" in what) is not pythons.lock_of(version).is_file(), version

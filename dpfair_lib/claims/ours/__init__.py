@@ -33,5 +33,6 @@ ORDER = (
     "fairer-data",
     "fair-accurate-private",
     "decisive-label",
+    "printed-privacy",
 )  # fmt: skip
 """Names of the theorems, as in ``ours.NAME``, in the order of the ledger; each has a module."""

@@ -132,7 +132,7 @@ def _order(
     ):
         case = {"k": k, "n": n, "epsilon": epsilon, "δ": delta}
         expected = order(k, n, epsilon, delta)
-        low, high = (bound([n] * k, epsilon, delta) * 2 for bound in (lower, upper))
+        low, high = (bound((n,) * k, epsilon, delta) * 2 for bound in (lower, upper))
         search.observe(ABOVE * expected - high, case)
         search.observe(BELOW * low - expected, case)
         search.observe(high - low, case, tolerance=1e-12)
@@ -151,7 +151,7 @@ def _bounds(
     for n, epsilon, delta, k in itertools.product(
         (10, 1000, 10**5), (0.0, 1e-3, 0.1, 1.0), (1e-9, 1e-6, 1e-3, 0.05), (3, 100)
     ):
-        low, high = lower([n] * k, epsilon, delta), upper([n] * k, epsilon, delta)
+        low, high = lower((n,) * k, epsilon, delta), upper((n,) * k, epsilon, delta)
         case = {"k": k, "n": n, "epsilon": epsilon, "δ": delta}
         search.observe(high - low, case, tolerance=1e-12)
         search.observe(12 * low - high, case)
@@ -161,9 +161,9 @@ def _bounds(
         noise = _range_of_noise(k, epsilon, delta) / n
         case = {"k": k, "epsilon": epsilon, "δ": delta}
         search.observe(
-            2 * upper([n] * k, epsilon, delta) - 2 * upper([n] * k, 30.0, 0.0) + 1.1e-9 - noise, case
+            2 * upper((n,) * k, epsilon, delta) - 2 * upper((n,) * k, 30.0, 0.0) + 1.1e-9 - noise, case
         )
-    sizes, epsilon = [10**6] * 10**4, 1e-3
+    sizes, epsilon = (10**6,) * 10**4, 1e-3
     for delta in (1e-9, 1e-7, 1e-5, 1e-3):
         for shift in (1e-3, 5e-3, 1e-2, 2e-2):
             case = {"k": len(sizes), "τ": shift, "δ": delta}

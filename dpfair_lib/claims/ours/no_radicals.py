@@ -80,8 +80,10 @@ def _groups(group: Any, search: Search) -> None:
     """Every group of permutations of 2 to 5 roots with two generators: its cycle types show when it holds all."""
     search.part("groups from cycle types")
     for n in range(2, 6):
-        for order, types in _generated(n):
-            search.agree(group(types), order == math.factorial(n), {"roots": n, "types": types})
+        pairs = _generated(n)
+        holds_all = {types: group(types) for _, types in dict.fromkeys(pairs)}  # few kinds of groups occur
+        for order, types in pairs:
+            search.agree(holds_all[types], order == math.factorial(n), {"roots": n, "types": types})
     search.exhausts(
         "all pairs of permutations of 2 to 5 roots",
         cases=sum(math.factorial(n) ** 2 for n in range(2, 6)),
@@ -135,21 +137,30 @@ def _next_to(proof: Any, search: Search) -> None:
     """Every basis that differs by one constraint from that of an optimum, at every root: no other one is optimal."""
     search.part("bases next to the optimal one")
     program = instance(3)
-    near, basis = tight_constraints(program)
+    near, basis = _tight(program.error)
     search.agree(_refuses(proof, program, basis, near), False, {"basis": basis})
     for error in (program.error, program.error + Fraction(1, 50)):
         looser = replace(program, error=error)
-        best = tight_constraints(looser)[1]
+        best = _tight(error)[1]
         for at, new in itertools.product(range(len(best)), constraints(3)):
             if new in best:
                 continue
             changed = (*best[:at], new, *best[at + 1 :])
-            for root in _roots(looser, changed):
+            for root in _roots_of(error, changed):
                 case = {"out": best[at], "in": new, "root": root, "error": error}
                 search.agree(_refuses(proof, looser, changed, root), True, case)
 
 
-def _roots(program: Program, basis: Any) -> list[float]:
+@functools.cache  # nothing examined enters it
+def _tight(error: Fraction) -> Any:
+    """Return the least level of three groups for an error budget, and the constraints tight there."""
+    return tight_constraints(replace(instance(3), error=error))
+
+
+@functools.cache  # nothing examined enters it
+def _roots_of(error: Fraction, basis: Any) -> list[float]:
+    """Return where the determinant of a basis vanishes, for three groups and an error budget."""
+    program = replace(instance(3), error=error)
     try:
         coefficients = level_polynomial(program, basis)
     except ValueError:  # they are not independent

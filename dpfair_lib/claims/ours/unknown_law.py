@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.once import once
+from dpfair_lib.claims.once import drawn_once, once
 from dpfair_lib.claims.ours import unknown_law_balls as balls
 from dpfair_lib.claims.ours.unknown_law_balls import unfairness
 from dpfair_lib.claims.search import Evidence, Search
@@ -29,7 +29,8 @@ from dpfair_lib.local.robust.worst_law import WorstLaw, worst_unfairness
 
 PARTS = 8  # cells of a law go in these
 ENDS = (0, 2, 8)  # of a cell, in these parts
-CHANNELS = (((5, 1), (2, 4)), ((3, 3), (1, 5)), ((2, 1, 3), (4, 1, 1)))  # rows in sixths
+Rows = tuple[tuple[int, ...], ...]
+CHANNELS: tuple[Rows, ...] = (((5, 1), (2, 4)), ((3, 3), (1, 5)), ((2, 1, 3), (4, 1, 1)))  # rows in sixths
 ROUNDED = 1e-12
 SOLVED = 4e-6  # more than the distance at which the search stops
 
@@ -55,13 +56,21 @@ def check(
     return search.evidence()
 
 
-@once
-def _every_law(worst: Callable[..., WorstLaw], search: Search) -> None:
-    """No law of a box, in eighths, is worse than the worst law; which is in the box, and as bad as it is said to be."""
-    search.part("every law of a box")
+class _Box(NamedTuple):
+    """Bounds in eighths, the set of laws, and for each channel the most unfair of so many laws in eighths inside."""
+
+    low: np.ndarray
+    high: np.ndarray
+    laws: CellBounds
+    inside: int
+    most: list[tuple[Rows, float]]
+
+
+@functools.cache  # nothing examined enters it
+def _boxes() -> list[_Box]:
     every = balls.laws(2, PARTS)
     positives = every[:, :, 1].sum(axis=1)
-    laws, boxes, judged = every[(positives > 0) & (positives < PARTS)], 0, 0
+    laws, found = every[(positives > 0) & (positives < PARTS)], []
     pairs = [(a, b) for a, b in itertools.combinations_with_replacement(ENDS, 2)]
     for ends in itertools.product(pairs, repeat=4):
         low, high = (np.array([pair[at] for pair in ends]).reshape(2, 2) for at in (0, 1))
@@ -69,27 +78,33 @@ def _every_law(worst: Callable[..., WorstLaw], search: Search) -> None:
         missing = (low[:, y].sum() == 0 and high[:, 1 - y].sum() >= PARTS for y in (0, 1))
         if inside.sum() < 2 or any(missing):
             continue  # no two laws in eighths, or a label that can be missing
-        box = CellBounds(low / PARTS, high / PARTS)
-        boxes += 1
-        for rows in CHANNELS:
-            matrix = np.array(rows) / 6
-            found, case = worst(matrix, box), {"low": low.tolist(), "high": high.tolist(), "channel": rows}
-            search.observe(
-                found.unfairness - unfairness(matrix, laws[inside] / PARTS).max(), case, tolerance=ROUNDED
-            )
-            search.agree(box.contains(found.cells), True, case)
-            again = unfairness(matrix, found.cells[None])[0]
-            search.equal(again, found.unfairness, case, tolerance=1e-9)
-            judged += int(inside.sum())
-    search.fact("boxes", boxes, "boxes of distributions of two groups, each with three channels")
-    search.fact("laws", judged, "distributions that were compared with the worst one")
+        most = [(rows, unfairness(np.array(rows) / 6, laws[inside] / PARTS).max()) for rows in CHANNELS]
+        found.append(_Box(low, high, CellBounds(low / PARTS, high / PARTS), int(inside.sum()), most))
+    return found
 
 
 @once
-def _mixtures(worst: Callable[..., WorstLaw], search: Search) -> None:
-    """A mixture of two channels is at most as unfair as the worse one; a third of the boxes bounds P(Y = 1) too."""
-    search.part("mixtures, and random laws of more groups")
-    rng = search.rng
+def _every_law(worst: Callable[..., WorstLaw], search: Search) -> None:
+    """No law of a box, in eighths, is worse than the worst law; which is in the box, and as bad as it is said to be."""
+    search.part("every law of a box")
+    judged = 0
+    for low, high, box, inside, of_channels in _boxes():
+        for rows, most in of_channels:
+            matrix = np.array(rows) / 6
+            found, case = worst(matrix, box), {"low": low.tolist(), "high": high.tolist(), "channel": rows}
+            search.observe(found.unfairness - most, case, tolerance=ROUNDED)
+            search.agree(box.contains(found.cells), True, case)
+            again = unfairness(matrix, found.cells[None])[0]
+            search.equal(again, found.unfairness, case, tolerance=1e-9)
+            judged += inside
+    search.fact("boxes", len(_boxes()), "boxes of distributions of two groups, each with three channels")
+    search.fact("laws", judged, "distributions that were compared with the worst one")
+
+
+@drawn_once
+def _random_boxes(search: Search) -> list[tuple[CellBounds, np.ndarray, np.ndarray, float]]:
+    """Return boxes, two channels for each, and how unfair the first one is under the worst of forty laws of the box."""
+    rng, found = search.rng, []
     for trial in range(60 * search.effort):
         k = int(rng.integers(2, 6))
         cells = rng.dirichlet(np.ones(2 * k)).reshape(k, 2)
@@ -98,12 +113,20 @@ def _mixtures(worst: Callable[..., WorstLaw], search: Search) -> None:
         between = (share * 0.95, min(share * 1.1, 0.99)) if trial % 3 == 0 else (0.0, 1.0)
         box = CellBounds(cells - spread, np.minimum(cells + spread, 1.0), between)
         one, two = (rng.dirichlet(np.ones(k) * 2, size=k) * 0.98 + 0.02 / k for _ in range(2))
+        found.append((box, one, two, unfairness(one, _random_laws(box, cells, rng)).max()))
+    return found
+
+
+@once
+def _mixtures(worst: Callable[..., WorstLaw], search: Search) -> None:
+    """A mixture of two channels is at most as unfair as the worse one; a third of the boxes bounds P(Y = 1) too."""
+    search.part("mixtures, and random laws of more groups")
+    for trial, (box, one, two, most) in enumerate(_random_boxes(search)):
         mixed = worst((one + 2 * two) / 3, box).unfairness
-        case = {"k": k, "trial": trial}
-        larger = max(worst(one, box).unfairness, worst(two, box).unfairness)
-        search.observe(larger - mixed, case, tolerance=1e-9)
-        others = _random_laws(box, cells, rng)
-        search.observe(worst(one, box).unfairness - unfairness(one, others).max(), case, tolerance=1e-9)
+        case = {"k": len(one), "trial": trial}
+        first = worst(one, box).unfairness
+        search.observe(max(first, worst(two, box).unfairness) - mixed, case, tolerance=1e-9)
+        search.observe(first - most, case, tolerance=1e-9)
 
 
 def _random_laws(box: CellBounds, inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:

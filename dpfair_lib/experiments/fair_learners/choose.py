@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--notion", required=True, choices=NOTIONS, help="the gap that counts")
     parser.add_argument("--epsilon", required=True, type=float, help="ε of all that is released")
     parser.add_argument("--rows", required=True, type=int, help="number of training rows")
-    parser.add_argument("--smallest-group", type=int, help="rows of the smallest group, at least")
+    parser.add_argument("--smallest-group", type=int, help="rows of the smaller of the two groups")
     parser.add_argument(
         "--groups-held-by", choices=("one", "nobody"), default="one",
         help="whether one party holds the groups, or each person sends a randomised report (with --protect group)",
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-group-when-deciding",
         action="store_true",
-        help="whether decisions may not ask for a person's group",
+        help="decisions may not ask for a person's group",
     )
     add_common(parser)
 
@@ -103,7 +103,7 @@ def advice(
     rows : int
         Number of training rows. The settings of the recorded data set with the nearest number are taken.
     smallest : int, optional
-        Rows of the smallest group.
+        Rows of the smaller of the two groups.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def advice(
     Raises
     ------
     ValueError
-        If ε is below all recorded ones, a size is not positive, or the situation cannot be.
+        If ε is below all recorded ones or not finite, a size cannot be, or the situation cannot be.
     """
     from dpfair_lib.experiments.fair_learners import guide, recipes, summary
     from dpfair_lib.experiments.fair_learners.settings import EPSILONS
@@ -123,7 +123,8 @@ def advice(
     below = [at for at in EPSILONS if at <= epsilon < math.inf]
     if not below:
         raise ValueError(
-            f"epsilon: found {epsilon:g}, expected {min(EPSILONS):g} or more; nothing was measured below it"
+            f"epsilon: found {epsilon:g}, expected a finite number, {min(EPSILONS):g} or more; nothing was measured "
+            "below it"
         )
     at = max(below)
     found = guide.usable(known, situation, notion, at)
@@ -134,8 +135,9 @@ def advice(
             "rows": known.sizes[data],
             "error": summary.interval(those[name]["error"], LEVEL),
             "gap": summary.interval(those[name][notion], LEVEL),
-            "error of the constant": float(those[CONSTANT]["error"].mean()),
+            "error of the constant": summary.interval(those[CONSTANT]["error"], LEVEL),
             "beside nothing clever": one.verdict if (one := verdicts[data]) else "the same",
+            "difference of losses": (one.difference, one.half_width) if one else (0.0, 0.0),
         }
         for data, those in found.items()
     }  # fmt: skip
@@ -145,21 +147,27 @@ def advice(
     lines = recipes.recipe(name, situation.protection, epsilon, rows, dial, known.parameters[like])
     least = guide.least_rows(verdicts, known.sizes)
     tests = guide.judged(guide.questions(known, [situation], [notion])) if len(known.rows) > 1 else None
+    clever = name not in summary.NOTHING_CLEVER
     return {
         "use": name, "protection": situation.protection, "notion": notion, "measured at epsilon": at,
-        "nothing clever": name in summary.NOTHING_CLEVER, "data": measured,
-        "least rows where it helps": least, "void": _void(least, rows, smallest, epsilon),
+        "nothing clever": not clever, "rows": rows, "data": measured, "least rows where it helps": least,
+        "void": _void(least, rows, max(known.sizes.values())) + _no_bound(name, notion, rows, smallest, epsilon)
+        if clever else [],
         "judged": {"tests": 0 if tests is None else len(tests), "significant regrets": _significant(tests)},
         "code": [*recipes.imports(lines), *lines], "assumed": recipes.ASSUMED, "settings of": like,
+        "delta": recipes.delta(situation.protection, rows),
         "not covered": NOT_COVERED,
     }  # fmt: skip
 
 
 def _check(situation: Any, rows: int, smallest: int | None) -> None:
-    if rows < 1:
-        raise ValueError(f"rows: found {rows}, expected 1 or more")
-    if smallest is not None and not 1 <= smallest <= rows:
-        raise ValueError(f"smallest-group: found {smallest}, expected 1 to rows = {rows}")
+    if rows < 2:
+        raise ValueError(f"rows: found {rows}, expected 2 or more, as δ is 1/rows²")
+    if smallest is not None and not 1 <= smallest <= rows // 2:
+        raise ValueError(
+            f"smallest-group: found {smallest}, expected 1 to {rows // 2}: the smaller of two groups has half of the "
+            f"{rows} rows at most"
+        )
     if situation.holder == "nobody" and situation.protection != PROTECTS["group"]:
         raise ValueError("groups-held-by: found 'nobody', expected 'one' unless the group alone is protected")
 
@@ -168,23 +176,37 @@ def _significant(tests: Any) -> int:
     return 0 if tests is None else int((tests["holm"] <= 1 - LEVEL).sum())
 
 
-def _void(least: int | None, rows: int, smallest: int | None, epsilon: float) -> list[str]:
-    """Return what says nothing at these sizes."""
-    from dpfair_lib import parity_bound
-
+def _void(least: int | None, rows: int, most: int) -> list[str]:
+    """Return what says nothing at this number of rows."""
     found = []
     if least is None:
-        found.append("no recorded data set shows that it helps")
+        found.append("that it helps: no recorded data set shows it")
     elif rows < least:
         found.append(f"that it helps: it was not shown for fewer than {least:,} rows")
-    if smallest is not None:
-        bound = parity_bound(smallest, epsilon, 1 - LEVEL)
-        if bound >= 1:
-            found.append(
-                "Algorithm 2's bound on the parity gap: for groups of this size it is "
-                f"{bound:.3g}, even with all of ε for each count"
-            )
+    if rows > most:
+        found.append(f"error and gap: nothing was measured for more than {most:,} rows")
     return found
+
+
+def _no_bound(name: str, notion: str, rows: int, smallest: int | None, epsilon: float) -> list[str]:
+    """Return that the bound on the gap of a method that counts says nothing for groups of these sizes, if so."""
+    from dpfair_lib import parity_bound
+    from dpfair_lib.experiments.fair_learners.methods import CHANGED
+
+    if smallest is None or name not in CHANGED:
+        return []
+    bound = parity_bound((smallest, rows - smallest), epsilon, 1 - LEVEL)
+    if bound < 1:
+        return []
+    if notion == "parity":
+        return [
+            "Algorithm 2's bound on the parity gap: for groups of these sizes it is "
+            f"{bound:.3g}, even with all of ε for each count"
+        ]
+    return [
+        "a bound like Algorithm 2's on the gap of true positive rates: for groups of these sizes it is "
+        f"{bound:.3g}, even if all had label 1, with all of ε for each count"
+    ]
 
 
 def lines_of(found: Mapping[str, Any]) -> list[str]:
@@ -195,24 +217,45 @@ def lines_of(found: Mapping[str, Any]) -> list[str]:
     found : mapping
         From `advice`.
     """
-    clever = "; do nothing clever" if found["nothing clever"] else ""
     lines = [
-        f"use: {found['use']} (measured at ε = {found['measured at epsilon']:g}){clever}", "",
-        "data            rows   error            gap              constant's error   beside nothing clever",
+        _headline(found), "",
+        "data            rows   error            gap              constant's error   loss beside nothing clever",
     ]  # fmt: skip
     for data, one in found["data"].items():
-        error, gap = (f"{mean:.3f} ± {half:.3f}" for mean, half in (one["error"], one["gap"]))
-        constant = f"{one['error of the constant']:.3f}"
-        lines.append(
-            f"{data:<12}{one['rows']:>8,}   {error:<17}{gap:<17}{constant:<19}{one['beside nothing clever']}"
+        error, gap, constant = (
+            f"{mean:.3f} ± {half:.3f}"
+            for mean, half in (one["error"], one["gap"], one["error of the constant"])
         )
-    least = found["least rows where it helps"]
+        mean, half = one["difference of losses"]
+        word = one["beside nothing clever"]
+        beside = word if word == "the same" else f"{mean:+.3f} ± {half:.3f}, {word}"
+        lines.append(f"{data:<12}{one['rows']:>8,}   {error:<17}{gap:<17}{constant:<19}{beside}")
+    least, regrets = found["least rows where it helps"], found["judged"]["significant regrets"]
+    helps = f"least recorded rows where it is better than nothing clever: {f'{least:,}' if least else 'none'}"
     return [
         *lines, "",
-        f"least recorded rows where it is better than nothing clever: {'none' if least is None else f'{least:,}'}",
+        *([] if found["nothing clever"] else [helps]),
         *(f"void: {one}" for one in found["void"]),
-        "derived without each data set in turn and judged on it, at each ε: "
-        f"{found['judged']['significant regrets']} of {found['judged']['tests']} regrets are significant",
+        f"derived without each data set in turn and judged on it, at each ε: {regrets} of {found['judged']['tests']} "
+        f"regrets are significant, corrected for their number{'; do not rely on it' if regrets else ''}",
         f"not covered: {found['not covered']}", "",
-        f"# {found['assumed']}", f"# settings as for {found['settings of']}", *found["code"],
+        f"# {found['assumed']}", f"# {found['use']}, settings as for {found['settings of']}", _delta(found),
+        *found["code"],
     ]  # fmt: skip
+
+
+def _delta(found: Mapping[str, Any]) -> str:
+    square = float(found["rows"]) ** -2.0
+    why = "" if found["delta"] == square else ", more than 1/rows², which the accountant does not resolve"
+    return f"# where noise is Gaussian, δ = {found['delta']:.3g}{why}"
+
+
+def _headline(found: Mapping[str, Any]) -> str:
+    name, at = found["use"], f"measured at ε = {found['measured at epsilon']:g}"
+    if found["nothing clever"]:
+        return f"use: {name} ({at}); do nothing clever"
+    least = found["least rows where it helps"]
+    if least is None:
+        return f"use: nothing clever; {name} has the least mean loss ({at}), but nothing recorded shows that it helps"
+    void = f"; nothing shows that it helps with {found['rows']:,} rows" if found["rows"] < least else ""
+    return f"use: {name} ({at}){void}"

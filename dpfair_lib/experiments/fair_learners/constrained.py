@@ -1,6 +1,7 @@
 """Learners under fairness constraints, on the splits and beside the methods of `trials`; recorded by themselves.
 
-What is chosen about them is chosen on the same held data, by the same rule as in `settings`.
+What is chosen about them is chosen on the same held data, by the same rule as in `settings`. Which data sets are
+recorded stands in `constrained_runs`, so that a record stays up to date when another one is added.
 """
 
 from __future__ import annotations
@@ -13,27 +14,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpfair_lib.experiments.experiment import Experiment, Experiments
 from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, PRESENT, Bases
 from dpfair_lib.experiments.fair_learners.methods import Fit, Method
 from dpfair_lib.experiments.fair_learners.people import (
     LABELS,
-    MOST_ROWS,
     NOTIONS,
-    TEST_ROWS,
-    TEST_SHARE,
     People,
     held_people,
     measured,
     split_people,
 )
-from dpfair_lib.experiments.fair_learners.settings import DRAWS, EPSILONS, bases_settings
+from dpfair_lib.experiments.fair_learners.settings import EPSILONS
 from dpfair_lib.experiments.fair_learners.summary import Case, method_rows
-from dpfair_lib.experiments.fair_learners.trials import OF_NOTION, TRIALS, checked, row_of
+from dpfair_lib.experiments.fair_learners.trials import OF_NOTION, checked, row_of
 from dpfair_lib.experiments.ours.private_learners_fits import Candidate
-from dpfair_lib.experiments.ours.private_learners_settings import HELD, SIZES, STANDS_FOR
+from dpfair_lib.experiments.ours.private_learners_settings import SIZES, STANDS_FOR
 from dpfair_lib.experiments.recorded_results import read_record
-from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
 if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
@@ -42,8 +38,6 @@ RATES = 0.01, 0.03, 0.06, 0.1, 0.3
 """The dial of the Lagrangian: how fast its multipliers grow."""
 BOUNDS = 0.25, 0.5, 1.0, 2.0
 """The dial of exponentiated gradient: the largest price of a gap."""
-RECORDED = {"compas": TRIALS, "lsac": 5}
-"""What is recorded so far, and on how many splits: the first of those that the other methods have."""
 KEYS = ["protection", "method", "level", "candidate"]
 
 
@@ -167,38 +161,3 @@ def candidates(rows: pd.DataFrame, held: pd.DataFrame, case: Case) -> dict[str, 
 def held_rows(data: str) -> pd.DataFrame:
     """Return the recorded choice for a data set."""
     return read_record(f"private-constrained-settings-{STANDS_FOR[data]}")[0]
-
-
-def choice(name: str, *, size: str) -> Experiment:
-    """Return errors and gaps of all candidates on the held data of one size, a task per label and draw."""
-    parameters = {
-        "seed": 0, "size": list(SIZES[size]), "draws": DRAWS[size], "test_rows": TEST_ROWS, "epsilons": EPSILONS,
-        "candidates": {f"{one.protection}/{one.name}": list(one.candidates) for one in METHODS},
-    }  # fmt: skip
-    settings = bases_settings(next(data for data, its in STANDS_FOR.items() if its == size))
-    tasks = [
-        {"source": Source(HELD), "size": size, "label": label, "draw": draw, "seed": 0, "settings": settings}
-        for label in LABELS
-        for draw in range(DRAWS[size])
-    ]
-    return Experiment(name, describe_table(HELD), parameters, functools.partial(on_data, run_choice), tasks)
-
-
-def experiment(name: str, *, data: str) -> Experiment:
-    """Return the methods on the first splits of `trials.experiment`, a task per split."""
-    settings, tuning = bases_settings(data), tuned(held_rows(data))
-    parameters = {
-        "seed": 0, "test_share": TEST_SHARE, "most_rows": MOST_ROWS, "epsilons": EPSILONS, "settings": settings,
-        "tuning": tuning, "noise": "study",
-    }  # fmt: skip
-    tasks = [
-        {"source": Source(data), "split": split, "seed": 0, "settings": settings, "tuning": tuning}
-        for split in range(RECORDED[data])
-    ]
-    return Experiment(name, describe_table(data), parameters, functools.partial(on_data, run_trial), tasks)
-
-
-EXPERIMENTS: Experiments = {
-    f"private-constrained-settings-{STANDS_FOR[data]}": functools.partial(choice, size=STANDS_FOR[data])
-    for data in RECORDED
-} | {f"private-constrained-{data}": functools.partial(experiment, data=data) for data in RECORDED}

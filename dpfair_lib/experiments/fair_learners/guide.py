@@ -7,7 +7,7 @@ beside the best of all methods there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -268,40 +268,8 @@ def rule(found: Found, notion: str) -> str:
     return summary.rule(kept, notion)
 
 
-def regrets(found: Found, notion: str, *, level: float) -> pd.DataFrame:
-    """Judge the rule on each data set, derived from the others: beside the best of all methods that may be used there.
-
-    Parameters
-    ----------
-    found : mapping
-        From `usable`; two data sets or more.
-    notion : str
-        Which gap counts.
-    level : float
-        Confidence of each interval, alone.
-
-    Returns
-    -------
-    DataFrame
-        By data set: ``told``, what the other data sets recommend; ``best``, what is best here, looked up afterwards;
-        ``regret`` and ``half_width`` of the losses; ``p`` of the paired one-sided test of no regret.
-    """
-    lines = {}
-    for data, here in found.items():
-        told = rule({name: rows for name, rows in found.items() if name != data}, notion)
-        best = summary.best_of(here, notion)
-        difference = summary.loss(here[told], notion) - summary.loss(here[best], notion)
-        mean, half = summary.interval(difference, level)
-        lines[data] = {
-            "told": told, "best": best, "regret": mean, "half_width": half, "p": summary.paired_p(difference),
-        }  # fmt: skip
-    return (
-        pd.DataFrame(lines).T.rename_axis("data").astype({"regret": float, "half_width": float, "p": float})
-    )
-
-
 def judged(
-    asked: Mapping[Question, Found], *, level: float = 0.95, each: Callable[..., pd.DataFrame] = regrets
+    asked: Mapping[Question, Found], *, level: float = 0.95, told_by: summary.Rule = rule
 ) -> pd.DataFrame:
     """Judge all rules on the data sets that they were not derived from.
 
@@ -311,17 +279,17 @@ def judged(
         From `questions`; two data sets or more. Their tests are corrected together.
     level : float
         Confidence of each interval, alone.
-    each : callable
-        Judges the rule of one question; `summary.regrets` judges that in which everything competes.
+    told_by : callable
+        The rule; in `summary.rule` everything competes.
 
     Returns
     -------
     DataFrame
-        A line for each situation, notion, ε and data set: what `regrets` gives, and ``holm``, p corrected for
+        A line for each situation, notion, ε and data set: what `summary.regrets` gives, and ``holm``, p corrected for
         the number of lines. Lines without a regret count as tests, too.
     """
     parts = {
-        (situation.words, notion, at): each(found, notion, level=level)
+        (situation.words, notion, at): summary.regrets(found, notion, level=level, told_by=told_by)
         for (situation, notion, at), found in asked.items()
     }
     lines = pd.concat(parts, names=["situation", "notion", "ε"]).reset_index()

@@ -20,8 +20,8 @@ from dpfair_lib.experiments.fair_learners.trials import CONSTANT, OF_NOTION
 from dpfair_lib.privacy.rounding import below
 
 ASSUMED = (
-    "X, X_new: arrays of rows of norm at most 1, one combination of columns constant; y, group: 0 and 1; all "
-    "of this fixed before the data were seen"
+    "X, X_new: arrays of rows of norm at most 1, one combination of columns constant; y, group, group_new: 0 and 1; "
+    "all of this fixed before the data were seen"
 )
 """What the lines take for granted."""
 IMPORTED = {
@@ -71,6 +71,8 @@ LEARN = {
     },
 }
 """Methods that learn by themselves, in one line."""
+LEAST_DELTA = 1.5e-10
+"""A δ that the accountant of DP-SGD resolves, after what it takes off for its own rounding."""
 
 
 def recipe(
@@ -83,9 +85,9 @@ def recipe(
     name, protection : str
         Which method.
     epsilon : float
-        ε of all that is released.
+        ε of all that is released. What was chosen for the largest recorded ε that is not above it is taken.
     rows : int
-        Number of training rows; δ is 1 over its square.
+        Number of training rows, for `delta`.
     dial : float or None
         The setting of the dial.
     parameters : mapping
@@ -97,17 +99,17 @@ def recipe(
         If the method is not one of the comparison.
     """
     if name == CONSTANT:
-        return ["labels = np.full(len(X_new), 2 * y.sum() > len(y), dtype=int)"]
+        return _constant(protection, epsilon)
     tuned = parameters["tuning"].get(f"{protection}/{name}")
     if tuned is None and not (name == PLAIN and protection == ATTRIBUTE):
         raise ValueError(f"name: found {name!r} under {protection!r}, expected a method of the comparison")
-    at = min(range(len(EPSILONS)), key=lambda one: abs(EPSILONS[one] - epsilon))
+    at = max((at for at, recorded in enumerate(EPSILONS) if recorded <= epsilon), default=0)
     candidate: Mapping[str, float] = tuned[at] if tuned else {}
     split = divided(epsilon, candidate["share"]) if "share" in candidate else None
     first = split.first if split else epsilon
     left = split.second if split else epsilon
     values: dict[str, Any] = {
-        "epsilon": epsilon, "delta": float(rows) ** -2.0, "first": first, "dial": dial, "relation": protection,
+        "epsilon": epsilon, "delta": delta(protection, rows), "first": first, "dial": dial, "relation": protection,
         **_steps(parameters, epsilon if name in LEARN else first, candidate.get("factor", 1.0)), **candidate,
         **nearest(parameters["settings"]["objective, Gaussian"], first),
     }  # fmt: skip
@@ -127,6 +129,19 @@ def recipe(
     return [*base, *_changed(CHANGED[name], protection, left, 0.0 if dial is None else dial)]
 
 
+def delta(protection: str, rows: int) -> float:
+    """Return δ: 1 over the square of the number of rows, and under add-remove at least `LEAST_DELTA`.
+
+    Parameters
+    ----------
+    protection : str
+        What is protected.
+    rows : int
+        Number of training rows.
+    """
+    return max(float(rows) ** -2.0, LEAST_DELTA if protection == PRESENT else 0.0)
+
+
 def imports(lines: list[str]) -> list[str]:
     """Return the imports that lines need.
 
@@ -138,6 +153,19 @@ def imports(lines: list[str]) -> list[str]:
     text = "\n".join(lines)
     more = [line for word, line in IMPORTED.items() if word in text]
     return ["import numpy as np", "import dpfair_lib as dpf", *more]
+
+
+def _constant(protection: str, epsilon: float) -> list[str]:
+    """Return the lines of the constant: which label is more frequent is private, too, unless labels are public."""
+    if protection == ATTRIBUTE:
+        return ["labels = np.full(len(X_new), 2 * y.sum() > len(y), dtype=int)"]
+    moved = 1 if protection == PRESENT else 2
+    return [
+        "lead = 2 * int(y.sum()) - len(y)  # of label 1 over label 0",
+        f"noisy = NoiseSource.of('secure', None).add_discrete_laplace([lead], noise_scale({moved}, {epsilon!r}))",
+        f"paid = dpf.PrivacyStatement({epsilon!r}, 0.0, {protection!r})",
+        "labels = np.full(len(X_new), int(noisy[0]) > 0, dtype=int)",
+    ]
 
 
 def _steps(parameters: Mapping[str, Any], epsilon: float, factor: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ number, so that one method can be called best. Error and gap also stand alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ NOTHING_CLEVER = CONSTANT, PLAIN
 """What does nothing about fairness."""
 Dials = Mapping[tuple[str, str, float], float | None]
 """From `settings.dials`."""
+Rule = Callable[[Mapping[str, Mapping[str, pd.DataFrame]], str], str]
+"""What is recorded, and which gap counts → the name of a method."""
 
 
 class Case(NamedTuple):
@@ -216,8 +218,10 @@ def rule(found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str) -> str:
     return min(means, key=means.__getitem__)
 
 
-def regrets(found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str, *, level: float) -> pd.DataFrame:
-    """Judge the rule on each data set, derived from the others.
+def regrets(
+    found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str, *, level: float, told_by: Rule = rule
+) -> pd.DataFrame:
+    """Judge a rule on each data set, derived from the others: beside the best of all methods there.
 
     Parameters
     ----------
@@ -227,6 +231,8 @@ def regrets(found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str, *, lev
         Which gap counts.
     level : float
         Confidence of each interval, alone.
+    told_by : callable
+        The rule.
 
     Returns
     -------
@@ -236,7 +242,7 @@ def regrets(found: Mapping[str, Mapping[str, pd.DataFrame]], notion: str, *, lev
     """
     lines = {}
     for data, here in found.items():
-        told = rule({name: rows for name, rows in found.items() if name != data}, notion)
+        told = told_by({name: rows for name, rows in found.items() if name != data}, notion)
         best = best_of(here, notion)
         difference = loss(here[told], notion) - loss(here[best], notion)
         mean, half = interval(difference, level)

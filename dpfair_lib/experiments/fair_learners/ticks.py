@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib.experiments.fair_learners.constrained import BOUNDS, RATES
 from dpfair_lib.experiments.fair_learners.methods import FERMI_PENALTIES, PENALTIES
 
 PRINTED = {
@@ -19,8 +20,11 @@ PRINTED = {
     "group clipping": (True, False, True),
     "global scaling": (True, False, True),
     "DP-FERMI": (True, False, True),
+    "exponentiated gradient": (False, True, True),
+    "Lagrangian": (True, False, False),
 }
-"""Any model, guarantee, all features. Of Jagielski et al. post-processing is meant; Xu (2019) and Ding share a row."""
+"""Any model, guarantee, all features. Jagielski et al. have two rows: odds by counts is their post-processing,
+exponentiated gradient their in-processing. Xu (2019) and Ding share a row. Lagrangian is Tran (2021a)."""
 RULES = "Algorithm 2", "odds by counts", "odds by reports"
 """Methods that change the labels of a classifier."""
 LARGE, ROWS, DELTA = 50.0, 20_000, 1e-6
@@ -139,6 +143,18 @@ def _answers(
     elif name == "global scaling":
         model = dpf.DPGlobalScalingClassifier(max_grad_norm=1.0, scale_norm=1.0, classes=(0, 1), **descent)
         answers = model.fit(x, y).predict(x)
+    elif name == "exponentiated gradient":
+        model = dpf.PrivateExponentiatedGradient(
+            notion="demographic_parity", multiplier_bound=BOUNDS[-1], feature_bound=1.0, epsilon=LARGE, delta=DELTA,
+            groups=(0, 1), classes=(0, 1), **study,
+        )  # fmt: skip
+        answers = model.fit(x, y, sensitive_features=group).predict(x, random_state=rng)
+    elif name == "Lagrangian":
+        model = dpf.DPLagrangianClassifier(
+            notion="demographic_parity", multiplier_rate=RATES[-1], max_grad_norm=1.0, groups=(0, 1), classes=(0, 1),
+            **descent,
+        )  # fmt: skip
+        answers = model.fit(x, y, sensitive_features=group).predict(x)
     else:
         model = dpf.DPFermiClassifier(
             penalty=FERMI_PENALTIES[-1], epsilon=LARGE, delta=DELTA, steps=60, batch_size=ROWS // 10, learning_rate=2.0,

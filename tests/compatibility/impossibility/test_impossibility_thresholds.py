@@ -82,3 +82,33 @@ def test_bad_input_is_refused():
         star_served(0, 1, factor=2, delta=0.1)
     with pytest.raises(ValueError, match=r"factor: found 0\.5"):
         served(3, factor=0.5, delta=0.1)
+
+
+FUNCTIONS = {
+    climb: {"start": 0, "steps": 2, "factor": 2, "delta": Fraction(1, 9)},
+    served: {"steps": 2, "factor": 2, "delta": Fraction(1, 9), "failure": 0},
+    least_delta: {"steps": 2, "factor": 2, "failure": 0},
+    star_served: {"answers": 3, "steps": 2, "factor": 2, "delta": Fraction(1, 9), "failure": 0},
+    two_answers: {"steps_away": [0, 1, 2], "factor": 2, "delta": Fraction(1, 9), "failure": 0},
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function_refuses_what_is_out_of_range_and_takes_the_ends(function):
+    given = FUNCTIONS[function]
+    tiny, ranges = Fraction(1, 2**60), {"factor": (1, 9), "delta": (0, 1), "failure": (0, 1), "start": (0, 1)}
+    for name in given.keys() & ranges.keys():
+        low, high = ranges[name]
+        climbs = name == "failure" and function in {star_served, two_answers}
+        for bad in [low - tiny] if name == "factor" else [low - tiny, high + tiny]:
+            with pytest.raises(ValueError, match=f"{'start' if climbs else name}: found"):
+                function(**given | {name: bad})
+        for end in (low, high):
+            function(**given | {name: end})
+
+
+def test_whole_factors_stay_exact_and_a_certain_failure_serves_everything():
+    assert type(least_delta(2, factor=3)) is Fraction
+    assert climb(1, 2, factor=2, delta=0) == [1, 1, 1]
+    assert served(9, factor=1, delta=0, failure=1)
+    assert least_delta(9, factor=2, failure=1) == 0

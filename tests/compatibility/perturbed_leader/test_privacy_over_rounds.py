@@ -24,6 +24,18 @@ def test_each_loss_once_is_the_share_of_equal_releases():
     )
 
 
+@pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [1e-9, 0.01])
+@pytest.mark.parametrize("rounds", [1, 7])
+def test_the_share_of_a_round_spends_epsilon_by_the_stated_conversion(epsilon, delta, rounds):
+    for noised, squares in (("losses", rounds), ("sum", sum(t * t for t in range(1, rounds + 1)))):
+        share = loss_epsilon(epsilon, delta, rounds, noised, "proved")
+        rho = squares * share**2 / 2
+        assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) == pytest.approx(epsilon, rel=1e-12)
+        printed = loss_epsilon(epsilon, delta, rounds, noised, "printed")
+        assert printed == pytest.approx(epsilon / math.sqrt(rounds * math.log(1 / delta)), rel=1e-12)
+
+
 def test_sums_need_more_noise_by_the_stated_factor():
     one, other = (loss_epsilon(0.8, 1e-6, 12, noised, "proved") for noised in ("losses", "sum"))
     assert one / other == pytest.approx(math.sqrt(13 * 25 / 6))

@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from dpfair_lib import PrivateNoRegretFair
+from dpfair_lib.compatibility.subgroup_fairness import no_regret
 from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
 from dpfair_lib.privacy import STUDY_NOTE, noise_source
 
@@ -230,3 +231,14 @@ def test_an_auditor_drowned_in_noise_names_anyone():
     # seven answers, of which two are each subgroup's
     counts = np.bincount(named, minlength=3)
     assert np.abs(counts - 3000 * 2 / 7).max() < 5 * np.sqrt(3000 * 2 / 7)
+
+
+def test_as_many_cells_as_fit_are_allowed_and_none_more(monkeypatch):
+    X, y, S = rows(50)
+    cells = 2 * (3 * 2) * (2 * 2)  # labels, jobs and towns, sexes and ages
+    levels = LEVELS | {"town": [0, 1]}
+    monkeypatch.setattr(no_regret, "MOST_CELLS", cells)
+    assert model(levels=levels, rounds=2, samples=2).fit(X, y, sensitive_features=S).selection_.size > 0
+    monkeypatch.setattr(no_regret, "MOST_CELLS", cells - 1)
+    with pytest.raises(ValueError, match="found 6 cells and 4 profiles, expected a product of at most 23"):
+        model(levels=levels, rounds=2, samples=2).fit(X, y, sensitive_features=S)

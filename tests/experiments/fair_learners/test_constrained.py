@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 import dpfair_lib as dpf
-from dpfair_lib.experiments.fair_learners import constrained, people, trials
+from dpfair_lib.experiments.fair_learners import constrained, constrained_runs, people, trials
 from dpfair_lib.experiments.fair_learners.bases import Bases
 from dpfair_lib.experiments.fair_learners.summary import Case
+from dpfair_lib.experiments.ours.private_learners_settings import STANDS_FOR
 from dpfair_lib.experiments.recorded_results import read_record
 
 BASES = {
@@ -76,11 +77,28 @@ def test_candidates_and_dials_are_those_that_the_held_rows_choose():
         assert {dials[one.protection, one.name, level] for level in constrained.EPSILONS} == {last}
 
 
-@pytest.mark.parametrize("data", constrained.RECORDED)
+@pytest.mark.parametrize("size", constrained_runs.CHOSEN)
+def test_every_candidate_was_tried_on_the_held_rows_at_every_dial(size):
+    held, _ = read_record(f"private-constrained-settings-{size}")
+    draws = held.groupby([*constrained.KEYS, "dial"])[["label", "draw"]].apply(
+        lambda its: len(its.drop_duplicates())
+    )
+    assert set(draws) == {len(held.groupby(["label", "draw"]))}
+    for one in constrained.METHODS:
+        dials = constrained.RATES if one.name.startswith("Lagrangian") else constrained.BOUNDS
+        for epsilon in constrained.EPSILONS:
+            for at in range(len(one.candidates)):
+                tried = draws[one.protection, one.name, epsilon, at].index
+                assert set(tried) == set(dials)
+    assert set(constrained.tuned(held)) == {f"{one.protection}/{one.name}" for one in constrained.METHODS}
+
+
+@pytest.mark.parametrize("data", constrained_runs.RECORDED)
 def test_the_record_has_every_split_and_the_settings_that_were_chosen(data):
     rows, record = read_record(f"private-constrained-{data}")
     assert record["parameters"]["tuning"] == constrained.tuned(constrained.held_rows(data))
-    splits = constrained.RECORDED[data]
+    assert STANDS_FOR[data] in constrained_runs.CHOSEN
+    splits = constrained_runs.RECORDED[data]
     assert record["parameters"]["tasks"] == splits <= trials.TRIALS
     assert (
         rows.groupby(["protection", "method", "level", "dial"])["split"].agg(set).eq(set(range(splits))).all()

@@ -145,12 +145,12 @@ def made(means):
 def test_a_regret_is_beside_the_best_of_all_methods_also_those_that_do_not_compete():
     usual = {CONSTANT: 0.5, "ours, opportunity": 0.3}
     found = {"a": made(usual | {"ours, parity": 0.2}), "b": made(usual | {"ours, parity": 0.4})}
-    judged = guide.regrets(found, "opportunity", level=0.95)
+    judged = summary.regrets(found, "opportunity", level=0.95, told_by=guide.rule)
     assert judged["told"].tolist() == ["ours, opportunity"] * 2
     assert judged["best"].tolist() == ["ours, parity", "ours, opportunity"]
     assert judged["regret"].tolist() == pytest.approx([0.1, 0], abs=1e-3)
     assert judged["p"]["a"] < 1e-6 < judged["p"]["b"]
-    first = guide.judged({(guide.SITUATIONS[0], "opportunity", 1.0): found}, each=summary.regrets)
+    first = guide.judged({(guide.SITUATIONS[0], "opportunity", 1.0): found}, told_by=summary.rule)
     assert first["told"].tolist() == ["ours, opportunity", "ours, parity"]
 
 
@@ -223,11 +223,18 @@ def test_sizes_are_those_of_the_training_rows(known):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"epsilon": 0.4}, r"epsilon: found 0\.4, expected 0\.5 or more; nothing was measured below it"),
-        ({"epsilon": float("nan")}, "epsilon: found nan"),
-        ({"epsilon": float("inf")}, "epsilon: found inf"),
-        ({"rows": 0}, "rows: found 0, expected 1 or more"),
-        ({"smallest": 101, "rows": 100}, "smallest-group: found 101, expected 1 to rows = 100"),
+        (
+            {"epsilon": 0.4},
+            r"epsilon: found 0\.4, expected a finite number, 0\.5 or more; nothing was measured below",
+        ),
+        ({"epsilon": float("nan")}, "epsilon: found nan, expected a finite number"),
+        ({"epsilon": float("inf")}, "epsilon: found inf, expected a finite number"),
+        ({"rows": 1}, "rows: found 1, expected 2 or more, as δ is 1/rows²"),
+        (
+            {"smallest": 51, "rows": 100},
+            "smallest-group: found 51, expected 1 to 50: the smaller of two groups",
+        ),
+        ({"smallest": 0, "rows": 100}, "smallest-group: found 0, expected 1 to 50"),
         ({"situation": guide.Situation("replace-one", "nobody")}, "expected 'one' unless the group alone"),
     ],
 )
@@ -257,10 +264,90 @@ def test_the_command_prints_text_or_json(capsys):
     assert capsys.readouterr().err.startswith("epsilon: found 0.1")
 
 
-def test_a_gap_of_nothing_is_called_so(known):
-    found = choose.advice(known, guide.Situation("add-remove", ask=False), "odds", 9.0, 1000)
-    assert found["nothing clever"] == (found["use"] in (CONSTANT, PLAIN))
-    assert ("do nothing clever" in choose.lines_of(found)[0]) == found["nothing clever"]
+@pytest.fixture(scope="module")
+def alone(known):
+    """Evidence of one data set and no added methods: no regrets to judge, so that advice is fast."""
+    return known._replace(rows={"compas": known.rows["compas"]}, sizes={"compas": 5771}, added={})
+
+
+def decided(monkeypatch, alone, name, word, rows=5771, **more):
+    """Return advice where the rule gives a method, and the record says how it fares."""
+    monkeypatch.setattr(guide, "rule", lambda *_: name)
+    verdict = None if name == CONSTANT else summary.Verdict(name, PLAIN, -0.1, 0.02, word)
+    monkeypatch.setattr(guide, "helps", lambda *_, **__: {"compas": verdict})
+    usual = {"situation": guide.Situation("replace-one"), "notion": "parity", "epsilon": 1.0, "rows": rows}
+    return choose.advice(alone, **(usual | more))
+
+
+def test_the_first_line_says_do_nothing_clever_where_nothing_shows_that_more_helps(monkeypatch, alone):
+    found = decided(monkeypatch, alone, CONSTANT, "")
+    assert choose.lines_of(found)[0] == "use: constant (measured at ε = 1); do nothing clever"
+    assert found["void"] == []
+    assert not any(line.startswith(("void", "least")) for line in choose.lines_of(found))
+    found = decided(monkeypatch, alone, "ours, parity", "worse")
+    assert choose.lines_of(found)[0].startswith("use: nothing clever; ours, parity has the least mean loss")
+    assert found["void"] == ["that it helps: no recorded data set shows it"]
+    found = decided(monkeypatch, alone, "ours, parity", "better")
+    assert choose.lines_of(found)[0] == "use: ours, parity (measured at ε = 1)"
+    assert found["void"] == []
+    found = decided(monkeypatch, alone, "ours, parity", "better", rows=5772)
+    assert found["void"] == ["error and gap: nothing was measured for more than 5,771 rows"]
+    found = decided(monkeypatch, alone, "ours, parity", "better", rows=5770)
+    assert choose.lines_of(found)[0].endswith("nothing shows that it helps with 5,770 rows")
+    assert found["void"] == ["that it helps: it was not shown for fewer than 5,771 rows"]
+
+
+def test_every_number_of_a_line_has_its_interval(monkeypatch, alone):
+    found = decided(monkeypatch, alone, "ours, parity", "better")
+    (line,) = (line for line in choose.lines_of(found) if line.startswith("compas"))
+    assert line.count("±") == 4
+    assert line.endswith("-0.100 ± 0.020, better")
+    constant = alone.rows["compas"].query("method == 'constant'")["error"]
+    assert found["data"]["compas"]["error of the constant"] == summary.interval(constant, 0.95)
+
+
+def test_a_bound_is_void_for_the_sizes_of_both_groups_and_for_methods_that_count(monkeypatch, alone):
+    def void(name, notion, smallest):
+        found = decided(monkeypatch, alone, name, "better", rows=5771, notion=notion, smallest=smallest)
+        return found["void"]
+
+    # two groups of 18 would be void, but the other one has 5,753 rows
+    assert dpf.parity_bound(18, 1.0, 0.05) > 1 > dpf.parity_bound((18, 5753), 1.0, 0.05)
+    assert void("ours, parity", "parity", 18) == []
+    assert void("ours, parity", "parity", 5)[0].startswith("Algorithm 2's bound on the parity gap")
+    assert "even if all had label 1" in void("ours, opportunity", "opportunity", 5)[0]
+    assert void("functional mechanism", "parity", 5) == []
+
+
+def test_between_two_recorded_levels_what_was_chosen_for_the_lower_one_is_taken(known):
+    parameters = dict(known.parameters["compas"])
+    shares = [{"share": at} for at in (0.1, 0.2, 0.3, 0.4)]
+    parameters["tuning"] = parameters["tuning"] | {"replace-one/odds by counts": shares}
+    for epsilon, share in (
+        (0.5, 0.1),
+        (0.99, 0.1),
+        (1.0, 0.2),
+        (2.99, 0.2),
+        (3.0, 0.3),
+        (8.9, 0.3),
+        (20.0, 0.4),
+    ):
+        lines = recipes.recipe("odds by counts", "replace-one", epsilon, 1000, 0.0, parameters)
+        assert f"epsilon={recipes.divided(epsilon, share).second!r}" in lines[2]
+
+
+def test_the_constant_pays_for_the_majority_unless_labels_are_public():
+    """Without noise, one record at a tie decides all labels."""
+    for protection, moved in (("replace-one", 2), ("add-remove", 1)):
+        lines = recipes.recipe(CONSTANT, protection, 0.5, 100, None, {})
+        assert any(f"noise_scale({moved}, 0.5)" in line for line in lines)
+        answers = set()
+        for _ in range(60):  # at a tie, with noise, both labels come, but for one run in 10¹²
+            found = {"X_new": np.zeros((2, 1)), "y": np.array([0, 1])}
+            exec("\n".join([*recipes.imports(lines), *lines]), found)
+            answers.add(int(found["labels"][0]))
+            assert found["paid"] == dpf.PrivacyStatement(0.5, 0.0, protection)
+        assert answers == {0, 1}
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +362,7 @@ def rows():
     ("name", "protection", "epsilon"),
     [
         *((one.name, one.protection, 3.0) for one in (*methods.METHODS, *constrained.METHODS)),
-        (CONSTANT, "replace-one", 1.0), (PLAIN, "sensitive-attribute", 1.0),
+        *((CONSTANT, protection, 1.0) for protection in summary.PROTECTIONS), (PLAIN, "sensitive-attribute", 1.0),
         ("functional mechanism", "replace-one", 0.5),
     ],
 )  # fmt: skip
@@ -298,13 +385,30 @@ def test_the_lines_run_and_cost_what_was_asked_for(known, rows, name, protection
         for one in ("model", "rule")
         if hasattr(found.get(one), "privacy_statement_")
     ]
-    if name == CONSTANT or (name == PLAIN and protection == "sensitive-attribute"):
+    if name in (CONSTANT, PLAIN) and protection == "sensitive-attribute":
         assert not parts
         return
     whole = dpf.compose(*parts)
     assert 0.9 * epsilon <= whole.epsilon <= epsilon
     assert whole.delta <= size**-2.0
     assert whole.relation in ({protection, "local"} if protection == "sensitive-attribute" else {protection})
+
+
+@pytest.mark.parametrize("name", ["group clipping", "DP-FERMI"])
+def test_the_lines_run_for_more_rows_than_were_recorded(known, rows, name):
+    """1/n² is then smaller than any δ that the accountant of DP-SGD resolves."""
+    dials, parameters = known.dials["compas", "parity"], known.parameters["compas"]
+    for size in (100_000, 10**9):
+        lines = recipes.recipe(name, "add-remove", 1.0, size, dials["add-remove", name, 1.0], parameters)
+        found = dict(rows)
+        exec("\n".join([*recipes.imports(lines), *lines]), found)
+        assert (
+            found["model"].privacy_statement_.delta
+            <= recipes.delta("add-remove", size)
+            == recipes.LEAST_DELTA
+        )
+    assert recipes.delta("add-remove", 80_000) == 80_000**-2.0
+    assert recipes.delta("replace-one", 10**9) == 1e-18
 
 
 def test_settings_without_a_method_are_refused(known):

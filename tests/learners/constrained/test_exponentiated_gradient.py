@@ -103,6 +103,22 @@ def test_bad_input_is_refused_by_name(changes, message):
         fitted(rows(50), **changes)
 
 
+@pytest.mark.parametrize(
+    ("name", "limit", "beyond"),
+    [
+        ("feature_bound", 1e50, math.inf),
+        ("multiplier_bound", 1e9, math.inf),
+        ("regularization", 1e-12, 0.0),
+        ("rounds", 10_000, None),
+    ],
+)
+def test_each_limit_is_allowed_and_nothing_beyond_it(name, limit, beyond, monkeypatch):
+    monkeypatch.setattr(exponentiated_gradient, "play", lambda known, *_: np.zeros((1, known.rows.shape[1])))
+    assert fitted(rows(50), **{name: limit}).coefs_.shape == (1, 2)
+    with pytest.raises(ValueError, match=f"{name}: found"):
+        fitted(rows(50), **{name: limit + 1 if beyond is None else math.nextafter(limit, beyond)})
+
+
 def test_one_group_and_another_length_are_refused_and_declared_groups_are_not():
     X, y, groups = rows(50)
     one = np.full(50, "f")

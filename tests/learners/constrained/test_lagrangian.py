@@ -1,5 +1,7 @@
 """DP-SGD on a Lagrangian, as an estimator: what it learns, what it costs, what it refuses."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -127,6 +129,14 @@ def test_groups_that_are_declared_and_those_that_are_refused():
 def test_bad_input_is_refused_by_name(changes, message):
     with pytest.raises(ValueError, match=message):
         fitted(rows(100), **{"steps": 3} | changes)
+
+
+def test_the_largest_multiplier_may_be_a_billion_and_no_more():
+    assert abs(fitted(rows(100), steps=3, largest_multiplier=1e9).multipliers_).max() <= 1e9
+    with pytest.raises(
+        ValueError, match=r"largest_multiplier: found 1000000000\.0000001, expected at most 1e"
+    ):
+        fitted(rows(100), steps=3, largest_multiplier=math.nextafter(1e9, 2e9))
 
 
 def test_no_intercept():

@@ -153,6 +153,24 @@ def test_groups_of_nobody_and_conditions_about_nobody_are_no_error():
     assert np.isfinite(learner.gaps(np.zeros(2), np.array([-5.0, 7.0]))).all()
 
 
+def test_who_has_the_score_zero_is_not_selected():
+    rows = np.array([[1.0, 1.0], [0.0, 1.0], [-1.0, 1.0]])
+    known = Public(rows, np.ones(3, dtype=int), np.ones((1, 3), dtype=bool), 2.0)
+    seen = []
+
+    class Fixed:
+        def weights(self, _):
+            return np.array([1.0, 0.0])
+
+        def gaps(self, selected, _):
+            seen.append(selected.tolist())
+            return np.zeros(1)
+
+    source = NoiseSource("study", np.random.default_rng(0))
+    play(known, np.array([1, 0, 1]), Fixed(), Auditor(1, 0.0, 2.0, 2.0), 2, 1e-9, source)
+    assert seen == [[1], [1]]
+
+
 def test_every_rounding_of_the_noise_counts(monkeypatch):
     # with roundings of a hundredth each can be seen in the result
     up = 1.01

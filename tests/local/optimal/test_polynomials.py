@@ -1,5 +1,7 @@
 """Polynomials with whole coefficients: values, roots, factors modulo primes, Galois groups."""
 
+import itertools
+import random
 from fractions import Fraction
 
 import pytest
@@ -43,7 +45,7 @@ def test_a_repeated_root_counts_once():
 def test_an_interval_is_halved_round_the_root():
     low, high = narrowed((-2, 0, 1), Fraction(1), Fraction(2), 50)
     assert low**2 < 2 < high**2
-    assert (high - low) * 2**50 <= 1
+    assert (high - low) * 2**50 == 1  # as soon as it is so short
     assert narrowed(CUBIC, Fraction(3, 2), Fraction(5, 2), 50) == (2, 2)
 
 
@@ -61,6 +63,50 @@ def test_an_interval_is_halved_round_the_root():
 )
 def test_factors_modulo_primes(coefficients, prime, degrees):
     assert factor_degrees(coefficients, prime) == degrees
+
+
+def product(factors, prime):
+    result = [1]
+    for factor in factors:
+        whole = [0] * (len(result) + len(factor) - 1)
+        for (i, a), (j, b) in itertools.product(enumerate(result), enumerate(factor)):
+            whole[i + j] = (whole[i + j] + a * b) % prime
+        result = whole
+    return tuple(result)
+
+
+def irreducible(prime, degree):
+    """Return the monic polynomials of a degree that are no product of two of smaller degrees."""
+    monic = {
+        d: [(*low, 1) for low in itertools.product(range(prime), repeat=d)] for d in range(1, degree + 1)
+    }
+    products = {
+        product(pair, prime)
+        for d in range(1, degree)
+        for pair in itertools.product(monic[d], monic[degree - d])
+    }
+    return [one for one in monic[degree] if one not in products]
+
+
+@pytest.mark.parametrize("prime", [2, 3, 5, 7])
+def test_products_of_irreducible_factors_and_a_unit_have_their_degrees(prime):
+    known, rng = {d: irreducible(prime, d) for d in (1, 2, 3)}, random.Random(prime)
+    every = [one for d in known for one in known[d]]
+    units = set()
+    for _ in range(60):
+        factors = rng.sample(every, rng.randint(1, min(4, len(every))))
+        unit = rng.randrange(1, prime)
+        units.add(unit)
+
+        def lifted(
+            factors, unit=unit
+        ):  # some polynomial with whole coefficients that is the product modulo the prime
+            return tuple(unit * c + prime * rng.randint(-3, 3) for c in product(factors, prime))
+
+        expected = tuple(sorted(len(factor) - 1 for factor in factors))
+        assert factor_degrees(lifted(factors), prime) == expected
+        assert factor_degrees(lifted([*factors, factors[0]]), prime) is None
+    assert len(units) == prime - 1
 
 
 @pytest.mark.parametrize("number", [-3, 0, 1, 9, 91])

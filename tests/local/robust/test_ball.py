@@ -65,6 +65,17 @@ def test_a_stationary_point_within_an_edge_is_found():
     assert max(delta(matrix, moved(ball, rng)) for _ in range(3000)) <= worst.unfairness + 1e-12
 
 
+def test_a_cell_of_nobody_may_get_somebody():
+    ball = CellBall([[0.5, 0.0], [0.25, 0.25]], 0.125)
+    matrix = np.array([[0.75, 0.25], [0.25, 0.75]])
+    worst = worst_unfairness(matrix, ball)
+    assert delta(matrix, worst.cells) == pytest.approx(worst.unfairness, abs=1e-12)
+    rng = np.random.default_rng(0)
+    laws = [moved(ball, rng) for _ in range(300)]
+    assert any(law[0, 1] > 0.01 for law in laws)
+    assert max(delta(matrix, law) for law in laws) <= worst.unfairness + 1e-12
+
+
 def test_a_ball_of_radius_0_is_its_law():
     ball = CellBall.around(P, RATES, 0.0)
     known = optimal_randomizer(P, RATES, 1.0, error=0.5)
@@ -138,6 +149,7 @@ def test_a_distribution_within_the_radius_stays():
         ([[0.4, 0.1], [0.3, 0.2]], -0.1, "radius: found -0.1, expected a number of at least 0"),
         ([[0.4, 0.1], [0.3, 0.2]], np.inf, "radius: found inf, expected at most 2"),
         ([[0.4, 0.1], [0.3, 0.2]], np.nan, "radius: found nan"),
+        ([[0.4, 0.1], [0.3, 0.2]], 2.125, "radius: found 2.125, expected at most 2, the distance"),
         ([[0.4, 0.1], [0.3, 0.2]], 0.625, "with P(Y = 1) from -0.0125 to 0.6125"),
         ([[0.1, 0.4], [0.2, 0.3]], 0.625, "with P(Y = 1) from 0.3875 to 1.0125"),
         ([[0.4, 0.1], [0.3, 0.3]], 0.1, "found a sum of 1.1"),

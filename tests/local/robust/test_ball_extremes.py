@@ -1,10 +1,12 @@
 """What is taken from cells, the extreme sums, and stationary points along edges."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from dpfair_lib.local import CellBall
-from dpfair_lib.local.robust.ball_extremes import Taking, moved_sum, worst_in_ball
+from dpfair_lib.local.robust.ball_extremes import Taking, _edges, moved_sum, worst_in_ball
 
 
 def test_the_cells_of_the_largest_values_are_taken_first():
@@ -40,6 +42,16 @@ def test_the_worst_is_that_of_a_fine_grid_of_both_amounts(side):
         assert ball.contains(law)
         inside += worst > max(values) + 1e-9
     assert inside > 0  # not all are on the grid
+
+
+def test_edges_are_all_sides_of_the_rectangles_between_knots():
+    edges = _edges(0.5, np.array([0, 0.125, 0.75]), np.array([0, 0.25, 0.375, 2.0]))
+    found = {tuple(side) for side in np.concatenate([edges.put, edges.taken]).T.tolist()}
+    knots = [0, 0.125, 0.25, 0.5]  # 0.125 twice: that of label 1 is half less that of label 0
+    across = {(0, 0.5, b, b) for b in knots}
+    along = {(a, a, low, high) for a in (0, 0.5) for low, high in itertools.pairwise(knots)}
+    assert found == across | along
+    assert edges.put.shape == edges.taken.shape == (2, 10)
 
 
 def moved(column, cells, taken, put, side):

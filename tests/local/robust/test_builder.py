@@ -22,3 +22,10 @@ def test_rows_are_added_with_their_right_hand_sides():
     assert (first, second) == (slice(0, 2), slice(2, 3))
     assert matrix.toarray().tolist() == [[1, 0, -1], [0, 2, -1], [1, 1, 1]]
     assert right.tolist() == [3, 3, 0]
+
+
+def test_unknowns_that_are_in_no_row_have_a_column():
+    rows = Builder()
+    rows.unknowns(3)
+    rows.add((np.array([[1]]), [[2.0]]))
+    assert rows.matrix()[0].toarray().tolist() == [[0, 2, 0]]

@@ -1,5 +1,6 @@
 """The lower bound holds whatever the multipliers are, and is exact."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -47,6 +48,30 @@ def test_random_multipliers_never_prove_too_much():
         above += found > best.value / 2
         assert 0 <= found <= best.value
     assert 50 < above < 200
+
+
+@pytest.mark.parametrize("name", ["error", "privacy", "column_truth", "row_truth", "conditions"])
+def test_multipliers_below_0_count_as_0(name):
+    laws = CellBounds.around(P, RATES, 0.02)
+    proof = robust_randomizer(laws, 1.0, error=0.5).certificate.proof
+    given = getattr(proof, name)
+    if name == "conditions":
+        signed = [tuple((j, side, sign * w, cells) for j, side, w, cells in given) for sign in (-1, 0)]
+    else:
+        signed = [-np.ones_like(given), 0 * given]
+    below, none = (lower_bound(laws, 1.0, 0.5, replace(proof, **{name: one})) for one in signed)
+    assert below == none < lower_bound(laws, 1.0, 0.5, proof)
+
+
+def test_a_negative_price_of_the_error_would_prove_that_errors_are_large():
+    # a truthful report is true at least once in three times; that errors are 0.9 at least would contradict it
+    laws, nothing = CellBounds.around(P, RATES, 0.02), np.zeros((3, 3))
+    condition = (0, 1, 1e-6, (laws.low + laws.high) / 2)
+    truthful = np.tile(np.array(P)[:, None] / 3, (1, 3))
+    for price in (-1.0, 0.0):
+        proof = Proof(0.5, (condition,), nothing, nothing, truthful, price, np.array(P))
+        assert lower_bound(laws, 1.0, 0.9, proof) == 0
+    assert robust_randomizer(laws, 1.0, error=0.9).value < 1e-6
 
 
 def test_the_bound_of_the_search_is_tight_and_each_multiplier_counts():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.local import generalized_randomized_response, survey_bounds
+from dpfair_lib.local.robust import survey
 
 CELLS = np.array([[0.4, 0.1], [0.15, 0.15], [0.12, 0.08]])
 
@@ -19,6 +20,20 @@ def test_the_law_is_within_the_bounds():
     rng = np.random.default_rng(1)
     inside = [survey_bounds(counts(2000, rng), 1.0, 0.2).contains(CELLS) for _ in range(300)]
     assert sum(inside) >= 300 * 0.8 - 4 * (300 * 0.2 * 0.8) ** 0.5
+
+
+def test_the_failure_is_shared_out_among_all_intervals(monkeypatch):
+    levels = []
+    usual = survey.rate_interval
+
+    def interval(*given, level):
+        levels.append((np.size(given[0]), level))
+        return usual(*given, level=level)
+
+    monkeypatch.setattr(survey, "rate_interval", interval)
+    survey_bounds(counts(2000, np.random.default_rng(0)), 1.0, 0.14)
+    assert sum(size for size, _ in levels) == 7  # six shares of reports, and P(Y = 1)
+    assert sum(size * (1 - level) for size, level in levels) == pytest.approx(0.14, rel=1e-12)
 
 
 def test_reports_as_expected_give_the_cells_back():

@@ -143,6 +143,22 @@ def test_a_process_that_is_started_within_refuses_to_fit():
     assert after.returncode == 0, after.stderr
 
 
+def test_a_release_is_refused_if_the_one_open_budget_is_in_another_process(monkeypatch):
+    name = open_budgets._VARIABLE
+    monkeypatch.setenv(name, str(os.getpid()))
+    charge(HALF)  # left by a budget of this process: nothing is open elsewhere
+    monkeypatch.setenv(name, str(os.getpid() + 1))
+    with pytest.raises(RuntimeError, match=rf"found one open in process {os.getpid() + 1}, .*n_jobs=1"):
+        charge(HALF)
+    with Budget(1.0, 0.0, "replace-one") as budget:
+        assert os.environ[name] == str(os.getpid())
+        monkeypatch.setenv(name, str(os.getpid() + 1))
+        charge(HALF)  # a budget of this process takes it
+    assert len(budget.spent) == 1
+    assert name not in os.environ
+    charge(HALF)
+
+
 def test_a_forked_process_refuses_to_fit():
     with Budget(1.0, 1e-3, "replace-one"):
         read, write = os.pipe()

@@ -275,3 +275,42 @@ def test_the_result_is_at_least_the_exact_product():
     rng = np.random.default_rng(1)
     for epsilon, shape in rng.random((200, 2)).tolist():
         assert F(privacy.stopped_epsilon(epsilon, shape=shape)) >= (2 + F(shape)) * F(epsilon)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.float16, np.float32, np.longdouble, Fraction])
+def test_numbers_of_every_kind_give_what_floats_give(kind):
+    two, one = kind(2), kind(1)  # of a narrow kind, sums would lose digits
+    success, tenth = 0.3, 0.1
+    assert privacy.mean_runs(two, success) == privacy.mean_runs(2.0, success)
+    assert privacy.stopped_epsilon(one, shape=two) == privacy.stopped_epsilon(1.0, shape=2.0)
+    given = {"shape": one, "success": success, "other_order": two, "other_divergence": one}
+    floats = {name: float(value) for name, value in given.items()}
+    assert privacy.stopped_renyi(two, one, **given) == privacy.stopped_renyi(2.0, 1.0, **floats)
+    found = privacy.poisson_stopped_renyi(two, one, mean=two, epsilon=tenth, delta=1e-6)
+    assert found == privacy.poisson_stopped_renyi(2.0, 1.0, mean=2.0, epsilon=tenth, delta=1e-6)
+    results = [privacy.mean_runs(two, success), privacy.stopped_epsilon(one, shape=two), found]
+    assert all(type(result) is float for result in results)
+
+
+FUNCTIONS = {
+    privacy.mean_runs: {"shape": 0.5, "success": 0.5},
+    privacy.stopped_epsilon: {"epsilon": 0.5, "shape": 0.5},
+    privacy.stopped_renyi: {
+        "order": 2.0, "divergence": 0.1, "shape": 0.5, "success": 0.5, "other_order": 3.0, "other_divergence": 0.2,
+    },
+    privacy.poisson_stopped_renyi: {"order": 2.0, "divergence": 0.1, "mean": 2.0, "epsilon": 0.1, "delta": 0.01},
+}  # fmt: skip
+LEAST = {"shape": -1.0, "success": 0.0, "order": 1.0, "mean": 0.0}  # not allowed themselves; else 0 is, or 1
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(function, name) for function, given in FUNCTIONS.items() for name in given]
+)
+def test_every_argument_is_refused_below_its_least_and_if_it_is_no_number(function, name):
+    given = FUNCTIONS[function]
+    least = 1.0 if name == "other_order" else LEAST.get(name, 0.0)
+    below = least if name in LEAST else math.nextafter(least, -math.inf)
+    assert function(**given | {name: math.nextafter(max(least, 1e-300), math.inf)}) >= 0
+    for bad in (below, -math.inf, math.nan, True, "1", None):
+        with pytest.raises(ValueError, match=f"^{name}: found"):
+            function(**given | {name: bad})

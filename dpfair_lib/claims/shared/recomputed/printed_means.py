@@ -331,6 +331,12 @@ def _median_gaps(rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return beside_printed(rows.assign(drawn_gap=medians), **options)
 
 
+def _independent(rows: pd.DataFrame, *, accountant: str | None, test_to_train: float) -> pd.DataFrame:
+    if test_to_train == 0:
+        return _beside(beside_printed, accountant, 0.0)  # of the same rows
+    return beside_printed(rows, accountant=accountant, test_to_train=0.0)
+
+
 def _printed_changed(change: Callable[[pd.Series], Any]) -> Callable[..., pd.DataFrame]:
     def beside(_: pd.DataFrame, *, accountant: str | None, test_to_train: float) -> pd.DataFrame:
         lines = _beside(beside_printed, accountant, test_to_train)  # of the same rows
@@ -345,9 +351,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "printed numbers of the next row": {
         "beside": _printed_changed(lambda numbers: np.roll(numbers.to_numpy(), 1))
     },
-    "redrawn test rows taken for independent": {
-        "beside": lambda rows, **options: beside_printed(rows, **(options | {"test_to_train": 0.0}))
-    },
+    "redrawn test rows taken for independent": {"beside": _independent},
     "the median gap in place of the mean": {"beside": _median_gaps},
     "interval with the divisor n": {"beside": _beside_changed("± gap", lambda half: half * math.sqrt(0.99))},
     "spread without our own error": {
