@@ -145,23 +145,6 @@ def means(rows: pd.DataFrame, notion: str) -> pd.DataFrame:
     return grouped[columns].mean().assign(splits=grouped.size())
 
 
-def memory(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how much memory each method takes on one data set.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        From `several_groups_memory.measure`.
-
-    Returns
-    -------
-    DataFrame
-        For each notion and method the median and the largest peak over the splits, in mebibytes, as a pair.
-    """
-    found = rows.groupby(["notion", "method"], sort=False)["mebibytes"].agg(["median", "max"])
-    return found.apply(tuple, axis=1).unstack("method")
-
-
 def costs(rows: pd.DataFrame, axis: str, usual: int) -> pd.DataFrame:
     """Return how time and memory grow.
 
