@@ -9,7 +9,7 @@ from typing import Any
 
 from dpfair_lib._extras import extra
 from dpfair_lib.local import files_csv
-from dpfair_lib.local.frames import LabelError
+from dpfair_lib.local.frames import ColumnTypeError, LabelError
 from dpfair_lib.local.opened import DAMAGE, NAMES, kind_of
 from dpfair_lib.local.releases import statement_path
 from dpfair_lib.local.reported_columns import ReportedColumn
@@ -54,9 +54,9 @@ def reading(source: Path, kind: str) -> Iterator[None]:
         # the system's errors have a number, and a file of their own; others raise OSError, too
         if source.name in str(error) or (isinstance(error, OSError) and error.errno is not None):
             raise
-        # a column of a type that cannot be reported, say: nothing that pyarrow or a reader of bytes complains of
-        refused = isinstance(error, ValueError) and not isinstance(error, (ArrowException, UnicodeError))
-        if refused or (kind == "csv" and not isinstance(error, (OSError, *DAMAGE))):
+        if isinstance(error, ColumnTypeError) or (
+            kind == "csv" and not isinstance(error, (OSError, *DAMAGE))
+        ):
             raise ValueError(f"{source}: {error}") from error
         form = "compressed" if kind == "csv" else "Parquet"
         raise ValueError(

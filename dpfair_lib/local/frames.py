@@ -34,6 +34,10 @@ PLAIN = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 
 """pandas' types that have no missing values."""
 
 
+class ColumnTypeError(ValueError):
+    """A column of a type that cannot be reported."""
+
+
 class LabelError(ValueError):
     """A value that cannot be reported, because it is missing or not among the labels.
 
@@ -276,7 +280,7 @@ def labels_as(labels: list[Any], kind: pa.DataType, column: str) -> pa.Array:
     entries = kind.value_type if pa.types.is_dictionary(kind) else kind
     known = pa.types.is_string(entries) or pa.types.is_large_string(entries) or pa.types.is_boolean(entries)
     if not (known or pa.types.is_integer(entries)):
-        raise ValueError(
+        raise ColumnTypeError(
             f"{column}: found the type {kind}, expected strings, whole numbers, booleans or a dictionary of these"
         )
     try:

@@ -82,7 +82,7 @@ def test_gap_interval_is_the_range_over_the_box(cells):
     most = max(max(rates) - min(rates) for rates in box)
     least = max(0.0, low.max() - high.min())
     found = gap_interval(k, n)
-    assert found == (pytest.approx(least), pytest.approx(most))
+    assert found == (pytest.approx(least, abs=1e-12), pytest.approx(most, abs=1e-12))
     assert found[0] <= (k / n).max() - (k / n).min() <= found[1]
 
 

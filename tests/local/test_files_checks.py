@@ -4,6 +4,7 @@ import pytest
 from pyarrow import ArrowInvalid
 
 from dpfair_lib.local.files_checks import kind_of_both, reading, said_of_second
+from dpfair_lib.local.frames import ColumnTypeError
 
 
 def test_only_a_file_that_may_be_replaced_is_in_the_way(tmp_path):
@@ -31,7 +32,8 @@ def test_errors_of_the_content_name_the_file_and_those_of_the_system_stay(tmp_pa
             raise found
     table = tmp_path / "in.parquet"
     for found, message in (
-        (ValueError("f: found the type double"), r"in\.parquet: f: found the type double$"),
+        (ColumnTypeError("f: found the type double"), r"in\.parquet: f: found the type double$"),
+        (ValueError("Expecting value"), r"in\.parquet: found a damaged Parquet file \(Expecting value\)"),
         (ArrowInvalid("bad"), r"in\.parquet: found a damaged Parquet file \(bad\)"),
         (UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), "found a damaged Parquet file"),
     ):
