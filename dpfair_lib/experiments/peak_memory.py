@@ -13,7 +13,7 @@ def forget_peak() -> int | None:
     """Give freed memory back to the system, and let the peak of this process's memory begin anew.
 
     What the process keeps after it freed it would not count when it is used again. Only the C library of GNU can give
-    it back; with another one, small peaks are too small.
+    it back; with another one, small peaks are too small. Python keeps its pools for objects of up to 512 bytes.
 
     Returns
     -------
