@@ -403,6 +403,32 @@ def test_a_wide_table_that_scrolls_by_itself_is_no_defect(reader, tmp_path):
     assert browsing.examine(reader, planted(tmp_path, body)) == []
 
 
+def test_a_reader_comes_to_each_page_as_to_the_first(reader, tmp_path):
+    body = "<script>if (localStorage.been || sessionStorage.been) nothing.here();"
+    body += "localStorage.been = sessionStorage.been = 1</script>"
+    for _ in range(2):
+        assert browsing.examine(reader, planted(tmp_path, body)) == []
+
+
+def test_what_a_page_leaves_undone_is_not_blamed_on_the_next(reader, tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    late = "<script>addEventListener('pagehide', () => { console.error('late'); nothing.here() })</script>"
+    browsing.examine(reader, planted(tmp_path / "first", late))
+    assert browsing.examine(reader, planted(tmp_path / "second", PROSE)) == []
+
+
+def test_a_window_in_which_a_page_failed_is_not_used_again(reader, tmp_path):
+    problems = []
+    with (
+        pytest.raises(Exception, match="ERR_FILE_NOT_FOUND"),
+        reader.opened((tmp_path / "none.html").as_uri(), browsing.DESK, "light", problems),
+    ):
+        pass
+    assert "light" not in reader.windows
+    assert browsing.examine(reader, planted(tmp_path, PROSE)) == []
+
+
 def test_redirect_is_followed_by_reading(tmp_path):
     page = tmp_path / "index.html"
     page.write_text('<meta http-equiv="Refresh" content="0; url=book/index.html" />')
