@@ -208,6 +208,9 @@ def _irrational(ratio: Any, bound: Any, search: Search) -> None:
 
 FAULTS: dict[str, dict[str, Any]] = {
     "the level itself taken for the bound": {"bound": lambda _, m: m.t},
+    "a level proved by no condition": {
+        "bound": lambda program, m: lower_bound(program, m) if max(m.above + m.below) > 0 else m.t
+    },
     "column truthfulness not paid": {
         "bound": lambda program, m: lower_bound(program, replace(m, column_caps=0 * m.column_caps))
     },

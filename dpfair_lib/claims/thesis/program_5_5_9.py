@@ -238,6 +238,9 @@ def _larger_masses(program: Program, m: Multipliers) -> Any:
 
 FAULTS: dict[str, dict[str, Any]] = {
     "the level itself taken for the bound": {"bound": lambda _, m: m.t},
+    "a level proved by no condition": {
+        "bound": lambda program, m: lower_bound(program, m) if max(m.above + m.below) > 0 else m.t
+    },
     "truthful columns for free": {
         "bound": lambda program, m: lower_bound(program, replace(m, column_caps=0 * m.column_caps))
     },

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
 from dpfair_lib.local.optimal.exact_certificate import ExactCertificate
-from dpfair_lib.local.optimal.program import Objective, Program, as_program
+from dpfair_lib.local.optimal.program import Objective, Program, as_program, sum_by_halves
 from dpfair_lib.local.randomizer import Randomizer
 
 Ended = Literal["closed", "time", "rounding"]
 _UNIT = 2.0**-53  # half of the distance from 1 to the next float
+# below it, products that underflow may be more than what is taken off for rounding
+_SMALLEST = Fraction(1, 2**900)
 
 
 @dataclass(frozen=True)
@@ -146,11 +149,11 @@ def lagrangian_bound(program: Program, multipliers: Multipliers) -> Any:
     column_caps, row_caps = (np.where(diagonal, 0, caps) for caps in (m.column_caps, m.row_caps))
     cost = priced(program, m)
     of_slack = np.where(diagonal, 0, cost + column_caps + row_caps)
-    through_base = np.where(diagonal, cost, x * cost - (1 - x) * column_caps + x * row_caps).sum(axis=0)
-    of_truth = through_base - m.truth * program.p - row_caps.sum(axis=1)
-    bound = m.rows.sum() + m.truth * (1 - program.error) + _least_over_diagonals(of_truth, x)
+    through_base = np.where(diagonal, cost, x * cost - (1 - x) * column_caps + x * row_caps)
+    of_truth = sum_by_halves(through_base) - m.truth * program.p - sum_by_halves(row_caps, axis=1)
+    bound = sum_by_halves(m.rows) + m.truth * (1 - program.error) + _least_over_diagonals(of_truth, x)
     # the slacks of a row add up to less than 1
-    bound = bound + np.minimum(of_slack.min(axis=1), 0).sum()
+    bound = bound + sum_by_halves(np.minimum(of_slack.min(axis=1), 0))
     slip = _rounding(program, m)
     return bound - slip * _size(program, m) if slip else bound
 
@@ -159,10 +162,10 @@ def _rounding(program: Program, m: Multipliers) -> float:
     """Return how much a sum of this program may be off, relative to the sum of its terms' sizes; 0 if it is exact.
 
     A term has a share, an overall rate and an excess in it, sums of k numbers, and is added up twice, over rows and
-    over columns: at most 4k roundings, and a few for the products.
+    over columns: at most 4·⌈log₂ k⌉ roundings by halves, and a few for the products.
     """
     exact = program.p.dtype == object and m.rows.dtype == object
-    return 0.0 if exact else (4 * program.k + 64) * _UNIT
+    return 0.0 if exact else (4 * (program.k - 1).bit_length() + 64) * _UNIT
 
 
 def _size(program: Program, m: Multipliers) -> float:
@@ -184,7 +187,8 @@ def _least_over_diagonals(cost: np.ndarray, x: Any) -> Any:
     least = 1 / (k * (1 + 0 * cost[0]))  # 1/k, as a Fraction where the costs are
     corners = [least, least / x, 1] if x * k > 1 else [least, 1]
     return min(
-        (np.maximum(cost, 0) * max(least, x * top) + np.minimum(cost, 0) * top).sum() for top in corners
+        sum_by_halves(np.maximum(cost, 0) * max(least, x * top) + np.minimum(cost, 0) * top)
+        for top in corners
     )
 
 
@@ -192,7 +196,7 @@ def lower_bound(program: Program, multipliers: Multipliers) -> Any:
     """Return a number that `Program.level`, for sides (1, 1) that is Δ, meets or exceeds on every channel.
 
     At a channel of level u the bounded sum is at most (u − t)·Σ_j (a·above_j + b·below_j)·D_j, and D_j lies between
-    P(Y = 1)·(x + (1 − x)·p_j)/k and P(Y = 1).
+    P(Y = 1)·(x + (1 − x)·p_j)/k and P(Y = 1). Without a weight above 0 that says nothing of u, and the bound is 0.
 
     Raises
     ------
@@ -204,19 +208,20 @@ def lower_bound(program: Program, multipliers: Multipliers) -> Any:
             "multipliers: found one below 0 or not finite, expected finite numbers of at least 0"
         )
     weights = _weights(multipliers)
+    most = program.overall * weights.max()
+    if min(most, program.overall) * program.p.min() < _SMALLEST:
+        return 0
     bound = lagrangian_bound(program, multipliers)
     if bound >= 0:
-        most = program.overall * weights.max()
-        further = bound / most if most > 0 else 0
+        further = bound / most
     else:
-        least = program.overall * (weights * (program.x + (1 - program.x) * program.p)).sum() / program.k
-        if not least > 0:
-            return 0
+        shares = weights * (program.x + (1 - program.x) * program.p)
+        least = program.overall * sum_by_halves(shares) / program.k
         further = bound / least
     found = multipliers.t + further
     if slip := _rounding(program, multipliers):
         found = found - slip * (abs(multipliers.t) + abs(further))
-    return max(found, 0)
+    return found if found > 0 else 0  # 0 where numbers too large for floats leave none
 
 
 def proved(program: Program, objective: Objective, proofs: tuple[Multipliers, ...]) -> float:

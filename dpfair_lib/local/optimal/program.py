@@ -42,16 +42,16 @@ class Program:
         """How many values the attribute has."""
         return len(self.p)
 
-    @property
+    @cached_property
     def overall(self) -> Any:
         """P(Y = 1)."""
-        return self.p @ self.p1
+        return sum_by_halves(self.p * self.p1)
 
-    @property
+    @cached_property
     def excess(self) -> np.ndarray:
         """p_i·(P(Y = 1 | A = i) − P(Y = 1)), which sums to 0: what makes the data unfair."""
-        masses = self.p * (self.p1 - self.overall)
-        return masses - self.p * masses.sum()  # in floats the sum is only nearly 0
+        masses: np.ndarray = self.p * (self.p1 - self.overall)
+        return masses - self.p * sum_by_halves(masses)  # in floats the sum is only nearly 0
 
     @cached_property
     def truthful_diagonal(self) -> np.ndarray:
@@ -90,6 +90,18 @@ class Program:
             (matrix.max(axis=0) - truth).max(),
             self.mistakes(matrix) - self.error,
         )
+
+
+def sum_by_halves(terms: np.ndarray, axis: int = 0) -> Any:
+    """Return the sum along an axis; no term goes through more than ⌈log₂ n⌉ roundings.
+
+    The sums of NumPy may take n: along the first axis, and in products of matrices.
+    """
+    terms = np.moveaxis(terms, axis, 0)
+    while len(terms) > 1:
+        half = len(terms) // 2
+        terms = np.concatenate([terms[:half] + terms[half : 2 * half], terms[2 * half :]])
+    return terms[0]
 
 
 def as_program(p: Any, p1: Any, epsilon: Any, error: Any = None) -> Program:

@@ -90,13 +90,15 @@ def random_multipliers(rng, k):
     )  # fmt: skip
 
 
-def excess_of_floats(seeds):
+def excess_of_floats(seeds, groups=(2, 9)):
     """Return by how much bounds in floats are above the same bounds in rational arithmetic."""
     above = []
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        k = int(rng.integers(2, 9))
-        program = as_program(rng.dirichlet(np.full(k, 0.5)), rng.uniform(size=k), rng.uniform(0.1, 6), 0.9)
+        k = int(rng.integers(*groups))
+        program = as_program(
+            rng.dirichlet(np.full(k, 0.5)), rng.uniform(size=k), rng.uniform(0.1, 6), 0.9 if k < 9 else 0.99
+        )
         m = random_multipliers(rng, k)
         p = exactly(program.p)
         exact = Program(
@@ -113,8 +115,31 @@ def excess_of_floats(seeds):
 
 def test_no_bound_in_floats_is_above_the_exact_one(monkeypatch):
     assert (excess_of_floats(range(150)) <= 0).all()
+    assert (
+        excess_of_floats(range(12), groups=(20, 60)) <= 0
+    ).all()  # what is taken off grows with log k only
     monkeypatch.setattr(certificates, "_rounding", lambda *_: 0.0)  # without what is taken off for rounding
     assert (excess_of_floats(range(150)) > 0).mean() > 0.2
+
+
+@pytest.mark.parametrize("number", [0.0, 5e-324, 1e-290, 1e308])
+def test_multipliers_that_speak_of_no_level_prove_nothing(number):
+    """With no weight on fairness every level would pass; with tiny ones products underflow, with huge ones overflow."""
+    p, p1, epsilon = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.7]), 1.0
+    error = budget(p, p1, epsilon, 0.5)
+    good = optimal_randomizer(p, p1, epsilon, error=error)
+    worse = optimal_randomizer(p, p1, epsilon, error=budget(p, p1, epsilon, 0.1))
+    assert worse.value > good.value + 1e-3
+    part, caps = np.full(3, number), np.full((3, 3), number)
+    claimed = Multipliers(
+        t=worse.value, above=part, below=part, truth=number, rows=part, column_caps=caps, row_caps=caps
+    )
+    forged = replace(worse.certificate, multipliers=(claimed,), lower=worse.value)
+    channel = Randomizer(worse.matrix, value=worse.value, certificate=forged)
+    with np.errstate(all="ignore"):
+        assert lower_bound(as_program(p, p1, epsilon, error), claimed) == 0
+        with pytest.raises(ValueError, match="lower"):
+            verify_certificate(channel, p, p1, epsilon, error=error)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,12 +1,13 @@
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dpfair_lib.local.optimal.program import Program, as_program, most_truthful, privacy_ratio
+from dpfair_lib.local.optimal.program import Program, as_program, most_truthful, privacy_ratio, sum_by_halves
 
 P = np.array([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
 P1 = np.array([Fraction(1, 4), Fraction(1, 2), Fraction(1)])
@@ -34,10 +35,33 @@ def test_unfairness_and_mistakes_are_those_of_the_reports_by_enumeration():
     ],
 )
 def test_a_violation_is_that_of_the_worst_constraint(changes, missed):
-    assert Program(**{**vars(PROGRAM), **changes}).violation(CHANNEL) == missed
+    assert replace(PROGRAM, **changes).violation(CHANNEL) == missed
     wrong = CHANNEL.copy()
     wrong[0, 0] += 1
     assert PROGRAM.violation(wrong) >= 1
+
+
+@pytest.mark.parametrize("terms", range(1, 40))
+def test_a_sum_by_halves_is_the_sum_along_either_axis(terms):
+    table = np.array([[Fraction(7 * i + j, 1 + i + j) for j in range(3)] for i in range(terms)])
+    assert sum_by_halves(table).tolist() == [sum(column) for column in zip(*table.tolist(), strict=True)]
+    assert sum_by_halves(table.T, axis=1).tolist() == sum_by_halves(table).tolist()
+    assert sum_by_halves(table[:, 0]) == sum(table[:, 0])
+
+
+def test_no_term_of_a_sum_by_halves_is_rounded_more_often_than_its_number_has_digits():
+    """Each term counts the sums it went through; of n terms none goes through more than ⌈log₂ n⌉."""
+
+    class Counted:
+        def __init__(self, sums):
+            self.sums = sums
+
+        def __add__(self, other):
+            return Counted(1 + max(self.sums, other.sums))
+
+    for terms in range(1, 300):
+        found = sum_by_halves(np.array([Counted(0) for _ in range(terms)]))
+        assert found.sums == (terms - 1).bit_length() == math.ceil(math.log2(terms))
 
 
 @pytest.mark.parametrize("seed", range(6))

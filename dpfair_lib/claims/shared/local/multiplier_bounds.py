@@ -25,6 +25,15 @@ def judge_bound(bound: Any, program: Program, proof: Multipliers, search: Search
         tried = moved(proof, share, sides, search.rng)
         case |= {"share of the level": share, "sides": sides}
         search.agree(bound(program, tried) == bound_again(program, tried), True, case)
+    search.agree(bound(program, without_weights(proof)), 0, case)
+
+
+def without_weights(proof: Multipliers) -> Multipliers:
+    """Return multipliers that are all 0: their sum is 0 on every channel, which says nothing of the level."""
+    nothing = {
+        name: 0 * getattr(proof, name) for name in ("above", "below", "rows", "column_caps", "row_caps")
+    }
+    return replace(proof, truth=0 * proof.truth, **nothing)
 
 
 def moved(proof: Multipliers, share: Fraction, sides: Any, rng: np.random.Generator) -> Multipliers:
@@ -84,10 +93,12 @@ def bound_again(program: Program, m: Multipliers) -> Any:
         least += min(0, *(added[i][j] for j in range(k) if i != j))
     weights = m.sides[0] * m.above + m.sides[1] * m.below
     overall = sum(program.p * program.p1)
+    if not max(weights) > 0:
+        return 0
     if least >= 0:  # D_j is at most P(Y = 1), and the D_j sum to that
-        return m.t + (least / (overall * max(weights)) if max(weights) > 0 else 0)
+        return m.t + least / (overall * max(weights))
     # P(Z = j) is at least the least diagonal entry, 1/k, times what every other group reports of it, x
     smallest = sum(
         w * overall * (share + x * (1 - share)) / k for w, share in zip(weights, program.p, strict=True)
     )
-    return max(m.t + least / smallest, 0) if smallest > 0 else 0
+    return max(m.t + least / smallest, 0)
