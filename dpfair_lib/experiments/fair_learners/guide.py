@@ -7,7 +7,7 @@ beside the best of all methods there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,7 +96,9 @@ class Evidence(NamedTuple):
     added: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 
 
-def evidence(folder: Path = RESULTS, notions: Sequence[str] = NOTIONS) -> Evidence:
+def evidence(
+    folder: Path = RESULTS, notions: Sequence[str] = NOTIONS, *, only: Collection[str] = tuple(STANDS_FOR)
+) -> Evidence:
     """Read what is recorded.
 
     Parameters
@@ -105,13 +107,15 @@ def evidence(folder: Path = RESULTS, notions: Sequence[str] = NOTIONS) -> Eviden
         Where the records are.
     notions : sequence of str
         For which notions.
+    only : collection of str
+        Of which data sets.
 
     Raises
     ------
     FileNotFoundError
         If no data set is recorded, or the record of its settings is missing.
     """
-    names = [data for data in STANDS_FOR if (folder / f"private-fair-{data}.json").exists()]
+    names = [data for data in STANDS_FOR if data in only and (folder / f"private-fair-{data}.json").exists()]
     if not names:
         raise FileNotFoundError(f"{folder}: found no record private-fair-*, expected at least one")
     rows, sizes, parameters = {}, {}, {}
@@ -174,7 +178,13 @@ def usable(
         ]  # few, so that looking for each method is fast
         every = summary.candidates(near, known.dials[data, notion], case)
         if data in known.added:
-            every |= constrained.candidates(*known.added[data], case)
+            own, chosen = known.added[data][0], known.dials[data, notion]
+            keys = [
+                (one.protection, one.name, level)
+                for one in constrained.METHODS
+                if one.protection == case.protection
+            ]
+            every |= {key[1]: summary.method_rows(own, *key, chosen[key]) for key in keys}
         found[data] = {name: its for name, its in every.items() if _may_be_used(name, situation)}
     return found
 

@@ -12,6 +12,7 @@ from dpfair_lib.__main__ import main
 from dpfair_lib.experiments.fair_learners import (
     choose,
     constrained,
+    constrained_runs,
     guide,
     methods,
     people,
@@ -158,14 +159,20 @@ def test_a_regret_is_beside_the_best_of_all_methods_also_those_that_do_not_compe
 def with_added(known):
     """Evidence in which each data set has the added methods: the record of COMPAS stands for all."""
     own, held = read_record("private-constrained-compas")[0], constrained.held_rows("compas")
-    return known._replace(added=dict.fromkeys(known.rows, (own, held)))
+    chosen = {notion: constrained.dials(held, notion) for notion in people.NOTIONS}
+    dials = {(data, notion): its | chosen[notion] for (data, notion), its in known.dials.items()}
+    return known._replace(added=dict.fromkeys(known.rows, (own, held)), dials=dials)
 
 
 def test_added_methods_compete_where_every_data_set_has_them(known, with_added):
     for protection, name in (("add-remove", "Lagrangian"), ("sensitive-attribute", "exponentiated gradient")):
         found = guide.usable(with_added, guide.Situation(protection, ask=False), "odds", 1.0)
-        for notion in people.NOTIONS:
-            assert all(len(those[f"{name}, {notion}"]) == 20 for those in found.values())
+        case = summary.Case(protection, "odds", 1.0)
+        for method, its in constrained.candidates(*with_added.added["lsac"], case).items():
+            for those in found.values():  # at the dials that the held rows choose
+                pd.testing.assert_frame_equal(those[method], its)
+            assert len(its) == 20
+        assert {f"{name}, {notion}" for notion in people.NOTIONS} <= set(found["lsac"])
         assert f"{name}, odds" in guide.competing(found["lsac"], "odds")
         assert f"{name}, parity" not in guide.competing(found["lsac"], "odds")
     assert not known.added or known.added.keys() == known.rows.keys()
@@ -242,6 +249,17 @@ def test_what_cannot_be_is_refused(known, changes, message):
     usual = {"situation": guide.Situation("replace-one"), "notion": "parity", "epsilon": 1.0, "rows": 1000}
     with pytest.raises(ValueError, match=message):
         choose.advice(known, **(usual | changes))
+
+
+def test_evidence_of_some_data_sets_has_the_added_methods_if_they_do(known):
+    recorded = constrained_runs.RECORDED
+    some = guide.evidence(notions=["odds"], only=recorded)
+    assert set(some.rows) == set(some.added) == set(recorded)
+    assert set(known.rows) == set(settings.STANDS_FOR)
+    key = "add-remove", "Lagrangian, odds", 1.0
+    for data in recorded:
+        held = constrained.held_rows(data)
+        assert some.dials[data, "odds"][key] == constrained.dials(held, "odds")[key]
 
 
 def test_missing_records_are_named(tmp_path):
