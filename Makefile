@@ -113,7 +113,7 @@ proofs: $(READY)  ## build the Coq proofs and check them (STORE=1 records the re
 bench: $(READY)  ## time the library side by side with its peers, into results/bench.json (about 5 minutes)
 	$(BIN)/python -m benchmarks
 
-bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (an hour; an interrupted run resumes)
+bench-solver: $(READY)  ## time the k-ary solver on 1200 random instances, into results/solver.json (about 15 minutes; an interrupted run resumes)
 	$(BIN)/python -m benchmarks solver_grid
 
 bench-gpu: $(READY)  ## time a thousand DP-SGD runs, a coverage study, metrics and certificates on a GPU, if there is one
