@@ -5,6 +5,7 @@ import io
 import shutil
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from dpfair_lib._files import write_whole
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 MARGIN = "15mm"
+BROWSERS = 2  # that print side by side; each keeps about one core busy
 SETTLED = """async () => {
   for (const fold of document.querySelectorAll('article details')) fold.open = true;
   for (const image of document.images) image.loading = 'eager';
@@ -49,25 +51,36 @@ def print_book(html: Path, root: Path, target: Path) -> int:
     FileNotFoundError
         If a page of the table of contents has not been built, or if there is no Chromium.
     """
-    from playwright.sync_api import sync_playwright
-    from pypdf import PdfReader, PdfWriter
-
     program = next((path for path in map(shutil.which, PROGRAMS) if path), None)
     if program is None:
         raise FileNotFoundError(f"no Chromium found (looked for {', '.join(PROGRAMS)})")
-    writer = PdfWriter()
-    above: dict[int, Any] = {}
+    contents = outline(root)
+    paths = [html / f"{name}.html" for _, name, _ in contents if name is not None]
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: found no such page, expected a built book (make book)")
+    # neighbours in turn: pages of one part are about equally long
+    shares = [paths[at::BROWSERS] for at in range(BROWSERS)]
+    with ThreadPoolExecutor(BROWSERS) as pool:
+        printed = dict(
+            pair for share in pool.map(lambda share: print_pages(program, share), shares) for pair in share
+        )
+    writer = bound(contents, [printed[path] for path in paths])
+    content = io.BytesIO()
+    writer.write(content)
+    write_whole(target, content.getvalue())
+    return len(writer.pages)
+
+
+def print_pages(program: str, paths: list[Path]) -> list[tuple[Path, tuple[str, bytes]]]:
+    """Print pages one by one, and return the title and the PDF of each."""
+    from playwright.sync_api import sync_playwright
+
+    found = []
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_context(offline=True, color_scheme="light").new_page()
-        waiting: list[tuple[int, str]] = []
-        for depth, name, caption in outline(root):
-            if name is None:
-                waiting.append((depth, caption))
-                continue
-            path = html / f"{name}.html"
-            if not path.exists():
-                raise FileNotFoundError(f"{path}: found no such page, expected a built book (make book)")
+        for path in paths:
             page.goto(path.as_uri(), wait_until="load")
             page.evaluate(SETTLED)
             title = page.evaluate("() => document.querySelector('h1').firstChild.textContent.trim()")
@@ -76,20 +89,34 @@ def print_book(html: Path, root: Path, target: Path) -> int:
                 margin={"top": MARGIN, "bottom": MARGIN, "left": MARGIN, "right": MARGIN},
                 print_background=True,
             )
-            first = len(writer.pages)
-            writer.append(PdfReader(io.BytesIO(sheet)), import_outline=False)
-            for level, words in [*waiting, (depth, title)]:
-                above[level] = writer.add_outline_item(
-                    title=words, page_number=first, parent=above.get(level - 1)
-                )
-            waiting = []
+            found.append((path, (str(title), sheet)))
         browser.close()
+    return found
+
+
+def bound(contents: list[tuple[int, str | None, str]], printed: list[tuple[str, bytes]]) -> Any:
+    """Put printed pages together in their order, with the bookmarks of the contents."""
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter()
+    above: dict[int, Any] = {}
+    waiting: list[tuple[int, str]] = []
+    pages = iter(printed)
+    for depth, name, caption in contents:
+        if name is None:
+            waiting.append((depth, caption))
+            continue
+        title, sheet = next(pages)
+        first = len(writer.pages)
+        writer.append(PdfReader(io.BytesIO(sheet)), import_outline=False)
+        for level, words in [*waiting, (depth, title)]:
+            above[level] = writer.add_outline_item(
+                title=words, page_number=first, parent=above.get(level - 1)
+            )
+        waiting = []
     writer.add_metadata({"/Title": "Privacy and Fairness, Checked"})
     writer.compress_identical_objects()
-    content = io.BytesIO()
-    writer.write(content)
-    write_whole(target, content.getvalue())
-    return len(writer.pages)
+    return writer
 
 
 def pack(html: Path, target: Path) -> int:

@@ -1,5 +1,6 @@
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,38 @@ def test_the_page_says_what_each_part_of_the_run_is():
     parts = parts_of_the_run()
     makefile = (ROOT / "Makefile").read_text()
     page = (ROOT / "notebooks" / "ci-times.md").read_text()
-    for name in parts:
+    targets = [name for part in parts for name in part.split("+")]
+    for name in targets:
         assert re.search(
             rf"^{re.escape(name.replace('.venv/.ready', '$(READY)'))}:", makefile, re.MULTILINE
         ), name
-        assert f'"{name}":' in page, f"notebooks/ci-times.md does not say what {name} is"
+    for part in parts:
+        assert f'"{part}":' in page, f"notebooks/ci-times.md does not say what {part} is"
     test = re.search(r"^test: (.*?) *##", makefile, re.MULTILINE)[1].split()
-    assert set(test) < set(parts)
+    assert set(test) < set(targets)
+
+
+def shell(part, made, folder):
+    """Run a part of `.ci/run` with a `make` of ours, given as shell code; return the status and what it printed."""
+    function = re.search(r"^make_all\(\) \{\n.*?^\}$", (ROOT / ".ci/run").read_text(), re.M | re.S)[0]
+    code = f"set -euo pipefail\nprinted={folder}\nmake() {{ {made}; }}\n{function}\nmake_all {part}\necho all passed"
+    ran = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=60)
+    return ran.returncode, ran.stdout.split("\n")[:-1]
+
+
+def test_targets_of_a_part_run_side_by_side_and_what_they_print_does_not_mix(tmp_path):
+    # each waits until all three have begun
+    wait = f'until [ $(ls {tmp_path} | grep -c "^[xyz]$") = 3 ]; do sleep .01; done'
+    made = f"touch {tmp_path}/$1; {wait}; echo $1; echo $1"
+    (tmp_path / "out").mkdir()
+    assert shell("x+y+z", made, tmp_path / "out") == (0, [*"zzxxyy", "all passed"])
+
+
+@pytest.mark.parametrize("part", ["bad", "bad+x", "x+bad", "x+bad+y", "bad+x+y"])
+def test_a_part_fails_with_any_of_its_targets(tmp_path, part):
+    status, said = shell(part, 'echo "$1"; [ "$1" != bad ]', tmp_path)
+    assert status != 0
+    assert sorted(said) == sorted(part.split("+"))
 
 
 def shown(record, monkeypatch):

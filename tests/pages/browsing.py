@@ -163,14 +163,20 @@ def chromium() -> Iterator[Any]:
             browser.close()
 
 
-@contextmanager
-def opened(
-    browser: Any, address: str, viewport: dict[str, int], scheme: str, problems: list[str]
-) -> Iterator[Any]:
-    """Open an address offline; what it asks of the network, and its script errors, are put into `problems`."""
+# a window may have shown another page before; its reader comes to each page as to the first
+FORGET = """if (location.protocol === 'file:') { localStorage.clear(); sessionStorage.clear(); }"""
+
+
+def window(browser: Any, viewport: dict[str, int], scheme: str) -> Any:
+    """Open an empty window that reaches no network."""
     context = browser.new_context(offline=True, viewport=viewport, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    return context.new_page()
+
+
+@contextmanager
+def visited(page: Any, address: str, problems: list[str]) -> Iterator[None]:
+    """Go to an address; what it asks of the network, and its script errors, are put into `problems`."""
 
     def on_request(request: Any) -> None:
         if not request.url.startswith(LOCAL):
@@ -180,31 +186,73 @@ def opened(
         if message.type == "error":
             problems.append(f"console error: {message.text}")
 
-    page.on("request", on_request)
-    page.on(
-        "requestfailed", lambda request: problems.append(f"request failed: {request.url} {request.failure}")
-    )
-    page.on("pageerror", lambda error: problems.append(f"script error: {error}"))
-    page.on("console", on_console)
+    listeners = {
+        "request": on_request,
+        "requestfailed": lambda request: problems.append(f"request failed: {request.url} {request.failure}"),
+        "pageerror": lambda error: problems.append(f"script error: {error}"),
+        "console": on_console,
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
     try:
         page.goto(address, wait_until="load")
         page.evaluate(TYPESET)
-        yield page
+        yield
     finally:
-        context.close()
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
 
 
-def examine(browser: Any, path: Path) -> list[str]:
+@contextmanager
+def opened(
+    browser: Any, address: str, viewport: dict[str, int], scheme: str, problems: list[str]
+) -> Iterator[Any]:
+    """Open an address offline in a window of its own, which is closed afterwards."""
+    page = window(browser, viewport, scheme)
+    try:
+        with visited(page, address, problems):
+            yield page
+    finally:
+        page.context.close()
+
+
+class Reader:
+    """Reads page after page in the same two windows, so that each parses the scripts of the pages once."""
+
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.windows: dict[str, Any] = {}
+
+    @contextmanager
+    def opened(
+        self, address: str, viewport: dict[str, int], scheme: str, problems: list[str]
+    ) -> Iterator[Any]:
+        """Open an address in the window of a scheme; a window in which something went wrong is not used again."""
+        page = self.windows.pop(scheme, None)
+        if page is None:
+            page = window(self.browser, viewport, scheme)
+            page.add_init_script(FORGET)
+        try:
+            with visited(page, address, problems):
+                yield page
+            page.goto("about:blank")  # nothing that this page still does is blamed on the next
+        except BaseException:
+            page.context.close()
+            raise
+        self.windows[scheme] = page
+
+
+def examine(reader: Reader, path: Path) -> list[str]:
     """Read a page at a desk in light colours, then on a phone in dark ones, and list what is wrong."""
     problems: list[str] = []
-    with opened(browser, path.as_uri(), DESK, "light", problems) as page:
+    with reader.opened(path.as_uri(), DESK, "light", problems) as page:
         for script in (MATH, IMAGES):
             problems += page.evaluate(script)
         problems += faint(page.evaluate(COLOURS), "light")
         problems += broken_links(page.evaluate(LINKS))
         problems += legibility.read_at_desk(page)
         problems += legibility.shut_out(page)
-    with opened(browser, path.as_uri(), PHONE, "dark", problems) as page:
+    with reader.opened(path.as_uri(), PHONE, "dark", problems) as page:
         problems += page.evaluate(WIDTH)
         colours = page.evaluate(COLOURS)
         if colours["ground"] > DARK:

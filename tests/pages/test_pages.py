@@ -205,6 +205,11 @@ def browser():
         yield started
 
 
+@pytest.fixture(scope="module")
+def reader(browser):
+    return browsing.Reader(browser)
+
+
 def planted(folder: Path, body: str) -> Path:
     path = folder / "page.html"
     (folder / DRAWING_FILE).write_text(DRAWING_TEXT)
@@ -221,9 +226,9 @@ def shorten(path: Path) -> str:
 
 @needs_book
 @pytest.mark.parametrize("path", PAGES or [None], ids=shorten if PAGES else str)
-def test_page(browser, path):
+def test_page(reader, path):
     target = browsing.redirect(path)
-    problems = browsing.examine(browser, path) if target is None else []
+    problems = browsing.examine(reader, path) if target is None else []
     assert target is None or target.is_file()
     assert not problems, "\n".join(problems)
 
@@ -382,20 +387,46 @@ def test_a_link_into_a_fold_opens_it(browser):
         words.wait_for(state="visible")
 
 
-def test_sound_page_passes(browser, tmp_path):
-    assert browsing.examine(browser, planted(tmp_path, PROSE + MATH)) == []
+def test_sound_page_passes(reader, tmp_path):
+    assert browsing.examine(reader, planted(tmp_path, PROSE + MATH)) == []
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_planted_defect_is_found(browser, tmp_path, name):
+def test_planted_defect_is_found(reader, tmp_path, name):
     body, expected = PLANTED[name]
-    problems = browsing.examine(browser, planted(tmp_path, PROSE + body))
+    problems = browsing.examine(reader, planted(tmp_path, PROSE + body))
     assert any(expected in problem for problem in problems), problems
 
 
-def test_a_wide_table_that_scrolls_by_itself_is_no_defect(browser, tmp_path):
+def test_a_wide_table_that_scrolls_by_itself_is_no_defect(reader, tmp_path):
     body = "<div class=box style='overflow-x:auto'><div style='width:900px'>wide</div></div>" + WIDE
-    assert browsing.examine(browser, planted(tmp_path, body)) == []
+    assert browsing.examine(reader, planted(tmp_path, body)) == []
+
+
+def test_a_reader_comes_to_each_page_as_to_the_first(reader, tmp_path):
+    body = "<script>if (localStorage.been || sessionStorage.been) nothing.here();"
+    body += "localStorage.been = sessionStorage.been = 1</script>"
+    for _ in range(2):
+        assert browsing.examine(reader, planted(tmp_path, body)) == []
+
+
+def test_what_a_page_still_does_is_not_blamed_on_the_next(reader, tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    errors = "<script>setInterval(() => nothing.here(), 1)</script>"
+    browsing.examine(reader, planted(tmp_path / "first", errors))
+    assert browsing.examine(reader, planted(tmp_path / "second", PROSE)) == []
+
+
+def test_a_window_in_which_a_page_failed_is_not_used_again(reader, tmp_path):
+    problems = []
+    with (
+        pytest.raises(Exception, match="ERR_FILE_NOT_FOUND"),
+        reader.opened((tmp_path / "none.html").as_uri(), browsing.DESK, "light", problems),
+    ):
+        pass
+    assert "light" not in reader.windows
+    assert browsing.examine(reader, planted(tmp_path, PROSE)) == []
 
 
 def test_redirect_is_followed_by_reading(tmp_path):

@@ -7,7 +7,6 @@ is what the process held at its peak, above what it held just before; the rows t
 from __future__ import annotations
 
 import functools
-import gc
 import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -88,7 +87,6 @@ def measure(method: str, notion: str, rows: int, groups: int, draw: int) -> dict
     few = _split(drawn_rows(200, 3, 0))
     FITS[method](few, notion=notion)(few.post)
     split = _split(drawn_rows(rows, groups, draw))
-    gc.collect()
     before = forget_peak()
     started = time.process_time()
     rule = FITS[method](split, notion=notion)

@@ -185,3 +185,20 @@ def costs(rows: pd.DataFrame, axis: str, usual: int) -> pd.DataFrame:
         "theirs_worst": worst["theirs"], "faster": median["ratio"], "slowest": least["ratio"],
         "ours_memory": worst["ours_memory"], "theirs_memory": worst["theirs_memory"], "more": worst["more"],
     })  # fmt: skip
+
+
+def memory(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the peaks of memory.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `several_groups_memory.measure`.
+
+    Returns
+    -------
+    DataFrame
+        For each notion and method, the median and the largest peak over the splits, in mebibytes.
+    """
+    peaks = rows.groupby(["notion", "method"], sort=False)["mebibytes"].agg(["median", "max"])
+    return peaks.apply(tuple, axis=1).unstack("method").reindex(rows["notion"].unique())
