@@ -65,13 +65,9 @@ def instance(k: int, at: int) -> tuple[np.ndarray, np.ndarray]:
 
 def missed(matrix: np.ndarray, epsilon: float) -> float:
     """Return by how much a channel misses the worst inequality of privacy and of both kinds of truthfulness."""
-    truth = np.diagonal(matrix)
-    return max(
-        float((math.exp(-epsilon) * truth - matrix).max()),
-        float((matrix - truth).max()),
-        float((matrix - truth[:, None]).max()),
-        float(abs(matrix.sum(axis=1) - 1).max()),
-    )
+    truth, away = np.diagonal(matrix), ~np.eye(len(matrix), dtype=bool)
+    limits = math.exp(-epsilon) * truth - matrix, matrix - truth, matrix - truth[:, None]
+    return max(float(limit[away].max()) for limit in limits)
 
 
 def ratio(matrix: np.ndarray, p: np.ndarray, p1: np.ndarray) -> float:
@@ -108,8 +104,7 @@ def _channels(k: int, at: int, epsilon: float, effort: int) -> list[np.ndarray]:
         found.append(matrix)
     ratios = np.exp(epsilon * rng.uniform(0.6, 1.1, size=4))  # plain response, of about the ε
     found += [(np.full((k, k), 1.0) + (r - 1) * np.eye(k)) / (r + k - 1) for r in ratios]
-    # row sums are exact but for rounding, which `missed` would count
-    return [_whole_rows(matrix) for matrix in found if abs(missed(matrix, epsilon)) > AGREEMENT]
+    return [one for one in map(_whole_rows, found) if abs(missed(one, epsilon)) > AGREEMENT]
 
 
 def _whole_rows(matrix: np.ndarray) -> np.ndarray:
@@ -132,6 +127,7 @@ def _ends(searched: Any, search: Search) -> None:
         search.observe(-found.bound, case, tolerance=SOLVED)
         search.observe(found.bound + stop - found.value, case, tolerance=AGREEMENT)
         search.observe(-missed(found.matrix, epsilon), case, tolerance=SOLVED)
+        search.observe(-abs(found.matrix.sum(axis=1) - 1), case, tolerance=SOLVED)
         search.equal(found.value, ratio(found.matrix, p, p1), case, tolerance=SOLVED)
     few = searched(*instance(3, 0), 6.0, stop=0.0, most=100)
     case = {"groups": 3, "stop": 0.0, "most": 100}
