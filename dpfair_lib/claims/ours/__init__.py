@@ -29,6 +29,7 @@ ORDER = (
     "unknown-law",
     "collect-first",
     "rule-and-channel",
+    "stopped-search",
     "no-radicals",
     "fairer-data",
     "fair-accurate-private",

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import t
 
 from dpfair_lib.experiments.thesis.randomised_training_records import trials
@@ -17,12 +18,19 @@ from dpfair_lib.experiments.thesis.randomised_training_summary import (
     Contrast,
     Terms,
 )
+from dpfair_lib.experiments.thesis.stopped_search import recorded
+
+
+@cache
+def _every_row(tuned: bool) -> pd.DataFrame:
+    """Return the trials of the figures, and those with the channels of the public code."""
+    return pd.concat([trials(tuned=tuned), recorded(tuned=tuned)])
 
 
 @cache
 def _exact(measure: str, named: Configuration, tuned: bool) -> tuple[Fraction, ...]:
     """Return a measure of a configuration as exact decimals, by seed, read from the rows anew."""
-    rows = trials(tuned=tuned)
+    rows = _every_row(tuned)
     chosen = (rows["setting"] == named.setting) & (rows["method"] == named.method)
     level = rows["epsilon"].isna() if named.epsilon is None else rows["epsilon"] == named.epsilon
     found = rows[chosen & level].sort_values("seed")
