@@ -22,6 +22,7 @@ SETTLED = """async () => {
   for (const image of document.images) image.loading = 'eager';
   if (window.MathJax?.startup?.promise) await window.MathJax.startup.promise;
   await document.fonts.ready;
+  for (const fading of document.getAnimations()) fading.finish();  // folds fade in, and would print faint
 }"""
 ZIPPED = (1980, 1, 1, 0, 0, 0)  # no date: two builds of the same pages are the same file
 

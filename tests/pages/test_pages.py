@@ -362,6 +362,24 @@ def test_solutions_are_printed_under_their_names_and_folds_of_code_without(brows
 
 
 @needs_book
+def test_code_that_fades_in_is_printed_in_full(browser):
+    """A fold that opens for the printer begins to fade in; on paper it stands as it will be."""
+    path = HTML / "notebooks/assessment.html"
+    moving = """() => {
+      const folds = [...document.querySelectorAll('article details')];
+      for (const open of [false, true]) {
+        folds.forEach(fold => { fold.open = open; });
+        document.body.getBoundingClientRect();
+      }
+      return document.getAnimations().length;
+    }"""
+    with browsing.opened(browser, path.as_uri(), browsing.DESK, "light", []) as page:
+        assert page.evaluate(moving) > 0
+        page.emulate_media(media="print")
+        assert page.evaluate(moving) == 0
+
+
+@needs_book
 def test_the_keyboard_passes_the_list_of_chapters_and_no_page_moves_smoothly(browser):
     inside = "() => Boolean(document.activeElement.closest('main'))"
     path = HTML / "notebooks/isit-prop-1.html"

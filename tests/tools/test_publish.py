@@ -7,6 +7,11 @@ import pytest
 
 TOC = "root: index\nparts:\n- caption: Part\n  chapters:\n  - file: one\n    sections:\n    - file: two\n"
 
+# what a fold holds appears slowly: printed too early, it is not there
+FADE = (
+    "<style>@keyframes fade { from { opacity: 0 } } details[open] p { animation: fade 60s steps(2) }</style>"
+)
+
 
 @pytest.fixture
 def book(tmp_path):
@@ -15,7 +20,7 @@ def book(tmp_path):
     html.mkdir()
     for name in ("index", "one", "two"):
         body = f"<h1>{name} title</h1><article><details><p>folded {name}</p></details></article>"
-        (html / f"{name}.html").write_text(f"<!doctype html>{body}")
+        (html / f"{name}.html").write_text(f"<!doctype html>{FADE}{body}")
     return tmp_path
 
 
