@@ -107,7 +107,8 @@ def robust_randomizer(
 
     Notes
     -----
-    A round solves a linear program with k² entries of the channel: 20 groups take seconds, 50 a minute or more.
+    A round solves a linear program with k² entries of the channel: 20 groups take seconds, 50 some ten
+    minutes: allow for that with ``time_limit``.
 
     References
     ----------
