@@ -107,8 +107,8 @@ def robust_randomizer(
 
     Notes
     -----
-    A round solves a linear program with k² entries of the channel: 20 groups take seconds, 50 some ten
-    minutes: allow for that with ``time_limit``.
+    A round solves a linear program with k² entries of the channel. The search takes seconds for 20 groups and some ten
+    minutes for 50; ``time_limit`` has to allow for that.
 
     References
     ----------
