@@ -6,6 +6,7 @@ newer file win.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,12 @@ def defects_of_outputs(cells: list[Any]) -> Iterator[str]:
             elif output.get("name") == "stderr":
                 first = output.text.strip().partition("\n")[0]
                 yield f"cell {number} stores a warning: {first}"
+    glued = Counter(
+        name for _, cell in code for output in cell.outputs
+        if (name := output.get("metadata", {}).get("scrapbook", {}).get("name"))
+    )  # fmt: skip
+    # the book is built with warnings as errors, and this is one
+    yield from (f"the key {name} is glued {times} times" for name, times in glued.items() if times > 1)
 
 
 def main(arguments: list[str] | None = None) -> int:

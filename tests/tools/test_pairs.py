@@ -94,6 +94,12 @@ def warning_is_stored(notebook):
     notebook.cells[-1].outputs = [nbformat.v4.new_output("stream", name="stderr", text="Old\nline")]
 
 
+def key_is_glued_twice(notebook):
+    notebook.cells[-1].outputs = 2 * [
+        nbformat.v4.new_output("display_data", data={}, metadata={"scrapbook": {"name": "many"}})
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -105,6 +111,7 @@ def warning_is_stored(notebook):
         (one_cell_never_ran, "notebooks/one.ipynb: cell 4 was never executed"),
         (error_is_stored, "notebooks/one.ipynb: cell 4 stores an error: ValueError: no"),
         (warning_is_stored, "notebooks/one.ipynb: cell 4 stores a warning: Old"),
+        (key_is_glued_twice, "notebooks/one.ipynb: the key many is glued 2 times"),
     ],
 )
 def test_defect_of_the_notebook(book, change, expected, capsys):
