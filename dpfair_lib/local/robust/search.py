@@ -107,8 +107,8 @@ def robust_randomizer(
 
     Notes
     -----
-    A round solves a linear program with k² entries of the channel. The search takes seconds for 20 groups and some ten
-    minutes for 50; ``time_limit`` has to allow for that.
+    A round solves a linear program with k² entries of the channel. The search takes seconds for 20 groups, and ten
+    minutes or more for 50. Where ``time_limit`` ends it, the bounds so far are returned.
 
     References
     ----------
