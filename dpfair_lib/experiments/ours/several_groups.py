@@ -33,12 +33,10 @@ if TYPE_CHECKING:
     from dpfair_lib.datasets import Dataset
 
 TRIALS = 20
-GRADIENT_TRIALS = {"acs-income": 3, "adult": 3, "compas": 20, "lsac": 20}
-"""On how many splits `ExponentiatedGradient` is run: fewer where many rows or columns make it slow."""
 Rows = list[dict[str, Any]]
 
 
-def run_trial(dataset: Dataset, *, split: int, seed: int, gradient: bool) -> Iterator[dict[str, Any]]:
+def run_trial(dataset: Dataset, *, split: int, seed: int) -> Iterator[dict[str, Any]]:
     """Fit every method on one split.
 
     Parameters
@@ -47,8 +45,6 @@ def run_trial(dataset: Dataset, *, split: int, seed: int, gradient: bool) -> Ite
         Features not yet scaled.
     split, seed : int
         As for `split_rows`.
-    gradient : bool
-        Whether `ExponentiatedGradient` is run.
 
     Yields
     ------
@@ -57,7 +53,7 @@ def run_trial(dataset: Dataset, *, split: int, seed: int, gradient: bool) -> Ite
     """
     warm_up()
     parts = split_rows(dataset, split, seed)
-    for method in methods(gradient=gradient):
+    for method in methods():
         yield {"split": split, **row_of(method, parts)}
 
 
@@ -104,7 +100,7 @@ def warm_up() -> None:
         labels = np.tile([0, 1], 30)
         parts.append(Part(np.column_stack([scores, 1 - scores]), labels, groups, scores))
     split = Split(*parts)
-    for method in methods(gradient=True):
+    for method in methods():
         method.fit(split)(split.test)
 
 
@@ -117,13 +113,9 @@ def experiment(name: str, *, data: str) -> Experiment:
     """Return all methods on redrawn splits of one data set, a task per split."""
     parameters = {
         "seed": 0, "shares": SHARES, "most_rows": MOST_ROWS, "gammas": GAMMAS,
-        "gradient_trials": GRADIENT_TRIALS[data], "gradient_bound": GRADIENT_BOUND,
-        "fairlearn": fairlearn_version(),
+        "gradient_bound": GRADIENT_BOUND, "fairlearn": fairlearn_version(),
     }  # fmt: skip
-    tasks = [
-        {"data": data, "split": split, "seed": 0, "gradient": split < GRADIENT_TRIALS[data]}
-        for split in range(TRIALS)
-    ]
+    tasks = [{"data": data, "split": split, "seed": 0} for split in range(TRIALS)]
     return Experiment(name, Description(data), parameters, run_on, tasks)
 
 

@@ -25,6 +25,7 @@ from dpfair_lib.experiments.ours.several_groups_methods import (
     ERRORS,
     GRADIENT,
     GRADIENT_BOUND,
+    NOTIONS,
     OPTIMIZER,
     exponentiated_gradient,
     fairlearn_version,
@@ -34,7 +35,6 @@ from dpfair_lib.experiments.ours.several_groups_methods import (
 from dpfair_lib.experiments.peak_memory import forget_peak, mebibytes_above
 
 SPLITS = 3
-NOTIONS = "demographic_parity", "equalized_odds"
 FITS = {
     ERRORS: functools.partial(ours, gamma=0.0, objective="errors"),
     OPTIMIZER: functools.partial(threshold_optimizer, gamma=0.0),

@@ -22,7 +22,13 @@ NOTIONS = {
     "equal_opportunity": "true_positive_rate_parity",
     "equalized_odds": "equalized_odds",
 }
-"""Our names of the notions, and fairlearn's."""
+"""Our names of the notions, and those of fairlearn's `ThresholdOptimizer`."""
+MOMENTS = {
+    "demographic_parity": "DemographicParity",
+    "equal_opportunity": "TruePositiveRateParity",
+    "equalized_odds": "EqualizedOdds",
+}
+"""Our names of the notions, and the classes that fairlearn's `ExponentiatedGradient` takes."""
 GAMMAS = 0.0, 0.02, 0.05, 0.1
 GRADIENT_BOUND = 0.01
 """Its allowed difference between a group and everybody, and its default."""
@@ -57,14 +63,8 @@ class Method(NamedTuple):
     fit: Callable[[Split], Rule]
 
 
-def methods(*, gradient: bool) -> Iterator[Method]:
-    """Yield every method that is not private, with every setting.
-
-    Parameters
-    ----------
-    gradient : bool
-        Whether `ExponentiatedGradient` is among them.
-    """
+def methods() -> Iterator[Method]:
+    """Yield every method that is not private, with every setting."""
     for notion in NOTIONS:
         yield Method(NONE, notion, None, None, unchanged)
         for gamma in GAMMAS:
@@ -76,14 +76,8 @@ def methods(*, gradient: bool) -> Iterator[Method]:
         yield Method(
             LEAST, notion, 0.0, None, functools.partial(ours, notion=notion, gamma=0.0, objective="changes")
         )
-        if gradient and notion != "equal_opportunity":
-            yield Method(
-                GRADIENT,
-                notion,
-                GRADIENT_BOUND,
-                None,
-                functools.partial(exponentiated_gradient, notion=notion),
-            )
+        gradient = functools.partial(exponentiated_gradient, notion=notion)
+        yield Method(GRADIENT, notion, GRADIENT_BOUND, None, gradient)
 
 
 def unchanged(split: Split) -> Rule:  # noqa: ARG001 (the signature of a fit)
@@ -168,17 +162,17 @@ def exponentiated_gradient(split: Split, *, notion: str) -> Rule:
     split : Split
         Its test rows are not used.
     notion : str
-        ``"demographic_parity"`` or ``"equalized_odds"``.
+        A key of `NOTIONS`.
     """
     with extra("peers"):
-        from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
+        from fairlearn import reductions
 
-    constraint = DemographicParity if notion == "demographic_parity" else EqualizedOdds
+    constraint = getattr(reductions, MOMENTS[notion])
     features, labels, groups = (
         np.concatenate([getattr(part, name) for part in (split.train, split.post)])
         for name in ("features", "labels", "groups")
     )
-    fair = ExponentiatedGradient(learner(), constraint(difference_bound=GRADIENT_BOUND))
+    fair = reductions.ExponentiatedGradient(learner(), constraint(difference_bound=GRADIENT_BOUND))
     with warnings.catch_warnings(
         action="ignore", category=DeprecationWarning
     ):  # of pandas, about its own code
