@@ -10,7 +10,13 @@ import pandas as pd
 from dpfair_lib.experiments.intervals import mean_interval
 from dpfair_lib.experiments.ours.private_learners_summary import verdict
 from dpfair_lib.experiments.ours.several_groups_data import SHARES
-from dpfair_lib.experiments.ours.several_groups_methods import ERRORS, OPTIMIZER
+from dpfair_lib.experiments.ours.several_groups_methods import (
+    ERRORS,
+    GRADIENT,
+    GRADIENT_BOUND,
+    NOTIONS,
+    OPTIMIZER,
+)
 
 OVERLAP = SHARES[2] / (1 - SHARES[2])
 """Test rows over the others, for intervals that speak of rows not yet seen from the same source."""
@@ -117,11 +123,56 @@ def beside_optimizer(rows: Mapping[str, pd.DataFrame], *, level: float = 0.95) -
             "more": int((post > ROUNDING).sum()), "splits": len(post),
             "faster": float(ratio.median()), "slowest": float(ratio.min()),
         }  # fmt: skip
-        for name in ("error", "gap", "distance"):
-            mean, half = difference(found, one, other, f"test_{name}", level=each)
-            line |= {name: mean, f"{name}_half": half, f"{name}_verdict": verdict(mean, half)}
-        table.append(line)
+        table.append(line | on_test_rows(found, one, other, ("error", "gap", "distance"), level=each))
     return pd.DataFrame(table)
+
+
+def beside_gradient(rows: Mapping[str, pd.DataFrame], *, level: float = 0.95) -> pd.DataFrame:
+    """Return ours at γ = 0 minus `ExponentiatedGradient` on test rows, for every data set and notion.
+
+    Parameters
+    ----------
+    rows : mapping
+        By data set.
+    level : float
+        As for `beside_optimizer`.
+
+    Returns
+    -------
+    DataFrame
+        ``splits``: how many both have. For each of ``error``, ``gap`` and ``distance`` as of `beside_optimizer`.
+    """
+    each = 1 - (1 - level) / (len(rows) * len(NOTIONS))
+    table: list[dict[str, Any]] = []
+    for data, found in rows.items():
+        for notion in NOTIONS:
+            one, other = Cell(ERRORS, notion, 0.0), Cell(GRADIENT, notion, GRADIENT_BOUND)
+            line = {"data": data, "notion": notion, "splits": len(by_split(found, other, "test_error"))}
+            table.append(line | on_test_rows(found, one, other, ("error", "gap", "distance"), level=each))
+    return pd.DataFrame(table)
+
+
+def on_test_rows(
+    rows: pd.DataFrame, one: Cell, other: Cell, names: tuple[str, ...], *, level: float
+) -> dict[str, Any]:
+    """Return paired differences on test rows: for each name the mean, with ``_half`` and ``_verdict``.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one data set.
+    one, other : Cell
+        Which methods.
+    names : tuple of str
+        What is measured, such as ``"error"``.
+    level : float
+        Confidence of each interval.
+    """
+    line: dict[str, Any] = {}
+    for name in names:
+        mean, half = difference(rows, one, other, f"test_{name}", level=level)
+        line |= {name: mean, f"{name}_half": half, f"{name}_verdict": verdict(mean, half)}
+    return line
 
 
 def seconds(rows: pd.DataFrame, cell: Cell) -> pd.Series:

@@ -271,3 +271,23 @@ def test_what_the_chapter_says_of_the_costs():
         assert set(more.index) <= {("equalized_odds", 100)}  # which the chapter names
     assert (summary.costs(found, "rows", costs.USUAL_GROUPS)["faster"].drop(1_000, level="rows") > 10).all()
     assert (summary.costs(found, "groups", costs.USUAL_ROWS)["faster"] > 10).all()
+
+
+def test_the_summary_sees_what_differs_from_the_gradient():
+    def with_gradient(error, distance):
+        ours = planted(0.0).query("method == @methods.ERRORS")
+        theirs = ours.assign(
+            method=methods.GRADIENT, gamma=methods.GRADIENT_BOUND, test_error=ours["test_error"] - error,
+            test_distance=ours["test_distance"] - distance,
+        )  # fmt: skip
+        both = pd.concat([ours, theirs])
+        return pd.concat([both.assign(notion=notion) for notion in methods.NOTIONS])
+
+    table = summary.beside_gradient({"worse": with_gradient(0.01, -0.01), "same": with_gradient(0.0, 0.0)})
+    assert len(table) == 2 * len(methods.NOTIONS)
+    assert (table["splits"] == 5).all()
+    worse, same = table[table["data"] == "worse"], table[table["data"] == "same"]
+    assert (worse["error_verdict"] == "above").all()
+    assert worse["error"].tolist() == pytest.approx([0.01] * 3)
+    assert (worse["distance_verdict"] == "below").all()
+    assert (same["error_verdict"] == "not apart").all()
