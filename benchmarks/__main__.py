@@ -31,6 +31,7 @@ from benchmarks import (
     solver,
     solver_grid,
     solver_large,
+    solver_robust,
 )  # fmt: skip
 from benchmarks.recorded_timings import load_average, provenance, write_sections
 from benchmarks.timing import interleave, rows
@@ -42,7 +43,7 @@ SUITES = {
     "sensitivity": sensitivity, "margins": margins, "coverage": coverage, "dynamics": dynamics,
 }  # fmt: skip
 GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage, "gpu_arrays": gpu_arrays}
-SOLVER_SUITES = {solver_grid.SECTION: solver_grid, solver_large.SECTION: solver_large}
+SOLVER_SUITES = {suite.SECTION: suite for suite in (solver_grid, solver_large, solver_robust)}
 REPEATS = 5
 
 
@@ -132,7 +133,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     known = (*SUITES, *SOLVER_SUITES, *GPU_SUITES)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last five"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all but the last six"
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of every timing, after one to warm up")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to write")

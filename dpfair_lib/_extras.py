@@ -22,7 +22,7 @@ EXTRAS = {
     "secure": Extra("secure noise", ("opendp",)),
     "accounting": Extra("accounting of privacy losses", ("dp_accounting", "prv_accountant")),
     "learners": Extra("training with torch", ("torch", "opacus")),
-    "solver": Extra("the HiGHS solver", ("highspy",)),
+    "solver": Extra("the solvers HiGHS and Clarabel", ("highspy", "clarabel")),
     "files": Extra(
         "Parquet, downloads and workbooks", ("pyarrow", "pooch", "platformdirs", "requests", "xlrd")
     ),

@@ -18,6 +18,7 @@ import pandas as pd
 RECORD = Path(__file__).resolve().parents[1] / "results" / "bench.json"
 SOLVER_RECORD = RECORD.with_name("solver.json")
 LARGE_SOLVER_RECORD = RECORD.with_name("solver-large.json")
+ROBUST_SOLVER_RECORD = RECORD.with_name("solver-robust.json")
 EPSILONS = ("½", "1", "2", "ln k + 1")
 """Names of the privacy budgets of the solver's record."""
 ALWAYS = ("title", "measured")

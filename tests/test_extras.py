@@ -148,6 +148,8 @@ MISSING = {
     "dp_accounting": "d.dp_sgd_epsilon(1.0, 0.1, 10, 1e-5, 'pld')",
     "prv_accountant": "d.dp_sgd_epsilon(1.0, 0.1, 10, 1e-5, 'prv')",
     "highspy": "d.optimal_randomizer([0.3, 0.3, 0.4], [0.2, 0.5, 0.6], 1.0, method='columns')",
+    "clarabel": "from dpfair_lib.local import CellBounds, robust_randomizer as f; "
+    "f(CellBounds.around([0.6, 0.4], [0.3, 0.5], radius=0.05), 1.0)",
     "torch": "d.DPLogisticRegression(noise_multiplier=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.5, steps=2, "
     "learning_rate=0.1, noise='study', random_state=0).fit([[0.0], [1.0]], [0, 1])",
     "matplotlib": "from dpfair_lib import plots; plots.axes()",
@@ -183,7 +185,7 @@ def test_only_what_the_extra_brings_is_explained():
 def test_a_missing_extra_is_an_import_error_with_the_package_s_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "highspy", None)
     with (
-        pytest.raises(MissingExtraError, match=r"HiGHS solver.*dpfair-lib\[solver\]") as refused,
+        pytest.raises(MissingExtraError, match=r"HiGHS and Clarabel.*dpfair-lib\[solver\]") as refused,
         extra("solver"),
     ):
         import highspy  # noqa: F401

@@ -58,6 +58,7 @@ def test_no_public_name_imports_a_heavy_package_of_an_extra():
         "opacus",
         "opendp",
         "highspy",
+        "clarabel",
         "dp_accounting",
         "prv_accountant",
         "matplotlib",

@@ -23,7 +23,7 @@ from dpfair_lib.local.robust.worst_law import WorstLaw, worst_of_reports
 _NEAR = 1e-7  # two P(Y = 1) as near as this are one
 _MARGIN = 1e-8  # of the constraints in the linear program, so that rounding breaks none
 _WEIGHT = 1e-6  # relative: a condition of less is idle
-_STALLED = 3  # rounds without progress after which rounding has the last word
+_STALLED = 3  # rounds with neither progress nor a new condition after which rounding has the last word
 _IDLE = 2  # rounds after which an idle condition is left out
 
 
@@ -107,8 +107,8 @@ def robust_randomizer(
 
     Notes
     -----
-    A round solves a linear program with k² entries of the channel. The search takes seconds for 20 groups, and ten
-    minutes or more for 50. Where ``time_limit`` ends it, the bounds so far are returned.
+    A round solves a linear program with k² entries of the channel. The search takes seconds for 20 groups, and up to
+    a few minutes for 50. Where ``time_limit`` ends it, the bounds so far are returned.
 
     References
     ----------
@@ -195,11 +195,14 @@ class _Search:
         while self.worst.unfairness - self.lower > tol:
             if time.monotonic() >= deadline:
                 return "time limit"
-            before = (self.worst.unfairness, self.lower)
+            before = self._state()
             if not self._round() or stalled >= _STALLED:
                 return "rounding"
-            stalled = stalled + 1 if before == (self.worst.unfairness, self.lower) else 0
+            stalled = stalled + 1 if before == self._state() else 0
         return "proved"
+
+    def _state(self) -> tuple[float, Fraction, int]:
+        return self.worst.unfairness, self.lower, len(self.idle)
 
     def _round(self) -> bool:
         assert self.best is not None
@@ -213,10 +216,11 @@ class _Search:
         bound = lower_bound(laws, self.epsilon, self.error, solved.proof)
         if bound > self.lower or self.proof is None:
             self.lower, self.proof = max(bound, self.lower), solved.proof
-        idle = [
-            0 if weight > _WEIGHT * solved.weights.max() else self.idle[cut] + 1
-            for cut, weight in zip(cuts, solved.weights, strict=True)
-        ]
-        self.idle = {cut: rounds for cut, rounds in zip(cuts, idle, strict=True) if rounds < _IDLE}
+        for cut, weight in zip(cuts, solved.weights, strict=True):
+            self.idle[cut] = 0 if weight > _WEIGHT * solved.weights.max() else self.idle[cut] + 1
+        before = self.worst.unfairness
         self.take(solved.matrix)
+        # without a better channel, conditions that were left out would come back one after another
+        if self.worst.unfairness < before:
+            self.idle = {cut: rounds for cut, rounds in self.idle.items() if rounds < _IDLE}
         return True

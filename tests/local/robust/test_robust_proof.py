@@ -52,15 +52,15 @@ def test_random_multipliers_never_prove_too_much():
 
 @pytest.mark.parametrize("name", ["error", "privacy", "column_truth", "row_truth", "conditions"])
 def test_multipliers_below_0_count_as_0(name):
-    laws = CellBounds.around(P, RATES, 0.02)
-    proof = robust_randomizer(laws, 1.0, error=0.5).certificate.proof
+    laws, epsilon, error = CellBounds.around([0.63, 0.24, 0.13], [0.5, 0.2, 0.7], 0.02), 3.0, 0.3  # all are needed
+    proof = robust_randomizer(laws, epsilon, error=error).certificate.proof
     given = getattr(proof, name)
     if name == "conditions":
         signed = [tuple((j, side, sign * w, cells) for j, side, w, cells in given) for sign in (-1, 0)]
     else:
         signed = [-np.ones_like(given), 0 * given]
-    below, none = (lower_bound(laws, 1.0, 0.5, replace(proof, **{name: one})) for one in signed)
-    assert below == none < lower_bound(laws, 1.0, 0.5, proof)
+    below, none = (lower_bound(laws, epsilon, error, replace(proof, **{name: one})) for one in signed)
+    assert below == none < lower_bound(laws, epsilon, error, proof) - Fraction(1, 50)
 
 
 def test_a_negative_price_of_the_error_would_prove_that_errors_are_large():
