@@ -142,6 +142,19 @@ def test_the_stored_record_of_many_groups_proves_what_is_asked():
         assert min(row["deltas"]) > 0
 
 
+def test_the_stored_record_of_the_robust_solver_proves_every_channel():
+    section = timings.read_timings(timings.ROBUST_SOLVER_RECORD)["solver_robust"]
+    assert section["whole"]
+    assert {row["value"] for row in section["rows"]} == {5, 10, 20, 50}
+    assert {(row["epsilon"], row["set"]) for row in section["rows"]} == {
+        (epsilon, kind) for epsilon in ("1", "ln k + 1") for kind in ("box", "ball")
+    }
+    assert all(line["met"] for line in (*section["targets"], *section["checks"]))
+    for row in section["rows"]:
+        assert max(row["gaps"]) == row["gap_worst"] <= 1.1 * section["tolerance"]
+        assert min(row["deltas"]) > 100 * row["gap_worst"]
+
+
 def test_instances_are_shown_by_size_with_what_was_not_closed():
     row = {"value": 10, "epsilon": "1", "median": 0.5, "worst": 2.0, "gap_worst": 1e-9, "open": 0}
     rows = [row | {"budget": None}, row | {"budget": 0.5, "open": 2, "gap_worst": 1e-3}]

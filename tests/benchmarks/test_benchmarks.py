@@ -18,6 +18,7 @@ from benchmarks import (
     margins,
     solver_grid,
     solver_large,
+    solver_robust,
 )
 from benchmarks.recorded_timings import provenance, write_sections
 from benchmarks.timing import Contender, check, interleave, rows, target
@@ -232,6 +233,28 @@ def test_many_groups_are_resumed_instance_by_instance_and_judged_by_their_gaps(m
     monkeypatch.setattr(solver_large, "TOLERANCE", 2.0)
     loose = solver_large.measure(saved.append, groups=(7,), instances=1)
     assert not loose["checks"][0]["met"]
+
+
+def test_channels_of_a_set_are_resumed_one_by_one_and_judged_by_the_gap_that_is_proved_again(monkeypatch):
+    for constant, changed in {
+        "GROUPS": (4,),
+        "ALLOWED": {4: 60.0},
+        "EPSILONS": ("1",),
+        "SETS": ("ball",),
+    }.items():
+        monkeypatch.setattr(solver_robust, constant, changed)
+    saved = []
+    found = solver_robust.measure(saved.append, groups=(4,), instances=2)
+    assert [len(part["rows"][0]["seconds"]) for part in saved] == [1, 2]
+    assert found["whole"]
+    assert not saved[0]["whole"]
+    assert all(line["met"] for line in (*found["targets"], *found["checks"]))
+    again = solver_robust.measure(saved.append, kept=saved[0]["rows"], groups=(4,), instances=2)
+    assert len(saved) == 3
+    assert again["rows"][0]["deltas"] == found["rows"][0]["deltas"]
+    monkeypatch.setattr(solver_robust, "lower_bound", lambda *_: 0)  # a certificate that proves nothing
+    empty = solver_robust.measure(saved.append, groups=(4,), instances=1)
+    assert not empty["checks"][0]["met"]
 
 
 def test_shares_of_the_grid_are_of_three_kinds():

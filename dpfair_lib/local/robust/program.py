@@ -18,7 +18,9 @@ from dpfair_lib.local.robust.proof import Proof
 from dpfair_lib.local.robust.worst_law import Filling
 
 _TOLERANCE = 1e-9
-_RESIDUAL = 1e-11  # below what the constraints leave for rounding where entries are small: else channels break them
+_RESIDUAL = (
+    1e-11  # below what the constraints leave for rounding where entries are small: else channels break them
+)
 
 
 class Cut(NamedTuple):

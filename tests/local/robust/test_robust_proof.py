@@ -52,7 +52,11 @@ def test_random_multipliers_never_prove_too_much():
 
 @pytest.mark.parametrize("name", ["error", "privacy", "column_truth", "row_truth", "conditions"])
 def test_multipliers_below_0_count_as_0(name):
-    laws, epsilon, error = CellBounds.around([0.63, 0.24, 0.13], [0.5, 0.2, 0.7], 0.02), 3.0, 0.3  # all are needed
+    laws, epsilon, error = (
+        CellBounds.around([0.63, 0.24, 0.13], [0.5, 0.2, 0.7], 0.02),
+        3.0,
+        0.3,
+    )  # all are needed
     proof = robust_randomizer(laws, epsilon, error=error).certificate.proof
     given = getattr(proof, name)
     if name == "conditions":

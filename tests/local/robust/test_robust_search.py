@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from dpfair_lib.local import CellBounds, robust_randomizer, smallest_error, worst_unfairness
+from dpfair_lib.local import CellBall, CellBounds, robust_randomizer, smallest_error, worst_unfairness
 from dpfair_lib.local.robust.proof import lower_bound
 
 P, RATES = [0.5, 0.3, 0.2], [0.2, 0.5, 0.4]
@@ -44,6 +44,28 @@ def test_no_channel_of_two_values_is_fairer():
     assert found.certificate.lower <= best
     assert found.value <= best + 1e-6
     assert best <= found.value + 0.02  # the grid is that fine
+
+
+@pytest.mark.parametrize(
+    "rates", [[0.371, 0.185, 0.09, 0.078, 0.104, 0.141], [0.139, 0.549, 0.138, 0.252, 0.109, 0.421]]
+)
+def test_conditions_that_were_idle_do_not_come_back_for_ever(rates):
+    # with equal shares many conditions are nearly tight, and the idle ones of one round bind in the next
+    laws = CellBounds.around(np.full(6, 1 / 6), rates, 0.05 / 6)
+    proved = robust_randomizer(laws, 1.0, error=0.74).certificate
+    assert proved.ended == "proved"
+    assert proved.gap <= 1e-6
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_residuals_of_the_solver_break_no_constraint_of_small_entries(number):
+    # entries are e^(−ln 20 − 1) of others: a residual of 1e-10 made every channel of these too revealing
+    rng = np.random.default_rng([20, number])
+    p = rng.dirichlet(np.full(20, 2.0)) if number == 1 else np.arange(1, 21) ** -rng.uniform(0.5, 1.5)
+    laws = CellBall.around(p / p.sum(), rng.uniform(0.05, 0.6, 20), 0.05)
+    proved = robust_randomizer(laws, math.log(20) + 1, error=0.55, tol=1e-4).certificate
+    assert proved.ended == "proved"
+    assert proved.gap <= 1e-4
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.01, 0.05])
