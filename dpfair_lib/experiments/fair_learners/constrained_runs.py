@@ -12,9 +12,9 @@ from dpfair_lib.experiments.fair_learners.trials import TRIALS
 from dpfair_lib.experiments.ours.private_learners_settings import HELD, SIZES, STANDS_FOR
 from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
-CHOSEN = "small", "medium", "wide"
+CHOSEN = "small", "medium", "wide", "large"
 """Sizes of held data on which candidates and dials were chosen."""
-RECORDED = "compas", "lsac", "adult", "credit"
+RECORDED = "compas", "lsac", "adult", "credit", "acs-income"
 """Data sets, each on all splits that the other methods have."""
 
 
