@@ -12,6 +12,7 @@ Neighbours differ in one record of the group. Every other usual relation asks fo
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -149,13 +150,19 @@ def least_expected_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: floa
         If an argument is out of its range.
     """
     count, odds, delta, response = _arguments(n, epsilon, delta, response)
+    shifts, confusions = _confusions(count, odds, delta)
+    return float(response * (shifts * confusions).max())
+
+
+@functools.lru_cache(maxsize=256)  # every response has the same
+def _confusions(count: int, odds: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shifts that are tried, and the least error probability of a private test at each."""
     from scipy.stats import binom
 
     scale = max(_private_shift(count, odds, delta), min(0.5 / math.sqrt(count), 1.0))
     shifts = np.unique(np.minimum(scale * np.geomspace(1 / 8, 8, POINTS), 1.0))
     errors, counts = _errors(count, odds, delta), np.arange(count + 1)
-    confusions = binom.pmf(counts, count, (1 + shifts[:, None]) / 2) @ errors
-    return float(response * (shifts * confusions).max())
+    return shifts, binom.pmf(counts, count, (1 + shifts[:, None]) / 2) @ errors
 
 
 def simple_least_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:

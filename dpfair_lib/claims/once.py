@@ -6,9 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from dpfair_lib.claims.search import Search
 
 Drawn = TypeVar("Drawn")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def once(part: Callable[..., None]) -> Callable[..., None]:
@@ -75,3 +78,39 @@ def drawn_once(draw: Callable[[Search], Drawn]) -> Callable[[Search], Drawn]:
         return cases
 
     return again
+
+
+def known(function: Function) -> Function:
+    """Remember what a function of the library returned, so that faults in other functions do not compute it again.
+
+    Parameters
+    ----------
+    function : callable
+        What it returns follows from its arguments: numbers, names, and arrays or lists of them. Nobody may change it.
+
+    Returns
+    -------
+    callable
+        A function with the same effect.
+    """
+    found: dict[Any, Any] = {}
+
+    @functools.wraps(function)
+    def again(*place: Any, **how: Any) -> Any:
+        key = _hashable(place), _hashable(how)
+        if key not in found:
+            found[key] = function(*place, **how)
+        return found[key]
+
+    return again  # type: ignore[return-value]
+
+
+def _hashable(value: Any) -> Any:
+    """Return a key that differs wherever values, their types or the order of names do."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, dict):
+        return tuple((name, _hashable(one)) for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(_hashable, value))
+    return type(value), value

@@ -180,7 +180,8 @@ def weight_law(
     weights = (sizes / n)[:, None]
     long = kernels(2 * half)
     whole = (weights * long[from_hit] * long[batches - from_hit]).sum(axis=0)
-    to_hit, from_hit = kernels(short)[batches - from_hit], weights * kernels(short)[from_hit]
+    near = kernels(short)
+    to_hit, from_hit = near[batches - from_hit], weights * near[from_hit]
 
     ends = np.clip(np.append(index, half) * width, -start, start)
     chances = np.diff(ends) / (2 * start)

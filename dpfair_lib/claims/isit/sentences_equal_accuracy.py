@@ -70,9 +70,7 @@ def exact_equal(
         key = (data, setting, PENALISED[setting], "DP-FERMI", epsilon, strength)
         models[strength] = exact_trials(*key, fresh=fresh)
     first = len(fair) // 2
-    sums = {
-        name: [sum(trial[at] for trial in model[:first]) for at in (0, 1)] for name, model in models.items()
-    }
+    sums = {name: _sums(model[:first]) for name, model in models.items()}
     wanted = max(sum(trial[0] for trial in fair[:first]), sums[0.0][0])
     corners: list[tuple[Any, dict[float, Any]]] = []
     for one, other in itertools.product(models, repeat=2):
@@ -96,6 +94,11 @@ def exact_equal(
     halves = [factor * math.sqrt(variance) for _, variance in moments]
     shown = {name: weight for name, weight in mixture.items() if name and weight}
     return shown, moments[0][0], halves[0], float(moments[1][0]), halves[1]
+
+
+@cache  # the same models for every accountant, and for rows not yet seen
+def _sums(trials: tuple[tuple[Fraction, Fraction], ...]) -> list[Fraction]:
+    return [sum((trial[at] for trial in trials), Fraction(0)) for at in (0, 1)]
 
 
 def _compared(

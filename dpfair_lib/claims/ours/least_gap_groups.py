@@ -22,12 +22,13 @@ from dpfair_lib.central.least_gap_groups import (
 )
 from dpfair_lib.central.least_gap_sharp import sharp_least_gap
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.once import once
+from dpfair_lib.claims.once import known, once
 from dpfair_lib.claims.ours.least_gap_groups_certified import certified
 from dpfair_lib.claims.ours.least_gap_groups_failing import failing
 from dpfair_lib.claims.ours.least_gap_groups_references import (
     SIXTHS,
     exact_gap,
+    extreme_outputs,
     noisy_range,
     one_rate,
     two_rates,
@@ -41,6 +42,8 @@ SOLVED = 1e-8  # what a linear program may miss
 # most faults in other functions, and some in these, ask for the same bounds again
 known_lower = functools.cache(least_groups_gap)
 known_upper = functools.cache(groups_gap)
+known_privacy = known(undecided_by_privacy)
+known_opportunity, known_attained = functools.cache(least_opportunity_gap), functools.cache(opportunity_gap)
 
 
 def check(
@@ -48,9 +51,9 @@ def check(
     lower: Callable[..., float] = known_lower,
     upper: Callable[..., float] = known_upper,
     samples: Callable[..., float] = undecided_by_samples,
-    privacy: Callable[..., float] = undecided_by_privacy,
-    opportunity: Callable[..., float] = least_opportunity_gap,
-    attained: Callable[..., float] = opportunity_gap,
+    privacy: Callable[..., float] = known_privacy,
+    opportunity: Callable[..., float] = known_opportunity,
+    attained: Callable[..., float] = known_attained,
     order: Callable[..., float] = groups_gap_order,
     search: Search,
 ) -> Evidence:
@@ -148,14 +151,9 @@ def _ratios(privacy: Callable[..., float], search: Search) -> None:
     for n, odds, shift in itertools.product(
         range(1, 6), (Fraction(3, 2), Fraction(4)), (Fraction(1, 3), Fraction(1))
     ):
-        high = (1 + shift) / 2
-        law = [math.comb(n, k) * high**k * (1 - high) ** (n - k) for k in range(n + 1)]
         part = shift * (odds - 1) / (odds + 1)
         ratio = ((1 + part) / (1 - part)) ** n
-        for steps in itertools.product((-1, 0, 1), repeat=n):
-            powers = [odds**at for at in itertools.accumulate(steps, initial=0)]
-            for_it = sum(p * x for p, x in zip(law, powers, strict=True))
-            against = sum(p * x for p, x in zip(reversed(law), powers, strict=True))
+        for steps, for_it, against in extreme_outputs(n, odds, shift):
             search.observe(ratio * against - for_it, {"n": n, "odds": odds, "τ": shift, "steps": steps})
             if steps == (1,) * n:
                 search.equal(for_it, ratio * against, {"n": n, "odds": odds, "τ": shift})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -101,9 +102,11 @@ def _signs(privacy: Callable[..., float], search: Search) -> None:
     )
 
 
+@functools.cache
 def _range_of_noise(k: int, epsilon: float, delta: float) -> float:
     """Return the mean range of k noises with the distribution function of Result 1, by its definition."""
 
+    @functools.cache  # most points are whole steps from another
     def below(x: float) -> float:
         if x > 0:
             return 1 - below(-x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -82,3 +83,18 @@ def noisy_range(k: int, n: int, epsilon: float) -> float:
     law = np.convolve(binomials(n, [0.5])[0], np.exp(-epsilon * abs(noise)) * math.tanh(epsilon / 2))
     below = np.minimum(np.cumsum(law), 1)
     return float((1 - below**k - (1 - below) ** k).sum() / n)
+
+
+@functools.cache
+def extreme_outputs(
+    n: int, odds: Fraction, shift: Fraction
+) -> list[tuple[tuple[int, ...], Fraction, Fraction]]:
+    """Return every extreme output: its steps, and its mean chances at both signs."""
+    high, found = (1 + shift) / 2, []
+    law = [math.comb(n, k) * high**k * (1 - high) ** (n - k) for k in range(n + 1)]
+    for steps in itertools.product((-1, 0, 1), repeat=n):
+        powers = [odds**at for at in itertools.accumulate(steps, initial=0)]
+        for_it = sum((p * x for p, x in zip(law, powers, strict=True)), Fraction(0))
+        against = sum((p * x for p, x in zip(reversed(law), powers, strict=True)), Fraction(0))
+        found.append((steps, for_it, against))
+    return found

@@ -19,7 +19,7 @@ from dpfair_lib.central.several_groups.opportunity_law import (
 from dpfair_lib.central.several_groups.share_law import DensityLaw, share_law
 from dpfair_lib.central.several_groups.targets import most_accurate
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.once import once
+from dpfair_lib.claims.once import known, once
 from dpfair_lib.claims.ours.opportunity_law_references import (
     Ratios,
     atoms_given_count,
@@ -28,6 +28,7 @@ from dpfair_lib.claims.ours.opportunity_law_references import (
     gaps,
     given_positives,
     laplace_cells,
+    listed_gaps,
     noisy_pairs,
     ratios,
     tails_given_count,
@@ -40,14 +41,17 @@ CHANCES = (0.0, 1 / 6, 1 / 3, 0.5, 0.8, 0.9, 1.0)
 REACHES = {2.0: 30, 8.0: 11, 30.0: 8, 100.0: 6, math.inf: 0}  # e^ε → the largest noise that is listed
 CUTS = (0.0, 17 / 97, 31 / 97, 61 / 97)  # no gap but 0 is at one of them
 CLOSE = 1e-12  # gaps that differ by less are equal
+# a fault in one of them leaves the others as they are
+known_violation = known(opportunity_violation_probability)
+known_mean, known_quantile = known(expected_opportunity_gap), known(opportunity_gap_quantile)
 
 
 def check(
     *,
     share: Callable[..., Any] = share_law,
-    violation: Callable[..., Any] = opportunity_violation_probability,
-    mean: Callable[..., float] = expected_opportunity_gap,
-    quantile: Callable[..., float] = opportunity_gap_quantile,
+    violation: Callable[..., Any] = known_violation,
+    mean: Callable[..., float] = known_mean,
+    quantile: Callable[..., float] = known_quantile,
     search: Search,
 ) -> Evidence:
     """Judge the law of one rate by integrals and lists, that of the gap by lists and from two sides."""
@@ -144,11 +148,7 @@ def _whole_noise(
     search.part("whole noise, by lists")
     for rates, positives, aim, rule, width, odds in WHOLE:
         reach = REACHES[odds]
-        laws = [
-            without_divisors(ratios(given_positives(m, rate), odds, reach))
-            for rate, m in zip(rates, positives, strict=True)
-        ]
-        seen, masses, missing = gaps(rates, laws, rule, width)
+        seen, masses, missing = listed_gaps(rates, positives, rule, width, odds, reach)
         given: dict[str, Any] = {
             "rates": rates, "positives": positives, "epsilon": math.log(odds), "mechanism": "geometric",
             "rate": aim, "gamma": width,

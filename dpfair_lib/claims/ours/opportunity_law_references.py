@@ -151,3 +151,16 @@ def between(
     most = np.array([moved(rate, x, bands[1], bands[1] + width) for rate, x in zip(rates, low, strict=True)])
     smallest = np.maximum(least.max(axis=0) - most.min(axis=0), 0.0)
     return smallest, most.max(axis=0) - least.min(axis=0), masses
+
+
+@functools.cache
+def listed_gaps(
+    rates: tuple[float, ...], positives: tuple[int, ...], rule: Callable[..., Any], width: float, odds: float,
+    reach: int,
+) -> tuple[Any, Any, float]:  # fmt: skip
+    """Return gaps, their probabilities and what is not listed, over all pairs of noisy counts of all groups."""
+    laws = [
+        without_divisors(ratios(given_positives(m, rate), odds, reach))
+        for rate, m in zip(rates, positives, strict=True)
+    ]
+    return gaps(rates, laws, rule, width)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.once import once
+from dpfair_lib.claims.once import known, once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.recomputed.randomised_training import exact_contrast
 from dpfair_lib.experiments.thesis import stopped_search as public
@@ -24,6 +24,7 @@ from dpfair_lib.experiments.thesis.randomised_training_summary import (
     Configuration,
     Contrast,
     Terms,
+    Trials,
     by_configuration,
     contrast,
 )
@@ -37,14 +38,16 @@ LATE = 4.0  # from this ε on a lead is claimed
 TEN_SHARES = (0.004, 0.006, 0.010, 0.019, 0.045, 0.047, 0.003, 0.005, 0.262, 0.599)
 TEN_RATES = (0.27, 0.42, 0.40, 0.60, 0.23, 0.45, 0.27, 0.42, 0.34, 0.63)
 TRIED = 100  # linear programs, after which no round begins
+# most faults ask for the same search and records, and change them afterwards
+known_search, known_rows = known(public.searched), known(public.recorded)
 
 
 def check(
     *,
     program: Callable[..., public.Ratios] = public.as_ratios,
-    searched: Callable[..., public.Searched] = public.searched,
+    searched: Callable[..., public.Searched] = known_search,
     of: Callable[..., Contrast] = contrast,
-    recorded: Callable[..., pd.DataFrame] = public.recorded,
+    recorded: Callable[..., pd.DataFrame] = known_rows,
     search: Search,
 ) -> Evidence:
     """Judge the program's best value, where the search ends, the recorded channels, and contrasts of the trials."""
@@ -165,11 +168,6 @@ def _ten_groups(searched: Any, search: Search) -> None:
     search.fact("ten_programs", found.programs, "linear programs solved there")
 
 
-@functools.cache
-def _rows(tuned: bool) -> pd.DataFrame:
-    return public.recorded(tuned=tuned)
-
-
 @once
 def _whole(recorded: Any, search: Search) -> None:
     """Every attribute has every ε on every seed, once; all seeds have one channel, such as the search ends with."""
@@ -217,12 +215,17 @@ def _comparisons(tuned: bool) -> dict[str, list[tuple[str, Terms]]]:
     }
 
 
+@functools.cache  # for every fault that leaves the records alone
+def _together(recorded: Any, tuned: bool) -> Trials:
+    return by_configuration(pd.concat([trials(tuned=tuned), recorded(tuned=tuned)]))
+
+
 @once
 def _compare(of: Any, recorded: Any, search: Search) -> None:
     """Contrasts against sums of exact decimals; how many are below 0, also by intervals that hold together."""
     search.part("what the trained classifiers show")
     for tuned in (False, True):
-        both = by_configuration(pd.concat([trials(tuned=tuned), recorded(tuned=tuned)]))
+        both = _together(recorded, tuned)
         suffix = "_tuned" * tuned
         for against, compared in _comparisons(tuned).items():
             found = []
@@ -261,18 +264,8 @@ COUNTS = {
 """Contrasts below 0: late parity gaps against GRR's, all gaps against leaving the attribute out."""
 
 
-@functools.cache  # the same search, changed afterwards, for every fault
-def _found(p: bytes, p1: bytes, epsilon: float, stop: float, most: int) -> public.Searched:
-    return public.searched(np.frombuffer(p), np.frombuffer(p1), epsilon, stop=stop, most=most)
-
-
 def _changed(change: Callable[[public.Searched], public.Searched]) -> dict[str, Any]:
-    def searched(
-        p: np.ndarray, p1: np.ndarray, epsilon: float, *, stop: float = public.STOP, most: int = public.MOST
-    ) -> public.Searched:
-        return change(_found(p.tobytes(), p1.tobytes(), epsilon, stop, most))
-
-    return {"searched": searched}
+    return {"searched": lambda *place, **how: change(known_search(*place, **how))}
 
 
 def _guess(found: public.Searched) -> public.Searched:
@@ -294,12 +287,12 @@ def _bounded(p: np.ndarray, p1: np.ndarray, epsilon: float) -> public.Ratios:
 
 
 def _late_once(*, tuned: bool) -> pd.DataFrame:
-    rows = _rows(tuned)
+    rows = known_rows(tuned=tuned)
     return rows[~((rows["seed"] == 3) & (rows["epsilon"] == rows["epsilon"].max()))]
 
 
 def _of_other_seeds(*, tuned: bool) -> pd.DataFrame:
-    rows = _rows(tuned)
+    rows = known_rows(tuned=tuned)
     return rows.assign(**{name: np.roll(rows[name], 1) for name in GAPS})
 
 

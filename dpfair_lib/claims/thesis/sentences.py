@@ -86,8 +86,8 @@ def check(
 ) -> Evidence:
     """Judge what each sentence compares, then each by its contrasts, against exact sums; then Fair Projection's."""
     _contrasts(listed, search)  # the rest judges the library's own list
-    _figures(judged, search, tuned=False)
-    _figures(judged, search, tuned=True)
+    _figures(judged, False, search)
+    _figures(judged, True, search)
     _projection(matched, search)
     return search.evidence()
 
@@ -115,31 +115,35 @@ def _contrasts(listed: Callable[..., tuple[Sentence, ...]], search: Search) -> N
 
 def printed_slack(sentence: str, contrast: int, tuned: bool) -> float:
     """Return how far a contrast's interval reaches to the side that the sentence says; below 0, it is contradicted."""
-    every = sentences(TUNED_LEVELS if tuned else LEVELS)
+    every = _listed(tuned)
     at = next(at for at, one in enumerate(every) if one.name == sentence)
     mean, half, _ = _exact(at, tuned, False)[1][contrast]
     return every[at].margin - (mean if every[at].kind == "smaller" else abs(mean)) + half
 
 
 @cache
+def _listed(tuned: bool) -> tuple[Sentence, ...]:
+    return sentences(TUNED_LEVELS if tuned else LEVELS)
+
+
+@cache
 def _exact(at: int, tuned: bool, new_data: bool) -> tuple[str, list[Contrast]]:
-    sentence = sentences(TUNED_LEVELS if tuned else LEVELS)[at]
+    sentence = _listed(tuned)[at]
     return exact_outcome(sentence, tuned=tuned, new_data=new_data)
 
 
 @cache  # for every fault that leaves it alone
 def _judged(judged: Callable[..., Judged], at: int, tuned: bool, new_data: bool) -> Judged:
-    sentence = sentences(TUNED_LEVELS if tuned else LEVELS)[at]
+    sentence = _listed(tuned)[at]
     return judged(collected(tuned=tuned), sentence, new_data=new_data)
 
 
-def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> None:
+@once
+def _figures(judged: Callable[..., Judged], tuned: bool, search: Search) -> None:
     search.part("tuned learner" if tuned else "sentences on the figures")
-    contrasts = 2 * sum(len(one.contrasts) for one in sentences(TUNED_LEVELS if tuned else LEVELS))
+    contrasts = 2 * sum(len(one.contrasts) for one in _listed(tuned))
     counted: dict[str, int] = {}
-    for (at, sentence), new_data in itertools.product(
-        enumerate(sentences(TUNED_LEVELS if tuned else LEVELS)), (False, True)
-    ):
+    for (at, sentence), new_data in itertools.product(enumerate(_listed(tuned)), (False, True)):
         found = _judged(judged, at, tuned, new_data)
         outcome, exact = _exact(at, tuned, new_data)
         case = {"sentence": sentence.name, "rows": "not yet seen" if new_data else "these"}
@@ -160,7 +164,7 @@ def _figures(judged: Callable[..., Judged], search: Search, *, tuned: bool) -> N
             counted[outcome] = counted.get(outcome, 0) + 1
     search.exhausts("every sentence" + (", tuned" if tuned else ""), cases=contrasts)
     if not tuned:
-        search.agree(set(OUTCOMES), {sentence.name for sentence in sentences()}, {"what": "sentences"})
+        search.agree(set(OUTCOMES), {sentence.name for sentence in _listed(False)}, {"what": "sentences"})
         for outcome, count in counted.items():
             key = f"sentences_{outcome.replace(' ', '_')}"
             search.fact(key, f"{count} of {sum(counted.values())}", f"sentences on the figures, {outcome}")

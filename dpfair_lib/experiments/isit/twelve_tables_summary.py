@@ -18,6 +18,8 @@ from dpfair_lib.experiments.printed import printed_tables
 PRINTED_TRIALS = 10
 ROUNDING = 0.00005  # half of the last printed digit
 MEASURES = ("accuracy", "gap")
+PLACES = ("split", "setting", "method", "target", "strength", "accountant")
+"""What says which trial a row is of."""
 
 
 def with_measures(rows: pd.DataFrame) -> pd.DataFrame:
@@ -61,11 +63,11 @@ def select(
     ValueError
         If there is no such trial, or a split has two.
     """
-    chosen = (rows["method"] == method) & (rows["setting"] == setting)
+    found = rows[(rows["method"] == method) & (rows["setting"] == setting)]
     for name, value in (("target", target), ("strength", strength), ("accountant", accountant)):
         if value is not None:
-            chosen &= rows[name] == value
-    found = rows[chosen].set_index("split").sort_index()
+            found = found[found[name] == value]
+    found = found.set_index("split").sort_index()
     if found.empty or found.index.has_duplicates:
         wanted = f"{method}, {setting}, ε′ = {target}, λ = {strength}, {accountant}"
         raise ValueError(f"rows: found {len(found)} trials ({wanted}), expected one for each split")
@@ -128,11 +130,12 @@ def beside_printed(
     comparisons = len(printed) * len(MEASURES)
     lines = []
     rows = rows[rows["setting"] == "as run"]
+    of = {data: rows[rows["data"] == data] for data in printed["data"].unique()}
     chosen = printed if accountant is None else printed[printed["accountant"] == accountant]
     for line in chosen.to_dict("records"):
         fermi = line["method"] == "DP-FERMI"
         trials = select(
-            rows[rows["data"] == line["data"]], line["method"], setting="as run", target=line["epsilon"],
+            of[line["data"]], line["method"], setting="as run", target=line["epsilon"],
             strength=line["strength"] if fermi else None, accountant=None if fermi else line["accountant"],
         )  # fmt: skip
         for name in MEASURES:
@@ -300,14 +303,16 @@ def at_equal_accuracy(
         λ → weight, the constant's being what is left; mean and half-width of the interval, 95 % for all comparisons
         together, of the mixture's less Algorithm 2's accuracy and gap. None if no mixture is as accurate.
     """
+    rows = rows[[*PLACES, *MEASURES]]
     constant = select(rows, "constant", setting="no privacy")["accuracy"]
     rows = rows[(rows["setting"] == setting) & (rows["target"] == target)]
     fair = select(rows, "Algorithm 2", setting=setting, accountant=accountant)
     splits = fair.index[fair.index.isin(constant.index)]
     chosen, tested = splits[: len(splits) // 2], splits[len(splits) // 2 :]
     fair, constant = fair.loc[splits], constant.loc[splits]
+    penalised = rows[rows["method"] == "DP-FERMI"]
     models = {
-        strength: select(rows, "DP-FERMI", setting=setting, strength=strength)
+        strength: select(penalised, "DP-FERMI", setting=setting, strength=strength)
         for strength in sorted(rows["strength"].dropna().unique().tolist())
     }
     wanted = float((fair.loc[chosen, "accuracy"] - constant[chosen]).mean())

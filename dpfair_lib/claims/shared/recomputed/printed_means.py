@@ -18,7 +18,7 @@ from scipy.stats import t
 
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.claims.shared.recomputed.twelve_tables import TRIALS, exact_rates, exact_summary, exact_trials
+from dpfair_lib.claims.shared.recomputed.twelve_tables import TRIALS, exact_share, exact_summary, exact_trials
 from dpfair_lib.experiments.isit.twelve_tables_records import DATA, provenance, test_sizes, trials
 from dpfair_lib.experiments.isit.twelve_tables_summary import (
     MEASURES,
@@ -180,9 +180,9 @@ def _draws(accountant: str, search: Search) -> None:
     """The drawn rates of Algorithm 2 lie about the exact ones, as sums of independent flips do."""
     search.part("draws about their means")
     for data in DATA:
-        rows, sizes = trials()[trials()["data"] == data], test_sizes(data)
+        sizes = test_sizes(data)
         for target in (3, 9):
-            fair = select(rows, "Algorithm 2", setting="as run", target=target, accountant=accountant)
+            fair = _selected(data, "Algorithm 2", setting="as run", target=target, accountant=accountant)
             for at, size in enumerate(sizes):
                 # Hoeffding: beyond this in one of a million draws
                 reach = math.sqrt(math.log(2e6) / (2 * size))
@@ -219,20 +219,25 @@ def _chance(chance: Callable[..., float], search: Search) -> None:
     search.exhausts("groups of 1 to 4 test rows, rates k/5", cases=len(SMALL) ** 2 * len(RATES))
 
 
+@cache
+def _selected(data: str, method: str, **options: Any) -> pd.DataFrame:
+    return select(_of(data), method, **options)
+
+
+@cache
+def _of(data: str) -> pd.DataFrame:
+    return trials()[trials()["data"] == data]
+
+
 @once
 def _share(share: Callable[..., float], accountant: str, search: Search) -> None:
     """The variance by chance over the mean squared gap, of every printed row's trials, by exact decimals."""
     search.part("share of chance")
     for line in _tables(accountant).to_dict("records"):
         data, setting, named, method, target, strength = _key(line)
-        rows, sizes = trials()[trials()["data"] == data], test_sizes(data)
         options = {"setting": setting, "target": target, "accountant": named, "strength": strength}
-        found = share(select(rows, method, **options), sizes)
-        variance = square = Fraction(0)
-        for _, first, second in exact_rates(*_key(line)):
-            pooled = (sizes[0] * first + sizes[1] * second) / sum(sizes)
-            variance += pooled * (1 - pooled) * (Fraction(1, sizes[0]) + Fraction(1, sizes[1]))
-            square += (first - second) ** 2
+        found = share(_selected(data, method, **options), test_sizes(data))
+        variance, square = exact_share(*_key(line))
         case = {"table": line["table"], "method": method, "λ": line["strength"]}
         search.agree(square > 0, True, case)
         if square > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from dpfair_lib.claims.shared.recomputed.twelve_tables import exact_moments
 from dpfair_lib.experiments.thesis.randomised_training_records import trials
 from dpfair_lib.experiments.thesis.randomised_training_sentences import Sentence
 from dpfair_lib.experiments.thesis.randomised_training_summary import (
@@ -22,19 +24,19 @@ from dpfair_lib.experiments.thesis.stopped_search import recorded
 
 
 @cache
-def _every_row(tuned: bool) -> pd.DataFrame:
-    """Return the trials of the figures, and those with the channels of the public code."""
-    return pd.concat([trials(tuned=tuned), recorded(tuned=tuned)])
+def _by_seed(tuned: bool) -> dict[Configuration, pd.DataFrame]:
+    """Return the trials of the figures, and those with the channels of the public code, by configuration."""
+    rows = pd.concat([trials(tuned=tuned), recorded(tuned=tuned)]).sort_values("seed", kind="stable")
+    return {
+        Configuration(setting, method, None if level != level else level): found
+        for (setting, method, level), found in rows.groupby(["setting", "method", "epsilon"], dropna=False)
+    }
 
 
 @cache
 def _exact(measure: str, named: Configuration, tuned: bool) -> tuple[Fraction, ...]:
-    """Return a measure of a configuration as exact decimals, by seed, read from the rows anew."""
-    rows = _every_row(tuned)
-    chosen = (rows["setting"] == named.setting) & (rows["method"] == named.method)
-    level = rows["epsilon"].isna() if named.epsilon is None else rows["epsilon"] == named.epsilon
-    found = rows[chosen & level].sort_values("seed")
-    return tuple(Fraction(str(value)) for value in found[measure].tolist())
+    """Return a measure of a configuration as exact decimals, by seed."""
+    return tuple(Fraction(Decimal(str(value))) for value in _by_seed(tuned)[named][measure].tolist())
 
 
 @cache
@@ -46,9 +48,7 @@ def exact_contrast(measure: str, terms: Terms, comparisons: int, *, tuned: bool 
         sum((w * x for w, x in zip(weights, row, strict=True)), Fraction(0))
         for row in zip(*columns, strict=True)
     ]
-    n = len(values)
-    mean = sum(values, Fraction(0)) / n
-    variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / (n - 1)
+    n, (mean, variance) = len(values), exact_moments(values)
     quantile = float(t.ppf(1 - 0.025 / comparisons, n - 1))
     halves = (quantile * math.sqrt(variance * (Fraction(1, n) + share)) for share in (0, Fraction(1, 4)))
     return Contrast(float(mean), *halves)
