@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from dpfair_lib.claims.once import drawn_once, once
+from dpfair_lib.claims.once import drawn_once, known, once
 from dpfair_lib.claims.search import Search, Violated
 
 
@@ -130,3 +131,28 @@ def test_cases_are_drawn_once_and_the_stream_goes_on_behind_them():
     assert cases(search) == found[0][0]
     assert cases(search) == [found[0][1]]
     assert runs == [1, 1, 2, 1]
+
+
+def test_a_known_function_is_asked_again_for_other_values_types_and_shapes_only():
+    asked = []
+
+    @known
+    def total(values, *, times=1):
+        asked.append((values, times))
+        return times * float(np.sum(values))
+
+    for values in (
+        np.ones(4),
+        np.ones(4),
+        np.ones((2, 2)),
+        np.ones(4, dtype=int),
+        [1, 1],
+        (1, 1),
+        [1.0, 1],
+        1,
+        1.0,
+    ):
+        assert total(values) == np.sum(values)
+    assert (len(asked), total.__name__) == (8, "total")
+    assert total([1, 1], times=2) == 2 * total([1, 1], times=1)
+    assert len(asked) == 10

@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,10 +27,11 @@ from dpfair_lib.experiments.thesis.stopped_search import recorded
 def _by_seed(tuned: bool) -> dict[Configuration, pd.DataFrame]:
     """Return the trials of the figures, and those with the channels of the public code, by configuration."""
     rows = pd.concat([trials(tuned=tuned), recorded(tuned=tuned)]).sort_values("seed", kind="stable")
-    return {
-        Configuration(setting, method, None if level != level else level): found
-        for (setting, method, level), found in rows.groupby(["setting", "method", "epsilon"], dropna=False)
-    }
+    found = {}
+    for named, lines in rows.groupby(["setting", "method", "epsilon"], dropna=False):
+        setting, method, level = cast(tuple[str, str, float], named)
+        found[Configuration(setting, method, None if math.isnan(level) else level)] = lines
+    return found
 
 
 @cache
