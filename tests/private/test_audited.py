@@ -6,6 +6,7 @@ import dpfair_lib as dpf
 from dpfair_lib.central.preparation import ScalingConstants, private_constants
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import no_regret_dynamics
 from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
+from dpfair_lib.experiments.fair_learners.audited_fair import FAIR
 from dpfair_lib.experiments.ours.audited_joint import JOINT
 from dpfair_lib.experiments.ours.privacy_audits import MODELS, RELEASES
 from dpfair_lib.local.files import randomize_file
@@ -38,17 +39,17 @@ AUDITED = {
     SubsetSelection: ("subset selection",),
     Randomizer: ("a channel",),
     dpf.SupportVectorPerturbation: ("support vectors",),
+    dpf.DPFermiClassifier: ("DP-FERMI",),
+    dpf.FairFunctionalClassifier: ("functional mechanism",),
+    dpf.DPGlobalScalingClassifier: ("global scaling",),
+    dpf.DPGroupClippingClassifier: ("group clipping",),
+    dpf.DPLagrangianClassifier: ("Lagrangian",),
+    dpf.PrivateExponentiatedGradient: ("exponentiated gradient",),
 }
 """What is private → how the names of its audits begin."""
 
 NOT_AUDITED = {
     dpf.DPLinearSVM: "the steps of DPLogisticRegression, with the gradients of another loss",
-    dpf.DPFermiClassifier: "audited in test_fermi_exact",
-    dpf.FairFunctionalClassifier: "audited in test_functional",
-    dpf.DPGlobalScalingClassifier: "audited in test_counted_clipping",
-    dpf.DPGroupClippingClassifier: "audited in test_counted_clipping",
-    dpf.DPLagrangianClassifier: "audited in test_lagrangian",
-    dpf.PrivateExponentiatedGradient: "audited in test_exponentiated_gradient",
     noisy_support_vectors: "what SupportVectorPerturbation calls",
     noisy_counts: "what PrivateNoRegretFair calls",
     no_regret_dynamics: "what PrivateNoRegretFair calls",
@@ -68,7 +69,7 @@ def test_every_private_release_is_audited_or_said_to_be_none():
 def test_every_audit_is_of_one_of_them():
     begun = {
         name: [one for starts in AUDITED.values() for one in starts if name.startswith(one)]
-        for name in (*RELEASES, *MODELS, *JOINT)
+        for name in (*RELEASES, *MODELS, *JOINT, *FAIR)
     }
     assert all(begun.values()), begun
     assert {start for starts in AUDITED.values() for start in starts} == {

@@ -15,11 +15,9 @@ import numpy as np
 from dpfair_lib.experiments.experiment import Experiment, Experiments
 from dpfair_lib.experiments.ours.audited_joint import JOINT, PLANTED
 from dpfair_lib.experiments.ours.audited_models import MODELS
-from dpfair_lib.experiments.ours.audited_release import Audited, changed, one_by_one
-from dpfair_lib.privacy import PrivacyStatement, audit_approximate
+from dpfair_lib.experiments.ours.audited_release import FAILURE, Audited, audit_of, changed, one_by_one
+from dpfair_lib.privacy import PrivacyStatement
 
-FAILURE = 1e-3
-"""Probability that any of the recorded bounds exceeds the true ε."""
 FITS, DRAWS, TOGETHER = 3000, 200_000, 6000
 """Runs on each data set: of releases that are fitted one by one, of those that come many at a time, and of two releases
 at once."""
@@ -45,22 +43,14 @@ def audited(name: str, size: int, *, seed: int = 0, failure: float = FAILURE) ->
         ``release, relation, noise, guarantee``; ``epsilon, delta`` as claimed; ``lower``, the bound; ``runs`` of the
         test, ``hits`` and ``others``, how many of them fell into the event on either data set.
     """
-    one, rng = _recorded(name)[name], np.random.default_rng(seed)
-    statements: list[PrivacyStatement] = []
-
-    def mechanism(data: Any, count: int, source: np.random.Generator) -> np.ndarray:
-        scores, statement = one.release(data, count, int(source.integers(2**31)))
-        statements.append(statement)
-        return scores
-
-    _, statement = one.release(one.pair[0], 1, 0)
-    found = audit_approximate(mechanism, [one.pair], size, failure, rng, statement.delta)
-    assert all(each.epsilon == statement.epsilon for each in statements), "a statement depends on the data"
-    return {
-        "release": name, "relation": statement.relation, "noise": "secure" if _is_secure(name) else "study",
-        "guarantee": statement.guarantee, "epsilon": statement.epsilon, "delta": statement.delta,
-        "lower": found.epsilon_lower, "runs": found.runs, "hits": found.hits[0], "others": found.hits[1],
-    }  # fmt: skip
+    return audit_of(
+        name,
+        _recorded(name)[name],
+        size,
+        seed=seed,
+        failure=failure,
+        noise="secure" if _is_secure(name) else "study",
+    )
 
 
 def run_audit(*, release: str, seed: int, size: int | None = None) -> list[dict[str, Any]]:
