@@ -152,7 +152,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.rule-and-channel",
-    where="What has appeared since, Result 1",
+    where="What has appeared since, Result 2",
     statement="Let a rule that sees the predicted label and the group have equal rates m for one true label. Apply it "
     "through a channel that exchanges group 0 with probability a and group 1 with b, whatever else is true of a "
     "person. Then the rates differ by a(S₀₁ − m) − b(S₁₀ − m), where S_ij is the rate of group i under the rule of "

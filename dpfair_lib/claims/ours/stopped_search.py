@@ -324,7 +324,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 CLAIM = Claim(
     id="ours.stopped-search",
-    where="What has appeared since, Result 2",
+    where="What has appeared since, Result 1",
     statement="Without a bound on the error the program has the best value 0 at every ε. So a search that stops within "
     "0.01 of a lower bound returns some channel with Δ at most 0.01. Trained with such channels of five groups, "
     "classifiers have smaller parity gaps than with GRR in 6 of 6 cases with ε from 4 on. "
