@@ -150,12 +150,12 @@ def least_expected_gap(n: Any, epsilon: Any, delta: Any = 0.0, *, response: floa
         If an argument is out of its range.
     """
     count, odds, delta, response = _arguments(n, epsilon, delta, response)
-    shifts, confusions = _confusions(count, odds, delta)
+    shifts, confusions = confusions_at_shifts(count, odds, delta)
     return float(response * (shifts * confusions).max())
 
 
 @functools.lru_cache(maxsize=256)  # every response has the same
-def _confusions(count: int, odds: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
+def confusions_at_shifts(count: int, odds: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the shifts that are tried, and the least error probability of a private test at each."""
     from scipy.stats import binom
 
