@@ -1,8 +1,9 @@
 """Audits of six fair learners by both parts of what each releases, and of the same with less noise than they claim.
 
-An audit by one of two parts shows that part's cost at most, and so never that a total leaves the other part out. So the
-score of a run is the logarithm of the likelihood ratio of both, see `audited_pairs`. A planted fault runs the learner
-at other settings, at which it has less noise, and states what it states as it should be.
+An audit by one of two parts shows that part's cost at most. So the score of a run is the logarithm of the likelihood
+ratio of both, see `audited_pairs`. A planted fault runs the learner at other settings, at which it has less noise, and
+states what it states as it should be. Noise that is less by a third shows in so many runs; a total that leaves a part
+out shows in the tests alone, which compute the moves of both parts before noise.
 """
 
 from __future__ import annotations
