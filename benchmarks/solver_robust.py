@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.solver_grid import budget_of_privacy, instance
 from benchmarks.timing import check, target
 from dpfair_lib._sources import digest, meaning
@@ -58,7 +60,15 @@ def solved(k: int, epsilon: str, kind: str, number: int) -> dict[str, Any]:
     cpu, wall = time.process_time(), time.perf_counter()
     found = robust_randomizer(laws, level, error=error, tol=TOLERANCE, time_limit=LIMIT)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    proved = found.certificate
+    proved, matrix = found.certificate, np.asarray(found.matrix)
+    if not (
+        found.likelihood_ratio <= np.exp(level)
+        and (matrix <= np.minimum(np.diag(matrix)[:, None], np.diag(matrix)) + 1e-12).all()
+        and 1 - least_truth(matrix, laws) <= error
+    ):
+        raise RuntimeError(
+            f"k = {k}, {kind}, ε = {epsilon}, instance {number}: the channel breaks a constraint"
+        )
     value = worst_unfairness(found, laws).unfairness  # not in the time
     gap = float(value - lower_bound(laws, level, error, proved.proof)) if proved.proof else value
     return {"seconds": cpu, "wall": wall, "value": value, "gap": gap, "rounds": proved.rounds}

@@ -255,6 +255,12 @@ def test_channels_of_a_set_are_resumed_one_by_one_and_judged_by_the_gap_that_is_
     monkeypatch.setattr(solver_robust, "lower_bound", lambda *_: 0)  # a certificate that proves nothing
     empty = solver_robust.measure(saved.append, groups=(4,), instances=1)
     assert not empty["checks"][0]["met"]
+    search = solver_robust.robust_randomizer
+    monkeypatch.setattr(
+        solver_robust, "robust_randomizer", lambda laws, level, **how: search(laws, level + 1, **how)
+    )
+    with pytest.raises(RuntimeError, match="instance 0: the channel breaks a constraint"):
+        solver_robust.measure(saved.append, groups=(4,), instances=1)
 
 
 def test_shares_of_the_grid_are_of_three_kinds():

@@ -1,4 +1,4 @@
-"""Ours: the least Δ of k groups has degree k − 1 at most over the data, and roots express it up to five groups only."""
+"""Ours: the least Δ of k groups has degree k − 1 at most over the data; for six and seven no roots express it."""
 
 from __future__ import annotations
 

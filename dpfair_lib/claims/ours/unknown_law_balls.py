@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Search
 from dpfair_lib.local.randomizer import Randomizer
-from dpfair_lib.local.robust.ball import CellBall
+from dpfair_lib.local.robust.ball import CellBall, Laws
+from dpfair_lib.local.robust.proof import Proof
 from dpfair_lib.local.robust.worst_law import WorstLaw, worst_unfairness
 
 FINER = 2  # a law to compare with may have cells of half a part
@@ -87,14 +89,49 @@ def searched(best: Callable[..., Randomizer], bound: Callable[..., Fraction], se
     search.part("the search for balls and its proof")
     for at, (ball, epsilon, error) in enumerate(problems()):
         channel, case = best(ball, epsilon, error=error, tol=1e-6, time_limit=60.0), {"problem": at}
-        low = float(bound(ball, epsilon, error, channel.certificate.proof))
+        proof = channel.certificate.proof
+        low = float(bound(ball, epsilon, error, proof))
         search.observe(channel.value - low, case)
+        for wrong in other_proofs(proof):
+            search.observe(channel.value - float(bound(ball, epsilon, error, wrong)), case)
+        search.agree(refused(bound, ball, epsilon, error, proof), True, case)
         search.observe(2e-6 - (channel.value - low), case)
         search.observe(math.exp(epsilon) - channel.likelihood_ratio, case)
         truths = np.diag(np.asarray(channel.matrix, dtype=float))
         search.observe(least_truth(truths, ball) - (1 - error), case, tolerance=ROUNDED)
         if ball.k == 2:
             search.observe(_least_on_grid(ball, epsilon, error) - low, case)
+
+
+def other_proofs(proof: Proof) -> list[Proof]:
+    """Return multipliers that prove less: whatever they are, what they prove must hold."""
+    doubled = tuple((j, side, 2 * w, cells) for j, side, w, cells in proof.conditions)
+    moved = tuple((j, side, w, cells * 1.1) for j, side, w, cells in proof.conditions)
+    negative, none = -proof.privacy, 0 * proof.privacy
+    return [
+        replace(proof, conditions=doubled),
+        replace(proof, conditions=moved),
+        replace(
+            proof, t=2 * proof.t, conditions=(), privacy=none, column_truth=none, row_truth=none, error=0.0
+        ),
+        replace(proof, privacy=0 * proof.privacy, error=0.0),
+        replace(proof, t=2 * proof.t, privacy=negative, column_truth=negative, row_truth=negative),
+    ]
+
+
+def refused(bound: Callable[..., Fraction], laws: Laws, epsilon: float, error: float, proof: Proof) -> bool:
+    """Return whether conditions on sides that there are not, or on another report, are refused."""
+    forged = [
+        tuple((j + more, factor * side, w, cells) for j, side, w, cells in proof.conditions)
+        for more, factor in ((0, 2), (0, 0), (laws.k, 1), (-laws.k, 1))
+    ]
+    for conditions in forged:
+        try:
+            bound(laws, epsilon, error, replace(proof, conditions=conditions))
+        except ValueError:
+            continue
+        return False
+    return True
 
 
 def least_truth(truths: np.ndarray, ball: CellBall) -> float:

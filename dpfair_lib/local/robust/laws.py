@@ -31,6 +31,11 @@ class CellBounds:
     ValueError
         If a bound is outside [0, 1], a lower one is above its upper one, no law fits, or P(Y = 1) can be 0.
 
+    Notes
+    -----
+    The bounds are moved apart by 2⁻⁵⁰, as floats do not sum to 1 exactly. So a cell of a size near this is hardly
+    known, and what is proved holds for the wider set.
+
     Examples
     --------
     >>> from dpfair_lib.local import CellBounds

@@ -22,7 +22,7 @@ class Proof:
     t : float
         The level.
     conditions : tuple
-        Report, side, weight and law (cells of shape (k, 2)) of each condition.
+        Report, side (1 or −1), weight and law (cells of shape (k, 2)) of each condition.
     privacy, column_truth, row_truth : ndarray of shape (k, k)
         Multipliers of x·q_jj ≤ q_ij, q_ij ≤ q_jj and q_ij ≤ q_ii; only their part above 0 counts.
     error : float
@@ -41,14 +41,15 @@ class Proof:
 
 
 def lower_bound(laws: Laws, epsilon: float, error: float, proof: Proof) -> Fraction:
-    """Return what every private, truthful channel with at most this error has as its unfairness under some law.
+    """Return what every private, truthful channel has as its unfairness under some law, if it errs so rarely.
 
     Parameters
     ----------
     laws : CellBounds or CellBall
         The set of laws.
     epsilon, error : float
-        ε, and the largest error under any law.
+        ε, and the largest error: for any shares of the groups within ``laws.shares`` of bounds, under any law of a
+        ball.
     proof : Proof
         The multipliers. Whatever they are, the bound holds: laws are first moved into the set.
 
@@ -57,20 +58,30 @@ def lower_bound(laws: Laws, epsilon: float, error: float, proof: Proof) -> Fract
     Fraction
         The bound, at least 0.
 
+    Raises
+    ------
+    ValueError
+        If a condition is about no report of the channel, or about no side.
+
     Notes
     -----
     A weighted sum of the conditions, each (Δ − t)·D for a law and a report, and of the constraints, each at most 0, is
     a linear function of the channel. Its least value B over all channels, row by row, is at most (Δ − t)·Σ wD. If
     B ≥ 0, then Δ ≥ t. Otherwise Δ ≥ t + B/least Σ wD.
     """
-    k, x = laws.k, Fraction(math.exp(-epsilon)) * (1 - Fraction(1, 2**49))
+    k, x = laws.k, _below_exp(epsilon)
     costs = [[Fraction(0)] * k for _ in range(k)]
     least, t = Fraction(0), Fraction(proof.t)
     for report, side, weight, cells in proof.conditions:
+        if report not in range(k) or side not in (1, -1):  # σ(ρ − 1) ≤ Δ for these sides only
+            raise ValueError(
+                f"proof: found a condition on side {side} of report {report}, expected the side 1 or −1 of a report "
+                f"from 0 to {k - 1}"
+            )
         w, inside = Fraction(max(weight, 0.0)), exact_cells(cells, laws)
         share = sum((one for _, one in inside), Fraction(0))
         for i, (none, one) in enumerate(inside):
-            costs[i][report] += w * (side * one - (side + t) * share * (none + one))
+            costs[i][report] += w * (int(side) * one - (int(side) + t) * share * (none + one))
         own = sum(inside[report])
         least += w * share * (x + (1 - x) * own) / k
     for i in range(k):
@@ -90,6 +101,11 @@ def lower_bound(laws: Laws, epsilon: float, error: float, proof: Proof) -> Fract
     if not least:  # no condition has a weight: nothing is said of Δ
         return Fraction(0)
     return max(t + min(total / least, Fraction(0)), Fraction(0))
+
+
+def _below_exp(epsilon: float) -> Fraction:
+    """Return a fraction of at most e^(−ε) and near it, also where floats near it have few digits."""
+    return max(Fraction(math.exp(-epsilon)) * (1 - Fraction(1, 2**49)) - Fraction(1, 2**1074), Fraction(0))
 
 
 def exact_cells(cells: Any, laws: Laws) -> list[tuple[Fraction, Fraction]]:

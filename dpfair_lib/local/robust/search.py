@@ -34,11 +34,11 @@ class RobustCertificate:
     Parameters
     ----------
     lower : float
-        Every truthful private channel with this error is at least so unfair under some law of the set.
+        Every truthful private channel that errs at most so often is at least so unfair under some law of the set.
     worst : WorstLaw
         The law of the set under which this channel is most unfair.
     error : float
-        The largest error allowed under any law.
+        The largest error allowed, as in `robust_randomizer`.
     proof : Proof
         The multipliers of ``lower``, for `lower_bound`.
     rounds : int
@@ -79,7 +79,7 @@ def robust_randomizer(
     """Return the channel whose reports are fairest under the worst law of a set.
 
     It minimises the largest Δ over the laws, among ε-locally private channels that are truthful (q_ij ≤ q_ii and
-    q_ij ≤ q_jj) and err with probability at most ζ under every law.
+    q_ij ≤ q_jj) and err with probability at most ζ, in the sense of ``error``.
 
     Parameters
     ----------

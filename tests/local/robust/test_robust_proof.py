@@ -1,13 +1,15 @@
 """The lower bound holds whatever the multipliers are, and is exact."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
 from dpfair_lib.local import CellBounds, robust_randomizer
-from dpfair_lib.local.robust.proof import Proof, exact_cells, lower_bound
+from dpfair_lib.local.robust.proof import Proof, _below_exp, exact_cells, lower_bound
 
 P, RATES = [0.5, 0.3, 0.2], [0.2, 0.5, 0.4]
 
@@ -65,6 +67,34 @@ def test_multipliers_below_0_count_as_0(name):
         signed = [-np.ones_like(given), 0 * given]
     below, none = (lower_bound(laws, epsilon, error, replace(proof, **{name: one})) for one in signed)
     assert below == none < lower_bound(laws, epsilon, error, proof) - Fraction(1, 50)
+
+
+@pytest.mark.parametrize(("report", "side"), [(0, 2), (0, 0), (0, 1.5), (0, math.nan), (3, 1), (-1, 1)])
+def test_a_condition_on_no_side_or_no_report_is_refused(report, side):
+    # with a side of 2 the optimum of .139 would be "proved" to be .27 and more
+    laws = CellBounds.around(P, RATES, 0.02)
+    proof = robust_randomizer(laws, 1.0, error=0.5).certificate.proof
+    forged = tuple((report, side, w, cells) for _, _, w, cells in proof.conditions)
+    with pytest.raises(ValueError, match="proof: found a condition on side"):
+        lower_bound(laws, 1.0, 0.5, replace(proof, conditions=forged, t=2 * proof.t))
+
+
+def test_a_side_that_is_a_float_is_that_side():
+    laws = CellBounds.around(P, RATES, 0.02)
+    proof = robust_randomizer(laws, 1.0, error=0.5).certificate.proof
+    floats = tuple((j, float(side), w, cells) for j, side, w, cells in proof.conditions)
+    found = lower_bound(laws, 1.0, 0.5, replace(proof, conditions=floats))
+    assert isinstance(found, Fraction)
+    assert found == lower_bound(laws, 1.0, 0.5, proof)
+
+
+def test_the_privacy_of_the_bound_is_not_above_the_true_one():
+    for epsilon in (0.5, 10.0, 700.0, 720.0, 745.0, 800.0):
+        found = _below_exp(epsilon)
+        with mpmath.workdps(400):
+            true = mpmath.exp(-mpmath.mpf(epsilon))
+            assert mpmath.mpf(found.numerator) / found.denominator <= true
+            assert epsilon > 700 or mpmath.mpf(found.numerator) / found.denominator > true * (1 - 1e-13)
 
 
 def test_a_negative_price_of_the_error_would_prove_that_errors_are_large():
