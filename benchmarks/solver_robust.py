@@ -62,9 +62,9 @@ def solved(k: int, epsilon: str, kind: str, number: int) -> dict[str, Any]:
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     proved, matrix = found.certificate, np.asarray(found.matrix)
     if not (
-        found.likelihood_ratio <= np.exp(level)
+        found.likelihood_ratio <= np.exp(level) * (1 + 1e-12)
         and (matrix <= np.minimum(np.diag(matrix)[:, None], np.diag(matrix)) + 1e-12).all()
-        and 1 - least_truth(matrix, laws) <= error
+        and 1 - least_truth(matrix, laws) <= error + 1e-12
     ):
         raise RuntimeError(
             f"k = {k}, {kind}, ε = {epsilon}, instance {number}: the channel breaks a constraint"
