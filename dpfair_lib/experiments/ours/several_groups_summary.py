@@ -127,13 +127,17 @@ def beside_optimizer(rows: Mapping[str, pd.DataFrame], *, level: float = 0.95) -
     return pd.DataFrame(table)
 
 
-def beside_gradient(rows: Mapping[str, pd.DataFrame], *, level: float = 0.95) -> pd.DataFrame:
+def beside_gradient(
+    rows: Mapping[str, pd.DataFrame], *, method: str = GRADIENT, level: float = 0.95
+) -> pd.DataFrame:
     """Return ours at γ = 0 minus `ExponentiatedGradient` on test rows, for every data set and notion.
 
     Parameters
     ----------
     rows : mapping
         By data set.
+    method : str
+        Its name in the rows, of the variant that is meant.
     level : float
         As for `beside_optimizer`.
 
@@ -146,7 +150,7 @@ def beside_gradient(rows: Mapping[str, pd.DataFrame], *, level: float = 0.95) ->
     table: list[dict[str, Any]] = []
     for data, found in rows.items():
         for notion in NOTIONS:
-            one, other = Cell(ERRORS, notion, 0.0), Cell(GRADIENT, notion, GRADIENT_BOUND)
+            one, other = Cell(ERRORS, notion, 0.0), Cell(method, notion, GRADIENT_BOUND)
             line = {"data": data, "notion": notion, "splits": len(by_split(found, other, "test_error"))}
             table.append(line | on_test_rows(found, one, other, ("error", "gap", "distance"), level=each))
     return pd.DataFrame(table)
