@@ -10,6 +10,7 @@ from dpfair_lib.experiments import read_record
 from dpfair_lib.experiments.ours import several_groups as trials
 from dpfair_lib.experiments.ours import several_groups_costs as costs
 from dpfair_lib.experiments.ours import several_groups_data as parts
+from dpfair_lib.experiments.ours import several_groups_given as given
 from dpfair_lib.experiments.ours import several_groups_measures as measured
 from dpfair_lib.experiments.ours import several_groups_methods as methods
 from dpfair_lib.experiments.ours import several_groups_summary as summary
@@ -291,3 +292,23 @@ def test_the_summary_sees_what_differs_from_the_gradient():
     assert worse["error"].tolist() == pytest.approx([0.01] * 3)
     assert (worse["distance_verdict"] == "below").all()
     assert (same["error_verdict"] == "not apart").all()
+
+
+def test_the_gradient_is_given_one_column_for_each_group(data):
+    split = parts.split_rows(data, 0, 0)
+    informed = given.with_groups(split)
+    names = np.unique(split.train.groups)
+    for part, before in zip(informed, split, strict=True):
+        columns = part.features[:, before.features.shape[1] :]
+        assert (part.features[:, : before.features.shape[1]] == before.features).all()
+        assert (columns.sum(axis=1) == 1).all()
+        assert (names[columns.argmax(axis=1)] == before.groups).all()
+    rows = given.experiment("several-groups-given-lsac", data="lsac")
+    assert len(rows.tasks) == trials.TRIALS
+
+
+@pytest.mark.parametrize("name", summary.GIVEN_ON)
+def test_the_gradient_that_knows_the_group_ran_on_every_split(name):
+    found, _ = read_record(f"several-groups-given-{name}")
+    assert (found.groupby("notion")["split"].nunique() == trials.TRIALS).all()
+    assert set(found["method"]) == {given.GIVEN}
