@@ -358,8 +358,8 @@ CLAIM = Claim(
     "each label. If only P(Y = 1) = τ is known, it is (1 − τ)(R − 1)/(1 + min(τ, 1 − τ)(R − "
     "1)), with R the largest ratio in a column. Among channels that tell every value truthfully with probability T or "
     "more, 1/k < T < 1, plain response has the least, and no other channel. For bounds on the cells, or a ball, "
-    "laws and multipliers give a lower bound for all private, truthful channels of a given error, and every level "
-    "below the optimum has some.",
+    "distributions of the set with multipliers give a lower bound for all private, truthful channels of a given error. "
+    "Every level below the optimum is proved by some.",
     verdict="holds",
     finding="Proved. The worst distribution was compared with all in eighths of every box and with those of balls on "
     "grids, plain response with all channels of three values in twelfths, and the search with an exact lower bound.",
