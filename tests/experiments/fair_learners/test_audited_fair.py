@@ -150,13 +150,14 @@ def test_planted_faults_have_less_noise_and_nothing_else(name, monkeypatch):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_an_audit_finds_no_more_than_is_stated_and_much_more_where_noise_is_nearly_left_out(name):
     one = LEARNERS[name]
-    honest = audit_of(name, by_both(one), 300, seed=0, failure=1e-4, noise="secure")
+    # secure noise has no seed: each limit is such that fewer than one run in 100,000 fails by chance
+    honest = audit_of(name, by_both(one), 300, seed=0, failure=1e-6, noise="secure")
     assert honest["guarantee"]
     assert honest["epsilon"] == pytest.approx(EPSILON, abs=1e-3)
     assert honest["epsilon"] <= EPSILON
     assert honest["lower"] < EPSILON
     if name in IN_PART:
-        fault = audit_of(name, IN_PART[name], 600, seed=0, failure=1e-4, noise="secure")
+        fault = audit_of(name, IN_PART[name], 1000, seed=0, failure=1e-2, noise="secure")
         assert fault["lower"] > fault["epsilon"] == honest["epsilon"]
 
 
