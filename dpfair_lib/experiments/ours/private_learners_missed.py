@@ -49,6 +49,7 @@ MISSED: dict[str, tuple[Pair, ...]] = {
     "adult": (
         Pair(BLOCKS, "DP-SGD of Opacus", 0.1, 40),
         Pair("objective, Gaussian", "diffprivlib", 1.0, 40),
+        Pair(BLOCKS, "diffprivlib", 1.0, 40),
     ),
     "credit": (
         Pair(BLOCKS, "diffprivlib", 0.1, 40),
