@@ -21,6 +21,7 @@ from benchmarks import (
     gpu,
     gpu_arrays,
     gpu_coverage,
+    group_gap,
     growth,
     local,
     margins,
@@ -41,6 +42,7 @@ SUITES = {
     "fairness": fairness, "postprocessing": postprocessing, "privacy": privacy, "local": local,
     "randomize": randomize, "solver": solver, "dp_sgd": dp_sgd, "growth": growth,
     "sensitivity": sensitivity, "margins": margins, "coverage": coverage, "dynamics": dynamics,
+    "group_gap": group_gap,
 }  # fmt: skip
 GPU_SUITES = {"gpu": gpu, "gpu_coverage": gpu_coverage, "gpu_arrays": gpu_arrays}
 SOLVER_SUITES = {suite.SECTION: suite for suite in (solver_grid, solver_large, solver_robust)}
