@@ -52,6 +52,9 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
     `FairPostprocessor` with ``notion="equalized_odds"`` also takes scores, but gives no privacy. There nobody has a
     lower chance than somebody of the group with a lower score; here the program may also turn a group's labels round.
 
+    It is no case of `PrivateFairPostprocessor`, whose groups move to a common rate or band: for two rates there is no
+    aim that one number could say, and the program needs four noisy counts of each group.
+
     The privacy statement covers the rows given to `fit`. The classifier must be fixed beforehand or be private itself;
     in the latter case add its statement with `compose`.
 
