@@ -121,6 +121,8 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
     (1.0, [0.78, 0.22])
     """
 
+    privacy_statement_: PrivacyStatement
+
     def __init__(
         self, *, epsilon: float, delta: float, feature_bound: float | None = None, learner: Any = None,
         relation: str = "replace-within-group", rows: Literal["shared", "split"] = "shared", share: float | None = None,
@@ -379,9 +381,10 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
 
 
 def _check_as_planned(found: PrivacyStatement, planned: PrivacyStatement) -> None:
-    terms = [(s.epsilon, s.delta, s.relation, s.unit, s.guarantee) for s in (found, planned)]
-    if terms[0] != terms[1]:
-        raise ValueError(f"learner: found the statement {found}, expected {planned}")
+    kinds = [(each.relation, each.unit, each.guarantee) for each in (found, planned)]
+    # noise on a grid may cost slightly less than the ε that it was calibrated for
+    if kinds[0] != kinds[1] or found.epsilon > planned.epsilon or found.delta > planned.delta:
+        raise ValueError(f"learner: found the statement {found}, expected {planned} at most")
 
 
 def _of_rows(groups: list[Any], codes: np.ndarray) -> np.ndarray:

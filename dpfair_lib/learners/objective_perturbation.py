@@ -192,7 +192,7 @@ class ObjectivePerturbation(LinearClassifier):
         rows, lipschitz, absolute = self._rows(features, bound, blocks)
         n, p = rows.shape
         modulus = self._modulus(lipschitz, n)
-        statement = PrivacyStatement(self.epsilon, self.delta, "replace-one", public=PUBLIC, note=LEFT_OUT)
+        statement = PrivacyStatement(*self._terms(), "replace-one", public=PUBLIC, note=LEFT_OUT)
         self.privacy_statement_: PrivacyStatement = source.mark(statement)
         drawn, farthest = self._perturbation(source, p, n, lipschitz, modulus, absolute, blocks)
         accuracy, distance = self._accuracy(n, p, lipschitz, modulus, farthest / n)
@@ -280,7 +280,7 @@ class ObjectivePerturbation(LinearClassifier):
         if self.regularization is not None:
             modulus = positive(self.regularization, "regularization")
             least = least_strong_convexity(
-                self._main(self.epsilon), lipschitz=lipschitz, n=n, curvature=self._curvature()
+                self._main(self._terms()[0]), lipschitz=lipschitz, n=n, curvature=self._curvature()
             )
             if modulus <= least:
                 raise ValueError(
@@ -289,11 +289,15 @@ class ObjectivePerturbation(LinearClassifier):
                     f"{lipschitz:.3g}"
                 )
             return modulus
-        return default_regularization(self._main(self.epsilon), lipschitz=lipschitz, n=n, loss=self.loss)
+        return default_regularization(self._main(self._terms()[0]), lipschitz=lipschitz, n=n, loss=self.loss)
 
     def _curvature(self) -> float | None:
         """Return L for the calibration, which knows the logistic loss."""
         return None if self.loss == "logistic" else LARGEST_CURVATURE[self.loss]
+
+    def _terms(self) -> tuple[float, float]:
+        """Return ε and δ as floats: arithmetic with a number of lower precision would be rounded to that."""
+        return positive(self.epsilon, "epsilon"), number(self.delta, "delta", "a number in [0, 1)")
 
     def _main(self, whole: float) -> float:
         """Return what the noise in the objective may cost."""
@@ -306,7 +310,8 @@ class ObjectivePerturbation(LinearClassifier):
         """Draw b, and return it with the length that it has but for a probability of e^−(FAR + ε); set ``sigma_``."""
         constants: dict[str, Any] = {"lipschitz": lipschitz, "strong_convexity": modulus, "n": n}
         curvature = self._curvature()
-        epsilon, far = self._main(self.epsilon), FAR + self.epsilon
+        whole, whole_delta = self._terms()
+        epsilon, far = self._main(whole), FAR + whole
         if blocks is not None:
             bundles = bundled(blocks)  # no row is longer than 1 in their norm
             scale = objective_perturbation_norm_scale(epsilon, 1.0, **constants, curvature=curvature)
@@ -319,7 +324,7 @@ class ObjectivePerturbation(LinearClassifier):
             self.sigma_ = math.sqrt(2) * scale
             farthest = scale * (p + math.sqrt(2 * p * far) + far)  # of the sum of absolute values
             return source.add_laplace(np.zeros(p), scale), farthest
-        delta = self._main(self.delta)
+        delta = self._main(whole_delta)
         self.sigma_ = objective_perturbation_sigma(epsilon, delta, **constants, curvature=curvature)
         farthest = self.sigma_ * (math.sqrt(p) + math.sqrt(2 * far))
         return source.add_gaussian(np.zeros(p), self.sigma_), farthest
@@ -346,12 +351,13 @@ class ObjectivePerturbation(LinearClassifier):
 
     def _hidden(self, weights: np.ndarray, distance: float, source: NoiseSource) -> np.ndarray:
         """Return the solver's weights with noise that hides how far from the minimiser it stopped."""
-        epsilon = lowered(self.epsilon - self._main(self.epsilon), self.epsilon)
+        whole, whole_delta = self._terms()
+        epsilon = lowered(whole - self._main(whole), whole)
         if self.noise_kind != "gaussian":
             scale = noise_scale(raised(2 * distance * math.sqrt(len(weights))), epsilon)
             self.output_sigma_ = math.sqrt(2) * scale
             return source.add_laplace(weights, scale)
-        delta = lowered(self.delta - self._main(self.delta), self.delta)
+        delta = lowered(whole_delta - self._main(whole_delta), whole_delta)
         self.output_sigma_ = gaussian_sigma(epsilon, delta, 2 * distance, "analytic")
         return source.add_gaussian(weights, self.output_sigma_)
 

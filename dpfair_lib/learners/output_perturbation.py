@@ -151,6 +151,7 @@ class OutputPerturbation(LinearClassifier):
             method converges from every starting point, and no data set is known that causes this error.
         """
         modulus, bound, tolerance, replicates = self._check()
+        epsilon, delta = self._terms()
         sources = NoiseSource.replicates(self.noise, self.random_state, replicates)
         features, labels = checked(self, X, y)
         self.classes_, codes = two_labels(labels, self.classes)
@@ -162,7 +163,7 @@ class OutputPerturbation(LinearClassifier):
         exact = logistic_perturbation_sensitivity(**constants) if logistic else classical
         # each of the two minimisers is missed by at most τΛ/(μn), half of the classical sensitivity times τ
         self.sensitivity_ = exact + tolerance * classical
-        self.sigma_ = self._sigma(p)
+        self.sigma_ = self._sigma(p, epsilon, delta)
         accuracy = tolerance * lipschitz / n
         rounding = gradient_rounding(
             n, p, lipschitz=lipschitz, modulus=modulus, accuracy=accuracy, loss=self.loss
@@ -177,7 +178,7 @@ class OutputPerturbation(LinearClassifier):
             f"each of {replicates} replicates alone; they add up; {LEFT_OUT}" if replicates > 1 else LEFT_OUT
         )
         statement = PrivacyStatement(
-            self.epsilon, self.delta, "replace-one", public=PUBLIC, note=note, mechanism=(self._mechanism(),)
+            epsilon, delta, "replace-one", public=PUBLIC, note=note, mechanism=(self._mechanism(epsilon),)
         )
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
         optimum = minimise(rows, 2.0 * codes - 1, modulus, accuracy - rounding, self.loss)
@@ -226,14 +227,18 @@ class OutputPerturbation(LinearClassifier):
                 f"delta: found {self.delta} beside noise_kind='laplace', expected 0: Laplace noise is private at δ = 0"
             )
 
-    def _sigma(self, p: int) -> float:
-        if self.noise_kind == "laplace":
-            return raised(math.sqrt(2 * p) * self.sensitivity_ / self.epsilon)
-        return gaussian_sigma(self.epsilon, self.delta, self.sensitivity_, self.noise_kind)
+    def _terms(self) -> tuple[float, float]:
+        """Return ε and δ as floats: a quotient by a number of lower precision would be rounded to that."""
+        return positive(self.epsilon, "epsilon"), number(self.delta, "delta", "a number in [0, 1)")
 
-    def _mechanism(self) -> Mechanism:
+    def _sigma(self, p: int, epsilon: float, delta: float) -> float:
         if self.noise_kind == "laplace":
-            return Mechanism("laplace", self.epsilon)
+            return raised(math.sqrt(2 * p) * self.sensitivity_ / epsilon)
+        return gaussian_sigma(epsilon, delta, self.sensitivity_, self.noise_kind)
+
+    def _mechanism(self, epsilon: float) -> Mechanism:
+        if self.noise_kind == "laplace":
+            return Mechanism("laplace", epsilon)
         return Mechanism("gaussian", quotient_above(self.sensitivity_, self.sigma_))
 
     def _noisy(self, optimum: np.ndarray, source: NoiseSource) -> np.ndarray:

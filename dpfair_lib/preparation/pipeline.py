@@ -198,20 +198,27 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
             check_installed(step)  # here, so that no step before it looks at a row
             if isinstance(step, PrivatePipeline):
                 step._check()
+        # what steps say of themselves, so that no step is fitted and charged in vain; the rest shows in the statements
+        said = {name: getattr(step, "relation", None) for name, step in steps}
+        self._check_relations(
+            {relation: name for name, relation in said.items() if isinstance(relation, str)}
+        )
 
     def _composed(self, statements: list[PrivacyStatement]) -> PrivacyStatement:
-        relations = {
+        self._check_relations({
             statement.relation: name
             for (name, _), statement in zip(self.steps, statements, strict=True)
             if not statement.free
-        }
+        })  # fmt: skip
+        return compose(*statements, to=self.to, delta=self.delta)
+
+    def _check_relations(self, relations: dict[str, str]) -> None:
         if self.to is None and len(relations) > 1:
             found = ", ".join(f"{relation!r} ({name})" for relation, name in relations.items())
             raise ValueError(
                 f"steps: found the relations {found}, expected one; set the steps' own relation, or convert their "
                 "statements with to=, which raises ε if it is to='replace-one' and one of them speaks of 'add-remove'"
             )
-        return compose(*statements, to=self.to, delta=self.delta)
 
     def _fitted(self) -> list[tuple[str, Any]]:
         check_is_fitted(self, "privacy_statement_")

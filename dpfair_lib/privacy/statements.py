@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 from dpfair_lib._arguments import below_one, number, one_of
@@ -218,9 +219,10 @@ def _from_plain(values: dict[str, Any]) -> PrivacyStatement:
 
 
 def _float_above(given: Any, near: float) -> float:
-    return (
-        near if isinstance(given, float) or math.isinf(near) else above(Fraction(*given.as_integer_ratio()))
-    )
+    if isinstance(given, float) or math.isinf(near):
+        return near
+    # NumPy's integers have no ratio, and its floats are no fractions
+    return above(Fraction(given) if isinstance(given, Rational) else Fraction(*given.as_integer_ratio()))
 
 
 def _tuple_of(kind: type, items: Any, name: str, described: str) -> tuple[Any, ...]:

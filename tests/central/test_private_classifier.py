@@ -159,6 +159,21 @@ class Careless(dpf.OutputPerturbation):
         return super().fit(X, y)
 
 
+def test_a_learner_that_costs_slightly_less_is_taken_with_what_it_costs():
+    steps = dpf.DPLogisticRegression(
+        epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.1, steps=5, learning_rate=0.5, relation="replace-one",
+    )  # fmt: skip
+    with dpf.Budget(2.5, 1e-5, "replace-within-group") as budget:
+        found = fitted(
+            feature_bound=None, learner=steps, share=0.2, epsilon=2.0, noise="secure", random_state=None
+        )
+    given = found.learner_.epsilon
+    assert given * (1 - 1e-3) < found.learner_.privacy_statement_.epsilon < given  # on a grid, and so less
+    assert 1.99 < found.privacy_statement_.epsilon < 2.0
+    assert found.privacy_statement_.guarantee
+    assert [spent.epsilon for spent in budget.spent] == [pytest.approx(2.0)]  # what was planned
+
+
 def test_a_learner_that_costs_more_than_its_part_is_refused():
     careless = Careless(regularization=0.05, feature_bound=1.0, epsilon=9.0, delta=0.5)
     with pytest.raises(

@@ -54,6 +54,26 @@ def test_sensitivity_sigma_and_statement(rows):
     )
 
 
+@pytest.mark.parametrize("epsilon", [np.float16(1.13), np.float32(1.13), np.int64(1), Fraction(113, 100)])
+def test_an_epsilon_of_another_type_is_paid_in_full(rows, epsilon):
+    # a quotient by NumPy's half-precision number is rounded to half precision, as noise was once
+    laplace = {"epsilon": epsilon, "delta": 0, "noise_kind": "laplace"}
+    model = dpf.OutputPerturbation(**(SETTING | laplace)).fit(*rows)
+    p, statement = 4, model.privacy_statement_
+    assert math.sqrt(2 * p) * model.sensitivity_ / model.sigma_ <= statement.epsilon == float(epsilon)
+    assert statement.mechanism[0].ratio == statement.epsilon
+    assert type(statement.epsilon) is float
+    assert statement.to_json()
+    own = {"feature_bound": 2.0, "noise": "study", "random_state": 0}
+    for kind in (laplace, {"epsilon": epsilon, "delta": 1e-6}):
+        usual = dpf.ObjectivePerturbation(**own, **kind | {"epsilon": float(epsilon)}).fit(*rows)
+        found = dpf.ObjectivePerturbation(**own, **kind).fit(*rows)
+        assert found.sigma_ == usual.sigma_
+        assert found.output_sigma_ == usual.output_sigma_
+        assert (found.coef_ == usual.coef_).all()
+        assert found.privacy_statement_ == usual.privacy_statement_
+
+
 def test_replacing_a_record_moves_the_unreleased_model_by_less_than_the_sensitivity(rows):
     X, y = rows
     tiny = SETTING | {"epsilon": 1e8, "noise_kind": "analytic", "replicates": 1}

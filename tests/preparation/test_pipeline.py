@@ -357,3 +357,51 @@ def test_converted_parts_are_what_convert_says():
     assert whole.privacy_statement_.parts == tuple(
         one if one.free else convert(one, "replace-one") for one in each
     )
+
+
+def test_relations_that_do_not_go_together_are_refused_before_anything_is_charged():
+    made = [
+        ("scale", dpf.PrivateScaler({0: (-1, 1)}, epsilon=0.5)),
+        ("learn", dpf.DPLogisticRegression(
+            epsilon=1.0, delta=1e-6, max_grad_norm=1.0, sample_rate=0.1, steps=2, learning_rate=0.5,
+        )),
+    ]  # fmt: skip
+    with (
+        dpf.Budget(2.0, 1e-5, "replace-one") as budget,
+        pytest.raises(
+            ValueError, match=r"found the relations 'replace-one' \(scale\), 'add-remove' \(learn\)"
+        ),
+    ):
+        dpf.PrivatePipeline(made).fit(RNG.uniform(-1, 1, (50, 1)), np.arange(50) % 2)
+    assert not budget.spent
+
+
+def test_private_preparation_and_a_fair_model_have_one_statement():
+    rng = np.random.default_rng(0)
+    X, groups = rng.uniform(0, 80, (2000, 2)), rng.integers(0, 2, 2000)
+    X[:, 0] += 10 * groups
+    y = (X[:, 0] + 10 * groups > 45).astype(int)
+    fair = dpf.PrivateFairClassifier(epsilon=0.75, delta=1e-6, feature_bound=2.0, **STUDY)
+    scale = dpf.PrivateScaler({0: (0, 100), 1: (0, 100)}, epsilon=0.25, **STUDY)
+    model = dpf.PrivatePipeline([("scale", scale), ("fair", fair)], to="replace-within-group")
+    model.fit(X, y, sensitive_features=groups)
+    statement = model.privacy_statement_
+    assert statement.relation == "replace-within-group"
+    assert 0.999 < statement.epsilon <= 1
+    chances = model.predict_proba(X, sensitive_features=groups)[:, 1]
+    assert abs(chances[groups == 0].mean() - chances[groups == 1].mean()) < 0.1
+    before = model.steps_[-1][1].learner_.predict(model.steps_[0][1].transform(X))
+    assert abs(before[groups == 0].mean() - before[groups == 1].mean()) > 0.1
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        dpf.PrivateFairClassifier,
+        dpf.PrivateExponentiatedGradient,
+        dpf.ExponentialFairLearner,
+        dpf.PrivateNoRegretFair,
+    ],
+)
+def test_fair_learners_declare_their_statement(kind):
+    assert module.declares_statement(kind.__new__(kind))

@@ -102,6 +102,8 @@ class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
     two group labels; not counted: other fits on these rows, such as those of a scaler or of a grid search
     """
 
+    privacy_statement_: PrivacyStatement
+
     def __init__(
         self, hypotheses: Sequence[Hypothesis], *, epsilon: float, delta: Any, repair: Any = True,
         groups: tuple[Any, Any] = (0, 1), noise: Noise = "secure", random_state: Any = None,

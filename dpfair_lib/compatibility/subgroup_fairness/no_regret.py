@@ -118,6 +118,8 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
     ε = 1, δ = 1e-06, replace-one, per record; accountant: zCDP over all counts; public: number of rows, ...
     """
 
+    privacy_statement_: PrivacyStatement
+
     def __init__(
         self, *, epsilon: float, delta: float, subgroups: Any, rounds: int, samples: int, repair: bool = True,
         levels: Any = None, dual_bound: float = 10.0, tolerance: float = 0.0,
@@ -191,8 +193,7 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
     ) -> np.ndarray:
         if not self.repair:
             scale = printed_scale(
-                self.epsilon,
-                self.delta,
+                *self._terms(),
                 n,
                 dual_bound=self.dual_bound,
                 rounds=self.rounds,
@@ -204,10 +205,10 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
             ).mean(axis=0)  # fmt: skip
         private = None
         if self.release == "counts":
-            rho = rho_for(self.epsilon, self.delta)
+            rho = rho_for(*self._terms())
             counts = noisy_counts(counts, rho, noise=source.noise, rng=source.generator)
         else:
-            private = round_noise(self.epsilon, self.delta, n, rounds=self.rounds, dual_bound=self.dual_bound)
+            private = round_noise(*self._terms(), n, rounds=self.rounds, dual_bound=self.dual_bound)
         return no_regret_dynamics(
             game_from_counts(counts, members, n), rounds=self.rounds, samples=self.samples,
             dual_bound=self.dual_bound, tolerance=self.tolerance, rng=rng, private=private, noise=source.noise,
@@ -243,9 +244,12 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
         chance = self.predict_proba(X)[:, 1]
         return drawn_labels(chance, random_state)
 
+    def _terms(self) -> tuple[float, float]:
+        """Return ε and δ as floats: arithmetic with a number of lower precision would be rounded to that."""
+        return positive(self.epsilon, "epsilon"), inside_unit(self.delta, "delta")
+
     def _check(self) -> None:
-        positive(self.epsilon, "epsilon")
-        inside_unit(self.delta, "delta")
+        self._terms()
         positive_integer(self.rounds, "rounds", most=MOST_ROUNDS)
         positive_integer(self.samples, "samples")
         positive(self.dual_bound, "dual_bound")
@@ -257,13 +261,12 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
     def _statement(self, source: NoiseSource) -> PrivacyStatement:
         if not self.repair:
             printed = PrivacyStatement(
-                self.epsilon, self.delta, RELATION, public=(PUBLIC,), guarantee=False, note=PRINTED
+                *self._terms(), RELATION, public=(PUBLIC,), guarantee=False, note=PRINTED
             )
             charge(printed)
             return printed
         promised = PrivacyStatement(
-            self.epsilon,
-            self.delta,
+            *self._terms(),
             RELATION,
             public=(PUBLIC,),
             accountant=f"zCDP over all {self.release}",

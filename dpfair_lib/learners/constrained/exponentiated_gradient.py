@@ -126,6 +126,8 @@ class PrivateExponentiatedGradient(ClassifierMixin, UnseededIfSecure, BaseEstima
     ε = 1, δ = 1e-05, sensitive-attribute, per record; public: everything but who is in which group, ...
     """
 
+    privacy_statement_: PrivacyStatement
+
     def __init__(
         self, *, notion: Notion, gamma: float = 0.0, feature_bound: float, epsilon: float, delta: float,
         rounds: int = 30, multiplier_bound: float = 2.0, multiplier_rate: float = 2.0, sums_share: float = 0.3,

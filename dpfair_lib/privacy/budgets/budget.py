@@ -57,8 +57,10 @@ class Budget:
     nor are reports under local privacy, which each person protects alone.
 
     Threads may share a budget and spend from it at once. It cannot be copied or pickled, because each copy could spend
-    the whole; another process cannot spend from it, and one that is started while the budget is open refuses to fit. A
-    program of several processes keeps the budget in one of them. The budget lives in memory only.
+    the whole; another process cannot spend from it, and one that is started while the budget is open refuses to fit.
+    Idle workers that joblib keeps are stopped when a budget opens or closes. A process of another pool that was started
+    before cannot know, and what it fits is not charged. A program of several processes keeps the budget in one of them.
+    The budget lives in memory only.
 
     With ``composition="sum"`` the costs may exceed the total by a relative 10⁻¹². This lets ten times 0.1 fit into 1 in
     spite of floating point. `compose` gives the sum itself, rounded up.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ _inside = threading.local()  # whether this thread is within a release that was 
 
 def open_budget(budget: _Charged) -> None:
     """Charge every release to a budget from now on, in all threads of this process."""
+    _stop_workers()
     with _lock:
         _open.append(budget)
         os.environ[_VARIABLE] = str(os.getpid())
@@ -35,6 +37,14 @@ def close_budget(budget: _Charged) -> None:
         _open.remove(budget)
         if not _open:
             os.environ.pop(_VARIABLE, None)
+    _stop_workers()  # which refuse to fit
+
+
+def _stop_workers() -> None:
+    """Stop the workers that joblib keeps for its next call: they have the environment of the time when they began."""
+    pools = sys.modules.get("joblib.externals.loky.reusable_executor")
+    if pools is not None and getattr(pools, "_executor", None) is not None:
+        pools.get_reusable_executor().shutdown(wait=True)
 
 
 def charge(statement: PrivacyStatement) -> None:

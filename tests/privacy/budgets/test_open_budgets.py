@@ -9,9 +9,10 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
 
 import dpfair_lib as dpf
-from dpfair_lib import Budget, PrivacyStatement, PrivateFairPostprocessor
+from dpfair_lib import Budget, ObjectivePerturbation, PrivacyStatement, PrivateFairPostprocessor
 from dpfair_lib.privacy import BudgetExceededError
 from dpfair_lib.privacy.budgets import open_budgets
 from dpfair_lib.privacy.budgets.open_budgets import charge, charged_as_one
@@ -141,6 +142,21 @@ def test_a_process_that_is_started_within_refuses_to_fit():
     assert budget.spent == ()
     after = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert after.returncode == 0, after.stderr
+
+
+def test_workers_that_joblib_kept_do_not_fit_beside_the_budget():
+    learner = ObjectivePerturbation(feature_bound=1, epsilon=1, delta=1e-6, classes=[0, 1])
+
+    def scores():
+        X, y = np.zeros((40, 1)), np.arange(40) % 2
+        return cross_val_score(learner, X, y, cv=2, n_jobs=2, error_score="raise")
+
+    assert len(scores()) == 2  # the pool is warm now
+    with Budget(1.5, 1e-5, "replace-one") as budget:
+        with pytest.raises(RuntimeError, match="found one open in process"):
+            scores()
+        assert budget.spent == ()
+    assert len(scores()) == 2  # and no worker is left that was told of a budget
 
 
 def test_a_release_is_refused_if_the_one_open_budget_is_in_another_process(monkeypatch):
