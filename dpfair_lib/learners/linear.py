@@ -175,6 +175,8 @@ def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.nd
         )
     if len(classes) < 2:
         raise ValueError(f"y: found one class ({classes[0]!r}), expected 2")
+    if classes.dtype.kind == "f":
+        classes = classes + 0.0  # −0 becomes 0: how one row writes it must not show
     return classes, codes
 
 

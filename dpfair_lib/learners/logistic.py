@@ -21,7 +21,7 @@ from dpfair_lib.privacy.sampling import Noise
 
 BACKENDS: dict[str, Backend] = {"fused": fused_backend.train, "opacus": opacus_backend.train}
 COUNTED = "the expected batch size, which is sample rate × number of rows, so the number of rows"
-FIXED = "the expected batch size, a number given by the user"
+FIXED = "the expected batch size, a number given by the user, and that there is a row"
 LABELS = "the two labels"
 SECURE = {"backend": ("fused",), "dtype": ("float64",), "device": ("auto", "cpu")}
 """What goes with secure noise: its steps are exact sums of integers, which neither backend computes."""
@@ -60,7 +60,7 @@ class DPLogisticRegression(LinearClassifier):
     expected_batch_size : float, optional
         Public number above 0 by which the noisy sums are divided, chosen without looking at these rows: for example
         ``sample_rate`` times a published estimate of their number. By default ``sample_rate`` times the number of rows.
-        The batches are drawn with ``sample_rate`` in either case.
+        The batches are drawn with ``sample_rate`` in either case. That there is a row at all is public.
     classes : sequence of two labels, optional
         The two labels, chosen without looking at the data; the rows may then lack either. By default the labels that
         occur in y. `fit` raises unless both occur, so that fact is treated as public.

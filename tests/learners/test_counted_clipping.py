@@ -80,7 +80,10 @@ def test_a_divisor_and_groups_that_are_declared():
     X, y, groups = rows()
     model = fitted("group", (X, y, groups), groups=["f", "m", "x"], expected_batch_size=450.0)
     assert model.groups_.tolist() == ["f", "m", "x"]
-    assert "the expected batch size, a number given by the user" in model.privacy_statement_.public
+    assert (
+        "the expected batch size, a number given by the user, and that there is a row"
+        in model.privacy_statement_.public
+    )
     one = np.full(len(y), "f")
     fitted("group", (X, y, one), groups=["f", "m"])
     with pytest.raises(ValueError, match="sensitive_features: found one group"):

@@ -13,6 +13,7 @@ from dpfair_lib.privacy import STUDY_NOTE
 
 CASES = [case for case in cases() if case.relation is not None and not case.local]
 GROUPS, LABELS = "the two group labels", "the two labels"
+GIVEN = "the expected batch size, a number given by the user, and that there is a row"
 ROWS, BATCH = (
     "the number of rows",
     "the sample rate and the expected batch size, so the number of rows",
@@ -95,20 +96,20 @@ TERMS = {
     "no regret, printed": (
         {"number of rows, columns and their levels, subgroups"}, "cgkm.fairnr-privacy: the auditor reads the data",
     ),
-    "DPLogisticRegression": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
-    "DPLinearSVM": ({"the expected batch size, a number given by the user", LABELS}, STUDY_NOTE),
-    "secure DP": ({"the expected batch size, a number given by the user", LABELS}, OTHER_FITS),
+    "DPLogisticRegression": ({GIVEN, LABELS}, STUDY_NOTE),
+    "DPLinearSVM": ({GIVEN, LABELS}, STUDY_NOTE),
+    "secure DP": ({GIVEN, LABELS}, OTHER_FITS),
     "functional mechanism": ({ROWS, LABELS, "the two groups"}, OTHER_FITS),
     "counted DPGroup": (
-        {"the expected batch size, a number given by the user", LABELS, "which groups there are"}, OTHER_FITS,
+        {GIVEN, LABELS, "which groups there are"}, OTHER_FITS,
     ),
     "exponentiated gradient, ": (
         {"everything but who is in which group", LABELS, "the two groups"}, OTHER_FITS,
     ),
     "lagrangian, ": (
-        {"the expected batch size, a number given by the user", LABELS, "which groups there are"}, OTHER_FITS,
+        {GIVEN, LABELS, "which groups there are"}, OTHER_FITS,
     ),
-    "counted DPGlobal": ({"the expected batch size, a number given by the user", LABELS}, OTHER_FITS),
+    "counted DPGlobal": ({GIVEN, LABELS}, OTHER_FITS),
     "secure fermi, frequency_epsilon": (
         {BATCH, LABELS, "the groups"}, "sum of 2 parts; group frequencies from noisy counts",
     ),

@@ -93,7 +93,10 @@ def test_groups_that_are_declared_and_those_that_are_refused():
     X, y, groups = rows(200)
     model = fitted((X, y, groups), groups=["f", "m", "x"], expected_batch_size=45.0, steps=5)
     assert model.groups_.tolist() == ["f", "m", "x"]
-    assert "the expected batch size, a number given by the user" in model.privacy_statement_.public
+    assert (
+        "the expected batch size, a number given by the user, and that there is a row"
+        in model.privacy_statement_.public
+    )
     one = np.full(len(y), "f")
     fitted((X, y, one), groups=["f", "m"], steps=5)
     for data, message, more in (
