@@ -20,8 +20,6 @@ from dpfair_lib.experiments.ours.several_groups_methods import (
 
 OVERLAP = SHARES[2] / (1 - SHARES[2])
 """Test rows over the others, for intervals that speak of rows not yet seen from the same source."""
-GIVEN_ON = "acs-income", "compas", "lsac"
-"""Data sets on which `ExponentiatedGradient` is recorded with the group given to it; Adult takes longest."""
 ROUNDING = 1e-9
 """Errors that differ by less are equal but for rounding."""
 

@@ -307,7 +307,7 @@ def test_the_gradient_is_given_one_column_for_each_group(data):
     assert len(rows.tasks) == trials.TRIALS
 
 
-@pytest.mark.parametrize("name", summary.GIVEN_ON)
+@pytest.mark.parametrize("name", parts.GROUPS)
 def test_the_gradient_that_knows_the_group_ran_on_every_split(name):
     found, _ = read_record(f"several-groups-given-{name}")
     assert (found.groupby("notion")["split"].nunique() == trials.TRIALS).all()
