@@ -197,7 +197,7 @@ def test_with_the_labels_given_a_record_decides_no_refusal(backend):
 def test_how_a_row_writes_zero_does_not_show():
     X, y = np.ones((40, 1)), np.arange(40) % 2.0
     y[0] = -0.0
-    model = dpf.DPLogisticRegression(
+    model = DPLogisticRegression(
         epsilon=1.0, delta=1e-5, max_grad_norm=1.0, sample_rate=0.5, steps=2, learning_rate=0.1
     ).fit(X, y)
     assert [str(label) for label in model.classes_] == ["0.0", "1.0"]

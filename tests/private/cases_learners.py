@@ -325,8 +325,8 @@ def _chosen(repair: Any) -> Case:
     def through(_: Data, answers: list[np.ndarray]) -> np.ndarray:
         if repair == "pure":
             return answers[0].astype(float)
-        # rounded as the learner does: where the noise leaves little of the count, another order of the logarithm's parts
-        # is off by more than `rounded` allows, which fails 5 of 100,000 draws
+        # rounded as the learner does: where the noise leaves little of the count, another order of the logarithm's
+        # parts is off by more than `rounded` allows, which fails 5 of 100,000 draws
         below = -math.log(delta) - (math.log(2) if repair else 0)
         return np.array([float(answers[1][0]), float(answers[0][0]) - below / 0.7])
 
