@@ -64,7 +64,7 @@ def test_the_groups_are_those_of_the_columns():
 
 def test_a_private_and_fair_classifier_can_be_searched_over():
     X = TABLE.assign(score=FEATURE / 10)[["score", "sex"]]
-    # of shared rows the rates have ε = 50: secure noise moves one by 0.05 with a probability below 1e-100. By the
+    # the rates of shared rows have ε = 50: secure noise moves one by 0.05 with a probability below 1e-100. By the
     # default share they have ε = 0.5, and 2.6 of 1,000 gaps are above the limit below
     model = dpf.PrivateFairClassifier(feature_bound=1.0, epsilon=100.0, delta=1e-3, share=0.5)
     wrapped = dpf.GroupColumn(model, "sex", keep=False)

@@ -37,6 +37,8 @@ from dpfair_lib.privacy import PrivacyStatement
 
 Data = dict[str, Any]
 Pairs = dict[str, tuple[Data, Data]]
+ROUNDED = 1e-12
+"""A few roundings."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class Case:
     by_position : bool
         Whether a row's position decides what it is used for.
     rounded : float
-        How far, relative to its size, a released number may be off because it is computed in another order.
+        How far, relative to its size, a released number may be off because it is computed in another order. More than
+        `ROUNDED` is relative to the largest number of the release.
     """
 
     name: str
@@ -120,7 +123,7 @@ class Case:
     apart: bool = False
     local: bool = False
     by_position: bool = False
-    rounded: float = 1e-12
+    rounded: float = ROUNDED
 
     def __str__(self) -> str:
         return self.name
