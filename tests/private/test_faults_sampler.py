@@ -89,7 +89,11 @@ def test_floats_of_numpy_behind_a_call_of_the_sampler_are_caught(case, monkeypat
     # the sampler is asked all that it should be asked, and its answer is thrown away
     for name, floats in FLOATS.items():
         _everywhere(monkeypatch, name, functools.partial(_decoy, _usual(name), floats))
-    assert caught(check_secure, case, case.data()) or caught(check_neighbours, case, "secure")
+    # of a certificate only a few bounds are released: by chance they agree, for all pairs, in 2 of 100 looks. So it has
+    # eight looks, of which all miss the fault in 10⁻¹³ of the runs; what is right passes every look
+    assert caught(check_secure, case, case.data()) or any(
+        caught(check_neighbours, case, "secure") for _ in range(8)
+    )
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian", "geometric", "choice"])
