@@ -43,8 +43,9 @@ def close_budget(budget: _Charged) -> None:
 def _stop_workers() -> None:
     """Stop the workers that joblib keeps for its next call: they have the environment of the time when they began."""
     pools = sys.modules.get("joblib.externals.loky.reusable_executor")
-    if pools is not None and getattr(pools, "_executor", None) is not None:
-        pools.get_reusable_executor().shutdown(wait=True)
+    pool = getattr(pools, "_executor", None)
+    if pool is not None and not pool._pending_work_items:  # another thread's work goes on
+        pool.shutdown(wait=True)
 
 
 def charge(statement: PrivacyStatement) -> None:

@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import cross_val_score
 
 import dpfair_lib as dpf
@@ -157,6 +159,14 @@ def test_workers_that_joblib_kept_do_not_fit_beside_the_budget():
             scores()
         assert budget.spent == ()
     assert len(scores()) == 2  # and no worker is left that was told of a budget
+
+
+def test_the_work_of_another_thread_goes_on():
+    pool = get_reusable_executor(max_workers=1)
+    begun = pool.submit(time.sleep, 0.2)
+    with Budget(1.0, 0.0, "replace-one"):
+        assert pool.submit(int, "3").result() == 3  # a pool that was stopped would take no more
+    assert begun.result() is None
 
 
 def test_a_release_is_refused_if_the_one_open_budget_is_in_another_process(monkeypatch):
