@@ -19,11 +19,14 @@ from dpfair_lib._validation import as_single_rate
 from dpfair_lib.central.least_gap import checked_response, least_expected_gap
 from dpfair_lib.central.least_gap_sharp import (
     MOST_LEVEL,
-    count_noise_variance,
+    best_length,
+    near_one_half,
+    noise_variance,
     privacy_least_gap,
     sampling_least_gap,
     sharp_least_gap,
     shrunk_gap,
+    two_rates_apart,
 )
 
 FEW = 10**4
@@ -214,9 +217,8 @@ def _difference(counts: list[int], level: float, delta: float) -> float:
     first, second = counts
     if first == second:
         return 2 * shrunk_gap(2 * first, level, delta, response=0.5) / 0.5
-    # Laplace noise, as n_0 n_1 times the difference moves by the larger size: its variance is above geometric noise's
-    laplace = 2 / level**2 if level > 1e-150 else math.inf
-    noise = min(laplace, count_noise_variance(0.0, delta)) / first**2
+    # n_0 times the difference moves by 1 or less, but not by whole numbers, as geometric noise would need
+    noise = noise_variance(level, delta) / first**2
     both, spread = first + second, (1 / first + 1 / second) / 4 + noise
     if spread == math.inf:
         return 1.0
@@ -300,8 +302,9 @@ def least_opportunity_gap(
     Returns
     -------
     float
-        The mean of `sampling_least_gap` over the number J of positives, or `privacy_least_gap` of N times
-        E min(1, N/J) with N = ⌈nb⌉ or n, whichever is largest.
+        The largest of the mean of `sampling_least_gap` over the number J of positives, the same for rates near ½,
+        κ · `two_rates_apart` of nb, `privacy_least_gap` of N times E min(1, N/J) with N = ⌈nb⌉, and `sharp_least_gap`
+        of n.
 
     Raises
     ------
@@ -316,12 +319,16 @@ def least_opportunity_gap(
     ends = binom.ppf([1e-14, 1 - 1e-14], count, chance)  # what is left out would only add
     j = np.arange(max(int(ends[0]), 0), int(ends[1]) + 1)
     law = binom.pmf(j, count, chance)
-    sampling = law @ [sampling_least_gap(int(many), response=response) for many in j]
-    found = [float(sampling)]
-    for most in (kept, count):  # the prior that is meant for so many positives; fewer of them know less
-        share_left = float(law @ np.minimum(1, most / np.maximum(j, 1)))
-        found.append(privacy_least_gap(most, epsilon, delta, response=response) * share_left)
-    return max(found)
+    share_left = float(law @ np.minimum(1, kept / np.maximum(j, 1)))
+    length = best_length(kept)  # one prior for all J
+    found = [
+        law @ [sampling_least_gap(int(many), response=response) for many in j],
+        law @ [near_one_half(int(many), length) for many in j] * checked_response(response),
+        two_rates_apart(count * chance, epsilon, delta) * checked_response(response),
+        privacy_least_gap(kept, epsilon, delta, response=response) * share_left,
+        sharp_least_gap(count, epsilon, delta, response=response),  # fewer records know less
+    ]
+    return float(max(found))
 
 
 def opportunity_gap(n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, response: float = 0.5) -> float:
@@ -354,14 +361,9 @@ def opportunity_gap(n: Any, share: Any, epsilon: Any, delta: Any = 0.0, *, respo
     positives, root = count * chance, math.sqrt(count)
     if positives < 1e-100:  # its square is no number
         return kappa * 0.5
-    v = _half_steps(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / positives**2
+    # the number moves by halves of a step, as geometric noise must not
+    v = noise_variance(min(nonnegative(epsilon, "epsilon"), MOST_LEVEL), delta) / positives**2
     return kappa * min(0.5, math.sqrt(0.25 / positives + v) * root / (1 + root))
-
-
-def _half_steps(level: float, delta: float) -> float:
-    """Return the variance of noise on a number of half steps that one record moves by 1 at most."""
-    laplace = 2 / level**2 if level > 1e-150 else math.inf
-    return min(laplace, count_noise_variance(0.0, delta))
 
 
 def _sizes(sizes: Sequence[Any]) -> list[int]:

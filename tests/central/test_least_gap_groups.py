@@ -29,6 +29,29 @@ def test_two_groups_are_one_of_both_sizes_twice():
     assert groups_gap([50, 50], 0.0) == 0.5
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 1e-3, 0.05, 0.5])
+def test_the_bounds_of_two_groups_are_a_factor_of_three_apart_at_most(delta):
+    for n, epsilon in itertools.product((1, 2, 15, 400, 10**5), (0.0, 1e-3, 0.1, 1.0, 10.0)):
+        low, high = least_groups_gap([n, n], epsilon, delta), groups_gap([n, n], epsilon, delta)
+        assert low <= high <= 3 * low, (n, epsilon)
+
+
+def test_groups_of_two_sizes_use_delta_too():
+    with_delta, without = groups_gap([10**4, 10**6], 1e-3, 1e-4), groups_gap([10**4, 10**6], 1e-3)
+    assert with_delta < 0.9 * without
+    assert with_delta == pytest.approx(groups_gap([10**4, 10**9], 1e-3, 1e-4), rel=0.01)
+
+
+def test_positives_are_few_at_random():
+    # one positive record or none: a rate of 0, ½ or 1 stays open
+    assert least_opportunity_gap(1, 0.3, math.inf, response=1) >= 1 / 4
+    # two rates, by the mean number of positives: ε = 0 and η = δ
+    assert least_opportunity_gap(1, 0.5, 0.0, 0.4, response=1) >= (1 - 0.5 * 0.4) / 2
+    alone = sharp_least_gap(10**6, math.inf)
+    assert least_opportunity_gap(10**6, 1.0, math.inf) == pytest.approx(alone)
+    assert least_opportunity_gap(2 * 10**6, 0.5, math.inf) == pytest.approx(alone, rel=1e-3)
+
+
 def test_sizes_that_differ_by_one_change_little_and_a_large_group_is_as_good_as_known():
     assert groups_gap([10**6, 10**6 + 1], 2.0) == pytest.approx(groups_gap([10**6] * 2, 2.0), rel=1e-3)
     assert groups_gap([100, 10**9], 3.0) < 1.15 * shrunk_gap(100, 3.0)
