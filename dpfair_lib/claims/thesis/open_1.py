@@ -62,7 +62,7 @@ def check(
     any_accurate_classifier(accurate, search)
     search.answers(
         "the least worst-case gap is of order κ·min(1, 1/√n + 1/(n(ε + δ))), known up to a factor of 12",
-        left="the constant with δ > 0, and of more than two groups; for two see ours.least-gap-groups",
+        left="the constant: up to 3 in ours.least-gap; of more than two groups, the order in ours.least-gap-groups",
     )
     return search.evidence()
 
@@ -357,7 +357,7 @@ CLAIM = Claim(
     finding="On one population no bound exists. Over populations, take classifiers that answer to a feature with "
     "response κ. If one group's rate is unknown, of n records, and κ ≤ ½, the least worst expected gap is of order "
     "κ·min(1, 1/√n + 1/(n(ε + δ))), up to a factor of 12. If both are unknown, the check has the lower bound alone; "
-    "the chapter derives the order, up to 24. Without δ, ours.least-gap lowers the first factor to 3, and for groups "
+    "the chapter derives the order, up to 24. ours.least-gap lowers the first factor to 3, and for groups "
     "of one size ours.least-gap-groups the second; the two errors do not add up. Algorithm 2 (κ ≥ ½) "
     "has the rate in n and ε by Proposition 4. With Adult's rows the bound at ε′ = 3 and 9 is that of sampling alone.",
     kind="answered",
