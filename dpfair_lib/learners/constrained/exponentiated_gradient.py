@@ -105,7 +105,11 @@ class PrivateExponentiatedGradient(ClassifierMixin, UnseededIfSecure, BaseEstima
     adds Laplace noise and its learner uses the exponential mechanism over a finite class; here both get Gaussian noise,
     since it composes exactly, and the learner is least squares, as in the work of some of its authors on subgroups. Its
     learner pays in every round; here the learner pays once, since costs depend on the group through these sums alone.
-    No agreement with a public implementation was shown, since none was found.
+
+    *The public code as run* (SaeedSharifiMa/FairDP, commit 8c984e2f). Without noise each round agrees with it to nine
+    digits after the point: the prices after the same gaps, the answer to the same prices, its gaps. A whole game does
+    not. That code answers with the best of all classifiers so far, mixes them by a linear programme and stops early.
+    Its noise does not hide the group of one person; a test shows two data sets.
 
     References
     ----------

@@ -98,7 +98,9 @@ def played(case, monkeypatch, noise=1e-9, swap=False):
     )  # fmt: skip
     model.fit(X, y, sensitive_features=1 - second if swap else second)
     weights = np.column_stack([model.coefs_, model.intercepts_])
-    return abs(weights - [one[2] for one in rounds]).max(), abs(told.seen - np.array([one[3] for one in rounds])).max()
+    return abs(weights - [one[2] for one in rounds]).max(), abs(
+        told.seen - np.array([one[3] for one in rounds])
+    ).max()
 
 
 @pytest.mark.parametrize("case", AS_RUN.items(), ids=lambda case: case[0][0])
@@ -119,7 +121,8 @@ def test_another_rate_or_tolerance_and_exchanged_groups_would_not_agree(case, mo
 # the mixture that it returned. In the second data set the first person is in the other group.
 ADDED = {
     ("first", 1.0): [432.1027273276, 432.5627835824, 432.2300759652, 399.6940539718, 431.8343108727, 173.1450121144],
-    ("first", 0.1): [4320.1027273276, 4320.5627835824, 4320.2300759652, 3996.0940539718, 4319.8343108727, 1728.3450121144],
+    ("first", 0.1): [4320.1027273276, 4320.5627835824, 4320.2300759652, 3996.0940539718, 4319.8343108727,
+                     1728.3450121144],
     ("second", 1.0): [540.1027273276, 540.5627835824, 540.2300759652, 499.5940539718, 539.8343108727, 216.3450121144],
 }  # fmt: skip
 RETURNED = {
@@ -151,13 +154,13 @@ def test_the_public_code_moves_its_noise_by_what_should_be_its_scale(name, epsil
 
 
 def test_where_its_noise_is_tells_the_size_of_a_group():
-    rows, y, groups = neighbours()
+    _, y, groups = neighbours()
     assert [smallest(y, one) for one in groups.values()] == [6, 5]
     places = [2 * (4 * BOUND + 1) * len(y) / (smallest(y, one) - 1) for one in groups.values()]
     # chances that the entry of the intercept is above the middle: e^{−Δ/2}/2, and one minus that
     half = (places[1] - places[0]) / 2
     beyond = math.exp(-half) / 2
-    assert (np.mean(places) < ADDED["second", 1.0][-1]) and (np.mean(places) > ADDED["first", 1.0][-1])
+    assert ADDED["first", 1.0][-1] < np.mean(places) < ADDED["second", 1.0][-1]
     assert math.log((1 - beyond) / beyond) > 20  # where ε is 1
 
 
