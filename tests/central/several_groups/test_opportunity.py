@@ -59,6 +59,16 @@ def test_a_mean_of_two_noises_is_beyond_its_reach_as_seldom_as_is_said(mechanism
             assert chances[0] > failure - 0.004
 
 
+def test_geometric_noise_needs_more_than_laplace_noise():
+    # one noise, ε = ln 2: exactly P(|u| > t) = 2 · 2^−(⌊t⌋ + 1)/(1 + ½)
+    epsilon, failure = math.log(2), 0.13
+    tails = [
+        2 * 0.5 ** (math.floor(noise_reach(epsilon, failure, mechanism)) + 1) / 1.5
+        for mechanism in ("laplace", "geometric")
+    ]
+    assert tails[0] > failure >= tails[1]
+
+
 def test_errors_shrink_with_the_positives_and_are_infinite_without():
     errors = opportunity_errors([(50, 50), (500, 500), (-3, 0)], 1.0, 0.05)
     assert errors[0] > errors[1]
