@@ -64,8 +64,8 @@ class PrivateFairPostprocessor(RandomFlips):
         "secure" uses OpenDP's sampler. "study" uses seeded floating-point noise, for experiments; it protects nobody.
     group_sizes : mapping, optional
         Group → the number by which its count is divided. Choose it without looking at the data, for example from a
-        published statistic. It is not compared with the data. For equal opportunity only the groups matter: a list of
-        them is enough.
+        published statistic. It is not compared with the data. `parity_bound` and the exact distributions hold only if
+        these are the numbers of rows. For equal opportunity only the groups matter: a list of them is enough.
     random_state : int, Generator or RandomState, optional
         Seed of study noise. Must be None for secure noise.
     rate : {"midpoint", "median", "most-accurate"} or float

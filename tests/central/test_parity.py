@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import dpfair_lib as dpf
 from dpfair_lib.central import (
     excess_change_probability,
     expected_parity_bound,
@@ -176,3 +177,18 @@ def test_a_failure_that_is_attained_exactly_is_enough():
         eta = parity_violation_probability(gap, **law)
         assert 0 < eta < 1
         assert gap_quantile(eta, **law) <= gap
+
+
+def test_other_divisors_than_the_numbers_of_rows_leave_a_gap_beyond_the_bound():
+    # as the docstring and the chapter say: equal rates, no noise, and still a gap that no number of rows closes
+    rows, divisors, rate = 2000, (1600, 2400), 0.5
+    y_pred, groups = np.tile([0, 1], rows), np.repeat([0, 1], rows)
+    fair = dpf.PrivateFairPostprocessor(
+        math.inf, relation="add-remove", group_sizes=dict(enumerate(divisors)), noise="study", random_state=0
+    ).fit(y_pred, sensitive_features=groups)
+    after = fair.predict_proba(y_pred, sensitive_features=groups)[:, 1]
+    gap = abs(after[groups == 0].mean() - after[groups == 1].mean())
+    assert gap > dpf.parity_bound((rows, rows), 1.0, 0.05)
+    assert gap > dpf.parity_bound(divisors, 1.0, 0.05)
+    # what the chapter adds for each group
+    assert gap <= sum(abs(rows / divisor - 1) * rate for divisor in divisors)
