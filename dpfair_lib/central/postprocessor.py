@@ -119,7 +119,8 @@ class FairPostprocessor(RandomFlips):
     notion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
         Which rates.
     gamma : float
-        How far two groups' rates may be apart, γ in [0, 1].
+        How far two groups' rates may be apart, γ in [0, 1]. For equalized odds a solver's accuracy limits it: no gap
+        was seen to exceed γ by 1e-9 where weights differed by factors up to 1e6, and by 1e-6 at factors up to 1e11.
     objective : {"change_rates", "changes", "errors"}
         What it costs: the sum over the groups of the share of predictions that change; the number of predictions that
         change; or the number of wrong labels.
