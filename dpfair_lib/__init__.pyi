@@ -37,6 +37,7 @@ from .learners import DPGroupClippingClassifier as DPGroupClippingClassifier
 from .learners import DPLagrangianClassifier as DPLagrangianClassifier
 from .learners import DPLinearSVM as DPLinearSVM
 from .learners import DPLogisticRegression as DPLogisticRegression
+from .learners import DPNetworkClassifier as DPNetworkClassifier
 from .learners import FairFunctionalClassifier as FairFunctionalClassifier
 from .learners import ObjectivePerturbation as ObjectivePerturbation
 from .learners import OutputPerturbation as OutputPerturbation

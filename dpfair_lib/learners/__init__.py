@@ -1,4 +1,4 @@
-"""Private training of linear classifiers: DP-SGD, output and objective perturbation, fair training."""
+"""Private training of linear classifiers and small networks: DP-SGD, output and objective perturbation, fairness."""
 
 from dpfair_lib.learners.constrained.exponentiated_gradient import PrivateExponentiatedGradient
 from dpfair_lib.learners.constrained.lagrangian import DPLagrangianClassifier
@@ -7,6 +7,7 @@ from dpfair_lib.learners.fermi import DPFermiClassifier
 from dpfair_lib.learners.functional import FairFunctionalClassifier
 from dpfair_lib.learners.global_scaling import DPGlobalScalingClassifier
 from dpfair_lib.learners.logistic import DPLinearSVM, DPLogisticRegression
+from dpfair_lib.learners.networks.network import DPNetworkClassifier
 from dpfair_lib.learners.objective_perturbation import ObjectivePerturbation
 from dpfair_lib.learners.output_perturbation import OutputPerturbation
 
@@ -17,6 +18,7 @@ __all__ = [
     "DPLagrangianClassifier",
     "DPLinearSVM",
     "DPLogisticRegression",
+    "DPNetworkClassifier",
     "FairFunctionalClassifier",
     "ObjectivePerturbation",
     "OutputPerturbation",
