@@ -286,6 +286,7 @@ def bases():
             dpf.DPGlobalScalingClassifier, rows, count_share=0.1, scale_norm=2.0, threshold=1.0, scale_rate=0.1, **sgd,
             **study,
         ),
+        "DPNetworkClassifier": estimator(dpf.DPNetworkClassifier, rows, hidden=3, start=1, **sgd, **study),
         "DPLagrangianClassifier": estimator(
             dpf.DPLagrangianClassifier, {**rows, **people}, notion="equalized_odds", gamma=0.1, multiplier_rate=0.1,
             largest_multiplier=2.0, memory=0.5, count_share=0.1, groups=[0, 1], **sgd, **study,

@@ -77,6 +77,7 @@ CHECKED = {
         ), NO_ARRAY | DRAWN,
     ),
     "global scaling": (dpf.DPGlobalScalingClassifier(noise_multiplier=0.1, scale_norm=2.0, **STEPS), {}),
+    "network": (dpf.DPNetworkClassifier(noise_multiplier=0.1, hidden=4, **STEPS), {}),
     "functional mechanism": (
         dpf.GroupColumn(
             dpf.FairFunctionalClassifier(penalty=0.1, feature_bound=20.0, epsilon=1e6, groups=[0, 1], **LOOSE), halves

@@ -88,6 +88,10 @@ CASES = {
         ((X, FLAG), {"sensitive_features": GROUP}), ((X[:, :2], YES), {"sensitive_features": OTHER}),
         {"feature_bound": 1e60},
     ),
+    "network": (
+        dpf.DPNetworkClassifier(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED),
+        ((X, FLAG), {}), ((X[:, :2], YES), {}), {"learning_rate": 1e300},
+    ),
     "global scaling": (
         dpf.DPGlobalScalingClassifier(
             noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED

@@ -98,6 +98,10 @@ CASES = {
             noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, scale_norm=2.0, **TRAINED
         ).fit, LABELLED, {},
     ),
+    "DPNetworkClassifier.fit": (
+        dpf.DPNetworkClassifier(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED).fit,
+        LABELLED, {},
+    ),
     "DPLogisticRegression.fit": (
         dpf.DPLogisticRegression(noise_multiplier=1.0, max_grad_norm=1.0, sample_rate=0.5, **TRAINED).fit,
         LABELLED, {},

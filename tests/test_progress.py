@@ -47,6 +47,8 @@ SHOWN = {
     "global scaling, study": (
         dpf.DPGlobalScalingClassifier, TRAINED | STUDY | {"scale_norm": 1.0}, {}, "7 of 7 steps of training",
     ),
+    "network, secure": (dpf.DPNetworkClassifier, TRAINED, {}, "7 of 7 steps of training"),
+    "network, study": (dpf.DPNetworkClassifier, TRAINED | STUDY, {}, "7 of 7 steps of training"),
     "lagrangian": (
         dpf.DPLagrangianClassifier, TRAINED | {"notion": "equalized_odds"}, PEOPLE, "7 of 7 steps of training",
     ),

@@ -186,6 +186,7 @@ def cases() -> list[Case]:
     import cases_joined
     import cases_learners
     import cases_local
+    import cases_networks
     import cases_opportunity
     import cases_preparation
     import cases_samplers
@@ -195,6 +196,7 @@ def cases() -> list[Case]:
 
     rooms = (
         cases_constrained, cases_counted, cases_counts, cases_functional, cases_game, cases_joined, cases_learners,
-        cases_local, cases_opportunity, cases_preparation, cases_samplers, cases_several, cases_steps, cases_study
+        cases_local, cases_networks, cases_opportunity, cases_preparation, cases_samplers, cases_several, cases_steps,
+        cases_study,
     )  # fmt: skip
     return [case for room in rooms for case in room.CASES]

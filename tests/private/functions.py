@@ -32,6 +32,7 @@ ASKED = {
     dpf.DPLinearSVM: ("X",),
     dpf.DPFermiClassifier: ("X",),
     dpf.DPGlobalScalingClassifier: ("X",),
+    dpf.DPNetworkClassifier: ("X",),
     dpf.FairFunctionalClassifier: ("X",),
     dpf.DPGroupClippingClassifier: ("X",),
     dpf.DPLagrangianClassifier: ("X",),
@@ -69,6 +70,9 @@ def check_predictions(case: Case) -> None:
     if isinstance(fitted, LINEAR):
         _check_linear(fitted, asked["X"])
         return
+    if isinstance(fitted, dpf.DPNetworkClassifier):
+        _check_network(fitted, asked["X"])
+        return
     if isinstance(fitted, dpf.PrivatePipeline | dpf.PrivateSelection):
         _check_wrapped(fitted, asked["X"])
         return
@@ -100,12 +104,23 @@ def _repeated(values: Any) -> Any:
 
 
 def _check_linear(fitted: Any, X: Any) -> None:
+    own = (np.asarray(X) @ np.swapaxes(fitted.coef_, -1, -2))[..., 0] + fitted.intercept_
+    _check_scores(fitted, X, own)
+
+
+def _check_network(fitted: Any, X: Any) -> None:
+    (inner, outer), (before, after) = fitted.coefs_, fitted.intercepts_
+    own = [float((np.tanh(row @ inner + before) @ outer + after)[0]) for row in np.asarray(X)]
+    _check_scores(fitted, X, own)
+
+
+def _check_scores(fitted: Any, X: Any, own: Any) -> None:
+    """Raise unless scores are these, labels those of the scores, and chances theirs, if scores are log-odds."""
     scores, labels = fitted.decision_function(X), fitted.predict(X)
     assert np.array_equal(labels, np.asarray(fitted.classes_)[(scores > 0).astype(int)])
     assert len(np.unique(np.sign(scores))) == 2
-    own = (np.asarray(X) @ np.swapaxes(fitted.coef_, -1, -2))[..., 0] + fitted.intercept_
     assert np.allclose(scores, own, rtol=1e-12, atol=1e-12)
-    if fitted.loss != "logistic":
+    if getattr(fitted, "loss", "logistic") != "logistic":
         assert not hasattr(fitted, "predict_proba")
         return
     chances = fitted.predict_proba(X)
@@ -261,6 +276,7 @@ LEARNERS = {
     "global scaling": lambda classes: dpf.DPGlobalScalingClassifier(
         classes=classes, scale_norm=2.0, **_COUNTED
     ),
+    "network": lambda classes: dpf.DPNetworkClassifier(classes=classes, **_COUNTED),
     "fermi": lambda _: dpf.DPFermiClassifier(
         penalty=0.0, epsilon=1e4, delta=1e-3, steps=20, batch_size=20, learning_rate=1.0, noise="study", random_state=0,
         group_frequencies={0: 0.5, 1: 0.5},

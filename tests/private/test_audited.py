@@ -50,6 +50,7 @@ AUDITED = {
 
 NOT_AUDITED = {
     dpf.DPLinearSVM: "the steps of DPLogisticRegression, with the gradients of another loss",
+    dpf.DPNetworkClassifier: "the steps of DPLogisticRegression, with the gradients of another model",
     noisy_support_vectors: "what SupportVectorPerturbation calls",
     noisy_counts: "what PrivateNoRegretFair calls",
     no_regret_dynamics: "what PrivateNoRegretFair calls",

@@ -184,6 +184,7 @@ OTHERS = {
     dpf.DPFermiClassifier: lambda: check_labels("fermi", ("no", "yes"), False),
     dpf.FairFunctionalClassifier: lambda: check_labels("functional mechanism", ("no", "yes"), True),
     dpf.DPGlobalScalingClassifier: lambda: check_labels("global scaling", ("no", "yes"), True),
+    dpf.DPNetworkClassifier: lambda: check_labels("network", ("no", "yes"), True),
     dpf.DPGroupClippingClassifier: lambda: check_labels("group clipping", ("no", "yes"), True),
     dpf.DPLagrangianClassifier: lambda: check_labels("lagrangian", ("no", "yes"), True),
     dpf.PrivateExponentiatedGradient: lambda: check_labels("exponentiated gradient", ("no", "yes"), True),

@@ -18,6 +18,7 @@ COUNTED = {
     dpf.DPGlobalScalingClassifier,
     dpf.DPGroupClippingClassifier,
     dpf.DPLagrangianClassifier,
+    dpf.DPNetworkClassifier,
     dpf.PrivateNoRegretFair,
     dpf.PrivateSelection,
 }

@@ -138,7 +138,7 @@ def test_nobody_elses_report_depends_on_ones_own_value(case, monkeypatch):
 LINEAR = (
     dpf.ObjectivePerturbation, dpf.OutputPerturbation, dpf.DPLogisticRegression, dpf.DPFermiClassifier,
     dpf.DPGlobalScalingClassifier, dpf.DPGroupClippingClassifier, dpf.DPLagrangianClassifier,
-    dpf.FairFunctionalClassifier,
+    dpf.DPNetworkClassifier, dpf.FairFunctionalClassifier,
 )  # fmt: skip
 TRAINED_SECURELY = [
     case for case in SAMPLED if "y" in case.data() and isinstance(case.make("study", 0), LINEAR)
@@ -151,7 +151,7 @@ def check_no_judgement(case):
     second = sorted(set(data["y"].tolist()))[1]
     with frozen(case, "secure") as calls:
         fitted = case.release(data)
-        right = np.where((np.asarray(data["X"]) @ fitted.coef_[0] + fitted.intercept_) > 0, 1, 0)
+        right = np.where(fitted.decision_function(data["X"]) > 0, 1, 0)
         assert len(set(right.tolist())) == 2
         names = np.array([label for label in fitted.classes_.tolist() if label != second] + [second])
         seen = [

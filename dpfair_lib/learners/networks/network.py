@@ -240,7 +240,8 @@ class DPNetworkClassifier(ScoredByLabels, UnseededIfSecure):
         ValueError
             If X is malformed, or if its features differ from those in `fit`.
         """
-        return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
+        second = self.decision_function(X) > 0
+        return np.asarray(self.classes_[second.astype(int)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

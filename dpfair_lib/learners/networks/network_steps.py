@@ -14,7 +14,7 @@ move the sum by √2 C. Each record is clipped, not their mean. The weights star
 What a record adds does not depend on the other rows of its batch, not in the last digit (see
 `dpfair_lib.learners.exact_steps`). And there is a norm to clip by: entries of rows are at most 10¹⁰⁰ in size, and
 training ends where a weight exceeds 10⁴⁰. So no product here overflows, and nothing is NaN: h is in [−1, 1] and the
-square of the norm is from 1 to H d 10²⁸¹.
+square of the norm is from 1 to H (d + 1) 10²⁸¹.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def clipped(
     """
     units = 2 * expit(2 * inputs) - 1  # tanh; both are computed one number at a time
     scores = column_sums(units * layers.outer[:, None]) + layers.bias
-    back = layers.outer[:, None] * (4 * expit(2 * inputs) * expit(-2 * inputs))  # 1 − h², of few digits lost
+    back = layers.outer[:, None] * (4 * expit(2 * inputs) * expit(-2 * inputs))  # 1 − h², to full precision
     norms = np.sqrt(column_sums(np.square(back)) / np.square(limits) + column_sums(np.square(units)) + 1)
     return Clipped(units, back, signs * np.minimum(expit(signs * scores), clip / (norms * MARGIN)))
 
