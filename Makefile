@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PEER := _build/diffprivlib
+DPMM := _build/dpmm
 READY := $(VENV)/.ready
 # One BLAS thread per process: chapters and tests run side by side, one per core.
 export OMP_NUM_THREADS := 1
@@ -16,7 +17,7 @@ JUDGE_ALL := findings ledger witnesses which-method
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer record repeats proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
+.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer dpmm record repeats proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
 
 # What a target needs is asked for before anything is set up or run.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -100,10 +101,17 @@ $(PEER)/.ready: benchmarks/requirements-diffprivlib.txt
 
 peer: $(PEER)/.ready  ## make diffprivlib's own environment, which the records private-learners-* need
 
-record: $(READY) peer  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
+$(DPMM)/.ready: benchmarks/requirements-dpmm.txt
+	$(PYTHON) -m venv $(DPMM)
+	$(DPMM)/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+dpmm: $(DPMM)/.ready  ## make dpmm's own environment, which the records private-synthetic-* need
+
+record: $(READY) peer dpmm  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
 	$(BIN)/python -m dpfair_lib.experiments $(if $(FORCE),--force) $(ONLY)
 
-repeats: $(READY) peer  ## run a task of each record again and compare its rows, into results/repeats.json (ONLY="name ..." for some, TASKS=3)
+repeats: $(READY) peer dpmm  ## run a task of each record again and compare its rows, into results/repeats.json (ONLY="name ..." for some, TASKS=3)
 	$(BIN)/python tools/repeats.py $(if $(TASKS),--tasks $(TASKS)) $(ONLY)
 
 proofs: $(READY)  ## build the Coq proofs and check them (STORE=1 records the result); without Coq: compare sources and record
