@@ -22,6 +22,10 @@ from .planning import split_budget as split_budget
 from .postprocessor import FairPostprocessor as FairPostprocessor
 from .private_classifier import PrivateFairClassifier as PrivateFairClassifier
 from .private_postprocessor import PrivateFairPostprocessor as PrivateFairPostprocessor
+from .several_groups.odds_law import expected_odds_gap_bounds as expected_odds_gap_bounds
+from .several_groups.odds_law import odds_gap_quantile as odds_gap_quantile
+from .several_groups.odds_law import odds_records_needed as odds_records_needed
+from .several_groups.odds_law import odds_violation_bounds as odds_violation_bounds
 from .several_groups.opportunity import opportunity_bound as opportunity_bound
 from .several_groups.opportunity import opportunity_errors as opportunity_errors
 from .several_groups.opportunity_law import expected_opportunity_gap as expected_opportunity_gap

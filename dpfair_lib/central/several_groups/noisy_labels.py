@@ -1,0 +1,141 @@
+"""The law of the noisy counts of one group and one true label: which share is predicted 1, and how many rows there are.
+
+Of m rows t have the predicted label 1. Both counts, t and m − t, get two-sided geometric noise of its own, and negative
+ones become 0. The share is that of the first in both, ½ if both are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+UNSEEN = 1e-13  # probability of a noise, or of a count, that is left out on either side
+MOST_NOISE = 2_000  # largest noise that is listed
+FINE, COARSE = 40_000, 4_000  # of more shares, those in one of so many cells are one
+
+
+class LabelLaw(NamedTuple):
+    """Finitely many shares with their probabilities; what is left out has the probability ``missing``.
+
+    Attributes
+    ----------
+    shares, masses : ndarray
+        Ascending shares, and their probabilities.
+    missing : float
+        Probability of what is not listed.
+    moved : float
+        By how much a share of the list differs at most from one that it stands for.
+    """
+
+    shares: np.ndarray
+    masses: np.ndarray
+    missing: float
+    moved: float
+
+    def spread(self) -> float:
+        """Return the standard deviation of the listed shares."""
+        total = self.masses.sum()
+        mean = self.masses @ self.shares / total
+        return math.sqrt(max(float(self.masses @ (self.shares - mean) ** 2 / total), 0.0))
+
+    def others(self) -> LabelLaw:
+        """Return the law of 1 − share."""
+        return self._replace(shares=1 - self.shares[::-1], masses=self.masses[::-1])
+
+    def merged(self, cells: int) -> LabelLaw:
+        """Return the law of the mean share of each of some cells of equal width, if there are more shares than that."""
+        if len(self.shares) <= cells:
+            return self
+        lowest, width = self.shares[0], (self.shares[-1] - self.shares[0]) / cells
+        place = np.minimum(((self.shares - lowest) / width).astype(np.int64), cells - 1)
+        together = np.bincount(place, self.masses, cells)
+        filled = together > 0
+        means = np.bincount(place, self.masses * self.shares, cells) / np.where(filled, together, 1.0)
+        moved = self.moved + float(abs(self.shares - means[place]).max())
+        return self._replace(shares=means[filled], masses=together[filled], moved=moved)
+
+
+class NoisyLabel:
+    """All pairs of noisy counts that are likely, from which lists of any completeness are taken.
+
+    Parameters
+    ----------
+    rate : float
+        Share of the predicted label 1: in the population, or of the rows.
+    rows : int
+        m.
+    epsilon : float
+        ε of the noise on each count; infinity for none.
+    population : bool
+        Whether t is binomial, or m · rate, which has to be whole.
+    """
+
+    def __init__(self, rate: float, rows: int, epsilon: float, *, population: bool) -> None:
+        from scipy.signal import fftconvolve
+        from scipy.stats import binom
+
+        if population:
+            t = np.arange(
+                max(int(binom.ppf(UNSEEN, rows, rate)) - 1, 0),
+                min(int(binom.isf(UNSEEN, rows, rate)) + 1, rows) + 1,
+            )
+            chances = binom.pmf(t, rows, rate)
+        else:
+            t, chances = np.array([round(rate * rows)]), np.ones(1)
+        reach = _reach(epsilon)
+        noise = np.arange(-reach, reach + 1)
+        one = np.exp(-epsilon * abs(noise)) * math.tanh(epsilon / 2) if reach else np.ones(1)
+        # of all pairs of noises with one sum w, the first one has this law; it is added to t
+        sums = np.arange(-2 * reach, 2 * reach + 1)
+        other = sums[:, None] - noise
+        inside = abs(other) <= reach
+        joint = np.where(inside, one * one[np.clip(other, -reach, reach) + reach], 0.0)
+        total = joint.sum(axis=1)
+        likely = np.minimum(np.cumsum(total), np.cumsum(total[::-1])[::-1]) > UNSEEN
+        sums, joint = sums[likely], joint[likely]
+        masses = np.maximum(fftconvolve(joint, chances[None, :], axes=1), 0.0)
+        found = t[0] - reach + np.arange(masses.shape[1])
+        first = np.broadcast_to(np.maximum(found, 0), masses.shape)
+        second = np.maximum(rows + sums[:, None] - found, 0)
+        seen = masses > 0
+        both = first + second
+        shares = np.where(both > 0, first / np.maximum(both, 1), 0.5)[seen]
+        self._shares, self._masses = _summed(shares, masses[seen])
+        self._sizes, self._of_sizes = _summed(both[seen], masses[seen])
+
+    def listed(self, left_out: float) -> LabelLaw:
+        """Return a list of shares that leaves out at most this probability: the smallest and the largest shares."""
+        inside = self._inside(self._masses, left_out)
+        shares, masses = self._shares[inside], self._masses[inside]
+        return LabelLaw(shares, masses, max(1.0 - float(masses.sum()), 0.0), 0.0).merged(FINE)
+
+    def rows(self, left_out: float) -> tuple[int, int]:
+        """Return the fewest and the most noisy rows, but for this probability."""
+        inside = self._inside(self._of_sizes, left_out)
+        return int(self._sizes[inside][0]), int(self._sizes[inside][-1])
+
+    @staticmethod
+    def _inside(masses: np.ndarray, left_out: float) -> np.ndarray:
+        # what is unseen from the beginning may lie on either side
+        limit = max(left_out / 2 - (1 - masses.sum()), 0.0)
+        return np.minimum(np.cumsum(masses), np.cumsum(masses[::-1])[::-1]) > limit
+
+
+def _summed(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each value once, ascending, and its probability."""
+    found, place = np.unique(values, return_inverse=True)
+    return found, np.bincount(place.ravel(), masses)
+
+
+def _reach(epsilon: float) -> int:
+    """Return the noise that is exceeded with a probability below `UNSEEN`; 0 without noise."""
+    if math.isinf(epsilon):
+        return 0
+    reach = math.ceil(-math.log(UNSEEN) / epsilon)
+    if reach > MOST_NOISE:
+        raise ValueError(
+            f"epsilon: found {epsilon:g}, expected at least {-math.log(UNSEEN) / MOST_NOISE:.3g} for the exact law"
+        )
+    return reach

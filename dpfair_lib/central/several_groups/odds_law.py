@@ -1,0 +1,273 @@
+"""The law of the gap that private equalized odds leaves, for γ = 0 and limits without slack.
+
+`EqualizedOddsPostprocessor` then moves all groups to one pair of rates. Whatever their number, that is one of three
+points: everybody is rejected, everybody is selected, or the corner of what all groups can reach, where a line through
+(0, 0) of slope min T/F meets one through (1, 1) of slope max (1 − T)/(1 − F). At the corner (f, t) the true rates of a
+group miss it by κ (F − F̃) and κ (T − T̃), with κ = (t − f)/(T̃ − F̃) in [0, 1] and F̃, T̃ its noisy rates.
+
+For two groups the law is an integral along the edge of a square (`meeting_lines`). For more groups κ ≤ 1 gives an upper
+bound whose labels are independent, and the two groups that decide give a lower one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpfair_lib._arguments import inside_unit, positive
+from dpfair_lib._validation import as_count
+from dpfair_lib.central.several_groups.noisy_labels import COARSE, NoisyLabel
+from dpfair_lib.central.several_groups.odds_gaps import OddsLaw, law_of_lists
+from dpfair_lib.central.several_groups.per_group import (
+    at_each,
+    each_group,
+    noise_levels,
+    number_of_groups,
+    selection_rates,
+)
+
+LEFT_OUT = (1e-9, 1e-7, 1e-5, 1e-4)  # of each group and label; the first one that will do is taken
+RARE = (1e-9, 1e-6, 1e-4, 1e-3)  # probability of noisy rows outside of bounds; the best one is taken
+MOST_ROWS = 1_000_000
+FIRST = 64  # rows that are tried first
+
+
+def odds_violation_bounds(
+    gap: Any, *, false_positive: Any, true_positive: Any, negatives: Any, positives: Any, epsilon: Any,
+    population: bool = True,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Bound the probability that the gap of private equalized odds exceeds a value, from both sides.
+
+    It is for `EqualizedOddsPostprocessor` with ``gamma=0``, ``relaxed=False`` and geometric noise. The gap is the
+    largest difference of two groups' true or false positive rates under the fitted rule, over flips. It is random
+    because the noise is, and the predicted labels too if it is that of the population. It needs the true rates, so it
+    is for planning; the post-processor's ``gap_bound_`` needs only what is released.
+
+    Parameters
+    ----------
+    gap : float or array
+        Value or values in [0, 1].
+    false_positive, true_positive : sequence of float
+        Rates of the groups before the flips, in the population or on the rows.
+    negatives, positives : int or sequence of int
+        Number of rows of true label 0, and of 1, of each group in `fit`, at most a million.
+    epsilon : float or sequence of float
+        ε of the noise on each count; infinity for no noise. It is half of the post-processor's ε, and all of it for the
+        relation "add-remove".
+    population : bool
+        Whether the predicted labels of `fit` are independent draws and the gap is that of the population; else the rows
+        are as given, and the gap is that on them.
+
+    Returns
+    -------
+    lower, upper : float or ndarray
+        For two groups they lie close together: apart by what is left out, by 1e-4, and by what it makes if a gap is off
+        by some thousandths of its standard deviation. For more groups the upper one comes from larger errors than
+        occur, and the lower one from two groups, or is 0.
+
+    Raises
+    ------
+    ValueError
+        If a gap or a rate is outside [0, 1], a number of rows is below 1 or too large, an ε is not above 0 or too small
+        to list its noise, a number of selected rows is not whole, or noise may turn a group's labels round or decide
+        whether everybody gets the same label.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import odds_violation_bounds
+    >>> rates = {"false_positive": (0.1, 0.2), "true_positive": (0.7, 0.6)}
+    >>> lower, upper = odds_violation_bounds(0.04, **rates, negatives=2000, positives=1000, epsilon=0.5)
+    >>> print(round(lower, 3), round(upper, 3))
+    0.03 0.031
+    """
+    law = _law(false_positive, true_positive, negatives, positives, epsilon, population=population)
+    return at_each(gap, "gap", law.exceeds_at_least), at_each(gap, "gap", law.exceeds_at_most)
+
+
+def expected_odds_gap_bounds(
+    *, false_positive: Any, true_positive: Any, negatives: Any, positives: Any, epsilon: Any, population: bool = True
+) -> tuple[float, float]:  # fmt: skip
+    """Bound the expected gap of private equalized odds for two groups, from both sides.
+
+    Parameters
+    ----------
+    false_positive, true_positive, negatives, positives, epsilon, population
+        As in `odds_violation_bounds`.
+
+    Returns
+    -------
+    lower, upper : float
+        By quadrature of the probability over the gap. Where few noisy rates are likely, the probability has jumps, and
+        both are right to about 1 %.
+
+    Raises
+    ------
+    ValueError
+        As `odds_violation_bounds`; if there are not two groups.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import expected_odds_gap_bounds
+    >>> rates = {"false_positive": (0.1, 0.2), "true_positive": (0.7, 0.6)}
+    >>> lower, upper = expected_odds_gap_bounds(**rates, negatives=2000, positives=1000, epsilon=0.5)
+    >>> print(round(lower, 4), round(upper, 4))
+    0.0167 0.0169
+    """
+    return _law(false_positive, true_positive, negatives, positives, epsilon, population=population).mean()
+
+
+def odds_gap_quantile(
+    eta: float, *, false_positive: Any, true_positive: Any, negatives: Any, positives: Any, epsilon: Any,
+    population: bool = True,
+) -> float:  # fmt: skip
+    """Return a value that the gap of private equalized odds exceeds with probability at most η.
+
+    Parameters
+    ----------
+    eta : float
+        Failure probability in (0, 1).
+    false_positive, true_positive, negatives, positives, epsilon, population
+        As in `odds_violation_bounds`.
+
+    Returns
+    -------
+    float
+        The smallest one at which the upper bound is at most η, to 1e-6 and not below it; 1 if there is none.
+
+    Raises
+    ------
+    ValueError
+        As `odds_violation_bounds`; if η is not in (0, 1).
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import odds_gap_quantile
+    >>> rates = {"false_positive": (0.1, 0.2), "true_positive": (0.7, 0.6)}
+    >>> print(round(odds_gap_quantile(0.05, **rates, negatives=2000, positives=1000, epsilon=0.5), 3))
+    0.036
+    """
+    law = _law(false_positive, true_positive, negatives, positives, epsilon, population=population)
+    return law.quantile(inside_unit(eta, "eta"))
+
+
+def odds_records_needed(
+    gap: float, eta: float, *, false_positive: Any, true_positive: Any, negatives: Any, positives: Any, epsilon: Any
+) -> tuple[tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+    """Return how many rows are enough for the gap of private equalized odds in the population to be small.
+
+    Parameters
+    ----------
+    gap, eta : float
+        The gap, in (0, 1), that may be exceeded with probability at most η in (0, 1).
+    false_positive, true_positive, epsilon
+        As in `odds_violation_bounds`.
+    negatives, positives : float or sequence of float
+        In which proportion the rows of true label 0, and of 1, of each group are: numbers above 0.
+
+    Returns
+    -------
+    negatives, positives : tuple of int
+        Rows of each group, for the least multiple of these numbers, to 1 %, that halving finds to be enough.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or if a million rows of one kind are not enough.
+
+    Examples
+    --------
+    >>> from dpfair_lib.central import odds_records_needed
+    >>> rates = {"false_positive": (0.1, 0.2), "true_positive": (0.7, 0.6)}
+    >>> print(odds_records_needed(0.05, 0.05, **rates, negatives=2, positives=1, epsilon=0.5))
+    ((1084, 1084), (542, 542))
+    """
+    allowed, chance = inside_unit(gap, "gap"), inside_unit(eta, "eta")
+    k = number_of_groups(false_positive, true_positive, negatives, positives, epsilon)
+    shares = [
+        [positive(one, name) for one in each_group(value, name, k)]
+        for name, value in (("negatives", negatives), ("positives", positives))
+    ]
+    largest = max(map(max, shares))
+
+    def rows(most: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        found = [tuple(max(math.ceil(one / largest * most), 1) for one in label) for label in shares]
+        return found[0], found[1]
+
+    def enough(most: float) -> bool:
+        law = _law_if_any(false_positive, true_positive, *rows(most), epsilon, population=True)
+        return law is not None and law.exceeds_at_most(allowed) <= chance
+
+    low, high = 0.0, float(FIRST)
+    while not enough(high):
+        if high >= MOST_ROWS:
+            raise ValueError(
+                f"gap: found {gap} with eta={eta}, for which {MOST_ROWS} rows of one kind are not enough"
+            )
+        low, high = high, min(4 * high, MOST_ROWS)
+    while high - low > max(0.01 * high, 1):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return rows(high)
+
+
+def _law(*given: Any, population: bool) -> OddsLaw:
+    law = _law_if_any(*given, population=population)
+    if law is None:
+        false_positive, true_positive, negatives, positives, _ = given
+        raise ValueError(
+            f"true_positive: found {true_positive} beside false_positive={false_positive}, negatives={negatives} and "
+            f"positives={positives}, where noise may turn the labels of a group round, so there is no law here; "
+            "expected more rows, a larger ε, or rates that are farther apart"
+        )
+    return law
+
+
+def _law_if_any(
+    false_positive: Any, true_positive: Any, negatives: Any, positives: Any, epsilon: Any, *, population: bool
+) -> OddsLaw | None:  # fmt: skip
+    k = number_of_groups(false_positive, true_positive, negatives, positives, epsilon)
+    if not isinstance(population, bool):
+        raise ValueError(f"population: found {population!r}, expected True or False")
+    rates = [list(selection_rates(one, k)) for one in (false_positive, true_positive)]
+    counts = [
+        [as_count(one, name, 1) for one in each_group(value, name, k)]
+        for name, value in (("negatives", negatives), ("positives", positives))
+    ]
+    if (most := max(map(max, counts))) > MOST_ROWS:
+        raise ValueError(
+            f"positives: found {most} rows of one label, expected at most {MOST_ROWS} for the exact law"
+        )
+    epsilons = noise_levels(epsilon, k)
+    if not population:
+        _check_whole(rates, counts)
+    for a in range(k):
+        if rates[1][a] < rates[0][a]:  # the same rates can be reached with the predictions turned round
+            rates[0][a], rates[1][a] = 1 - rates[0][a], 1 - rates[1][a]
+    if any(low == high for low, high in zip(*rates, strict=True)):
+        return None
+    noisy = [
+        [NoisyLabel(*each, population=population) for each in zip(one, rows, epsilons, strict=True)]
+        for one, rows in zip(rates, counts, strict=True)
+    ]
+    for left_out in LEFT_OUT:
+        label_0, label_1 = (tuple(law.listed(left_out) for law in label) for label in noisy)
+        # where shares are merged, their order has to be sure
+        if all(
+            low.shares[-1] < high.shares[0] or max(len(low.shares), len(high.shares)) <= COARSE
+            for low, high in zip(label_0, label_1, strict=True)
+        ):
+            totals = [(2 * k * rare, _total(noisy[0], rare), _total(noisy[1], rare)) for rare in RARE]
+            return law_of_lists(tuple(rates[0]), tuple(rates[1]), (label_0, label_1), totals)
+    return None
+
+
+def _total(label: list[NoisyLabel], rare: float) -> tuple[int, int]:
+    each = [one.rows(rare) for one in label]
+    return sum(fewest for fewest, _ in each), sum(most for _, most in each)
+
+
+def _check_whole(rates: list[list[float]], counts: list[list[int]]) -> None:
+    for name, one, rows in zip(("false_positive", "true_positive"), rates, counts, strict=True):
+        for rate, m in zip(one, rows, strict=True):
+            if abs(rate * m - round(rate * m)) > 1e-6:
+                raise ValueError(f"{name}: found {rate} of {m} rows, expected a whole number of them")
