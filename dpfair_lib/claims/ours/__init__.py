@@ -22,6 +22,7 @@ ORDER = (
     "noisy-rates",
     "noisy-opportunity",
     "opportunity-law",
+    "odds-law",
     "noisy-changes",
     "least-gap",
     "least-gap-groups",
