@@ -23,7 +23,8 @@ COMMANDS = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return its exit status; of the commands' modules only those that are named are imported."""
+    argv = sys.argv[1:] if argv is None else argv
     parser = _parser("dpfair", __doc__)
     parser.add_argument("--version", action="version", version=f"%(prog)s {dpfair_lib.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -35,7 +36,8 @@ def main(argv: list[str] | None = None) -> int:
             epilog=exit_table(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        importlib.import_module(module).add_arguments(command)
+        if name in argv:  # no other command can be asked for
+            importlib.import_module(module).add_arguments(command)
     args = parser.parse_args(argv)
     try:
         with logged(args.verbose):

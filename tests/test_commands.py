@@ -140,6 +140,19 @@ def test_the_help_has_the_table_of_exit_statuses(capsys, arguments):
         assert all(option in shown for option in ("--json", "--quiet", "--verbose"))
 
 
+ONLY_WHAT_IS_ASKED_FOR = """
+import sys
+from dpfair_lib.__main__ import COMMANDS, main
+main(["claims", "--only", "isit.alg-1", "--quiet"])
+print(sorted(name for name, (module, _) in COMMANDS.items() if module in sys.modules))
+"""
+
+
+def test_of_the_commands_only_the_one_that_is_asked_for_is_imported():
+    status, out, _ = run(program=["-c", ONLY_WHAT_IS_ASKED_FOR])
+    assert (status, out.splitlines()[-1]) == (0, "['claims']")
+
+
 def test_the_version_is_that_of_the_library(capsys):
     with pytest.raises(SystemExit, match="0"):
         command.main(["--version"])
