@@ -12,6 +12,7 @@ from dpfair_lib.claims.search import Search
 
 Drawn = TypeVar("Drawn")
 Function = TypeVar("Function", bound=Callable[..., Any])
+PLAIN = {bool, float, int, str}
 
 
 def once(part: Callable[..., None]) -> Callable[..., None]:
@@ -112,5 +113,8 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, dict):
         return tuple((name, _hashable(one)) for name, one in value.items())
     if isinstance(value, list | tuple):
+        kinds = tuple(map(type, value))
+        if PLAIN.issuperset(kinds):  # the usual case, and ten thousand sizes of groups at a time
+            return type(value), kinds, tuple(value)
         return type(value), tuple(map(_hashable, value))
     return type(value), value

@@ -67,9 +67,12 @@ def select(
     for name, value in (("target", target), ("strength", strength), ("accountant", accountant)):
         if value is not None:
             found = found[found[name] == value]
+    return _by_split(found, f"{method}, {setting}, ε′ = {target}, λ = {strength}, {accountant}")
+
+
+def _by_split(found: pd.DataFrame, wanted: str) -> pd.DataFrame:
     found = found.set_index("split").sort_index()
     if found.empty or found.index.has_duplicates:
-        wanted = f"{method}, {setting}, ε′ = {target}, λ = {strength}, {accountant}"
         raise ValueError(f"rows: found {len(found)} trials ({wanted}), expected one for each split")
     return found
 
@@ -312,8 +315,8 @@ def at_equal_accuracy(
     fair, constant = fair.loc[splits], constant.loc[splits]
     penalised = rows[rows["method"] == "DP-FERMI"]
     models = {
-        strength: select(penalised, "DP-FERMI", setting=setting, strength=strength)
-        for strength in sorted(rows["strength"].dropna().unique().tolist())
+        float(strength): _by_split(found, f"DP-FERMI, {setting}, λ = {strength}")
+        for strength, found in penalised[["split", "strength", *MEASURES]].groupby("strength")
     }
     wanted = float((fair.loc[chosen, "accuracy"] - constant[chosen]).mean())
     places = {

@@ -206,7 +206,12 @@ def _where(
 
 
 def binomials(n: int, rates: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return P(count | rate), of shape (rates, n + 1)."""
+    """Return P(count | rate), of shape (rates, n + 1); nobody may change it."""
+    return _binomials(n, tuple(np.asarray(rates, dtype=float).tolist()))
+
+
+@functools.cache  # many programs have the same rates
+def _binomials(n: int, rates: tuple[float, ...]) -> np.ndarray:
     from scipy.stats import binom
 
     return np.array(binom.pmf(np.arange(n + 1), n, np.array(rates)[:, None]))
