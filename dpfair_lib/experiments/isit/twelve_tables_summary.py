@@ -314,9 +314,10 @@ def at_equal_accuracy(
     chosen, tested = splits[: len(splits) // 2], splits[len(splits) // 2 :]
     fair, constant = fair.loc[splits], constant.loc[splits]
     penalised = rows[rows["method"] == "DP-FERMI"]
+    of_strength: Any = penalised[["split", "strength", *MEASURES]].groupby("strength")
     models = {
         float(strength): _by_split(found, f"DP-FERMI, {setting}, λ = {strength}")
-        for strength, found in penalised[["split", "strength", *MEASURES]].groupby("strength")
+        for strength, found in of_strength
     }
     wanted = float((fair.loc[chosen, "accuracy"] - constant[chosen]).mean())
     places = {
