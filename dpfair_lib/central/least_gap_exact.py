@@ -151,16 +151,12 @@ def _outcomes(points: np.ndarray, law: np.ndarray) -> np.ndarray:
     """P(outcome | rate), of shape (rates, outcomes)."""
     n = len(law) - 1
     if law.dtype == object and points.dtype == object:
-        return _counts(tuple(points), n) @ law
+        chance = np.array([math.comb(n, k) for k in range(n + 1)], dtype=object)
+        counts = np.array([[p**k * (1 - p) ** (n - k) for k in range(n + 1)] for p in points]) * chance
+        return counts @ law
     from scipy.stats import binom
 
     return binom.pmf(np.arange(n + 1), n, points.astype(float)[:, None]) @ law.astype(float)
-
-
-@functools.lru_cache(maxsize=128)  # many priors have the same rates
-def _counts(points: tuple[Fraction, ...], n: int) -> np.ndarray:
-    chance = np.array([math.comb(n, k) for k in range(n + 1)], dtype=object)
-    return np.array([[p**k * (1 - p) ** (n - k) for k in range(n + 1)] for p in points]) * chance
 
 
 def worst_gap_of_centres(
