@@ -11,6 +11,7 @@ from dpfair_lib.privacy.accounting_lower import dp_sgd_epsilon_lower_bound, pld_
 from dpfair_lib.privacy.attacks import averaging_attack, laplace_bits_attack, last_bits_attack
 from dpfair_lib.privacy.auditing import AuditResult, Event, audit, audit_approximate
 from dpfair_lib.privacy.budgets.budget import Budget, BudgetExceededError, Remaining
+from dpfair_lib.privacy.budgets.dp_events import TranslatedReleases, to_dp_event
 from dpfair_lib.privacy.budgets.joint_statements import compose
 from dpfair_lib.privacy.budgets.random_stopping import (
     mean_runs,
@@ -61,6 +62,7 @@ __all__ = [
     "PrivacyStatement",
     "RandomizedResponse",
     "Remaining",
+    "TranslatedReleases",
     "add_discrete_laplace_noise",
     "add_gaussian_noise",
     "add_laplace_noise",
@@ -99,6 +101,7 @@ __all__ = [
     "pure_profile",
     "stopped_epsilon",
     "stopped_renyi",
+    "to_dp_event",
     "total_epsilon",
     "without_guarantee",
     "zcdp_delta",
