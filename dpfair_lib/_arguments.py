@@ -21,9 +21,12 @@ def number(value: Any, name: str, expected: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or value != value:
         raise ValueError(f"{name}: found {value!r}, expected {expected}")
     try:
-        return float(value)
+        found = float(value)
     except OverflowError:
-        raise ValueError(f"{name}: found a number that no float can hold, expected {expected}") from None
+        found = math.inf
+    if math.isinf(found) and value != found:  # NumPy's longest floats become infinite without an error
+        raise ValueError(f"{name}: found a number that no float can hold, expected {expected}")
+    return found
 
 
 def positive(value: Any, name: str) -> float:

@@ -48,6 +48,15 @@ def test_an_integer_may_have_a_limit_of_its_own():
 def test_a_number_that_no_float_can_hold_is_refused():
     with pytest.raises(ValueError, match="epsilon: found a number that no float can hold, expected a size"):
         number(10**400, "epsilon", "a size")
+    for large in ("1e4000", "-1e4000"):  # which NumPy turns into infinity
+        with pytest.raises(
+            ValueError, match="epsilon: found a number that no float can hold, expected a size"
+        ):
+            number(np.longdouble(large), "epsilon", "a size")
+    assert number(np.longdouble("1.5"), "epsilon", "a size") == 1.5
+    assert (
+        number(np.longdouble("inf"), "epsilon", "a size") == number(math.inf, "epsilon", "a size") == math.inf
+    )
 
 
 def test_a_word_is_one_of_the_known_ones_and_of_their_type():
