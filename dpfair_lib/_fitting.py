@@ -23,6 +23,8 @@ Fit = Callable[Concatenate[Estimator, Arguments], Estimator]
 def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
     """Return a method ``fit`` that leaves the estimator as it was where it raises, and pairs rows as `same_rows` does.
 
+    Within an open `Budget` an estimator whose class states no cost is refused before it sees a row.
+
     Otherwise attributes of the failed fit would mix with those of the fit before, and a statement with a model that
     it does not describe. Progress is shown meanwhile if the estimator has a parameter ``verbose`` that is True.
 
@@ -41,6 +43,10 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
     @functools.wraps(fit)
     def fitted(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         before = dict(vars(self))
+        if not states_cost(self):
+            from dpfair_lib.privacy.budgets.open_budgets import refuse_unstated
+
+            refuse_unstated(type(self).__name__)
         try:
             with shown(getattr(self, "verbose", False)):
                 return paired(self, *args, **kwargs)
@@ -50,6 +56,21 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
             raise
 
     return fitted
+
+
+def declares_statement(estimator: Any) -> bool:
+    """Return whether an estimator's class declares ``privacy_statement_``, which its fit sets."""
+    kinds = type(estimator).__mro__
+    return any("privacy_statement_" in vars(kind).get("__annotations__", {}) for kind in kinds)
+
+
+def states_cost(estimator: Any) -> bool:
+    """Return whether a fit states what it costs: by the class, or by all estimators that the fit hands the rows to.
+
+    An estimator that only hands rows on names those in a method ``_fits_with``.
+    """
+    inner = getattr(estimator, "_fits_with", None)
+    return declares_statement(estimator) if inner is None else all(map(states_cost, inner()))
 
 
 class UnseededIfSecure(BaseEstimator):

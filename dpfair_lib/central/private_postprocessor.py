@@ -117,6 +117,8 @@ class PrivateFairPostprocessor(RandomFlips):
     labels; not covered: the classifier behind y_pred, which must be fixed beforehand or private itself
     """
 
+    privacy_statement_: PrivacyStatement
+
     def __init__(
         self, epsilon: Any, *, relation: str = "replace-within-group", mechanism: Mechanism = "laplace",
         noise: Noise = "secure", group_sizes: Mapping[Any, int] | Sequence[Any] | None = None,

@@ -17,7 +17,7 @@ from pathlib import Path
 from dpfair_lib.experiments.experiment import Experiment
 from dpfair_lib.experiments.resumable_runs import run_and_record
 
-ROOMS = ("ours", "fair_learners", "isit", "thesis", "mpbt", "cgkm", "sk")
+ROOMS = ("ours", "accounting", "fair_learners", "isit", "thesis", "mpbt", "cgkm", "sk")
 
 
 def all_experiments() -> dict[str, Callable[[str], Experiment]]:

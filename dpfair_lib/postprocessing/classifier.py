@@ -88,6 +88,10 @@ class PostprocessedClassifier(MetaEstimatorMixin, ScoredByChances, ClassifierMix
         self.prefit = prefit
         self.scores = scores
 
+    def _fits_with(self) -> list[Any]:
+        kept = self.prefit or self.estimator is None
+        return [self.postprocessor] if kept else [self.estimator, self.postprocessor]
+
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
         """Train the classifier, and the post-processor on its labels of the same rows.

@@ -89,6 +89,9 @@ class GroupColumn(MetaEstimatorMixin, ScoredByLabels, BaseEstimator):
         self.group = group
         self.keep = keep
 
+    def _fits_with(self) -> list[Any]:
+        return [self.estimator]
+
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
         """Fit a clone of the estimator, with the groups.

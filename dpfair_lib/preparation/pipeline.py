@@ -23,7 +23,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
-from dpfair_lib._fitting import whole_or_not_at_all
+from dpfair_lib._fitting import declares_statement, whole_or_not_at_all
 from dpfair_lib._validation import same_rows
 from dpfair_lib.privacy import PrivacyStatement, compose
 from dpfair_lib.privacy.noise_source import check_installed
@@ -266,12 +266,6 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def declares_statement(estimator: Any) -> bool:
-    """Return whether an estimator's class declares ``privacy_statement_``, which its fit sets."""
-    kinds = type(estimator).__mro__
-    return any("privacy_statement_" in vars(kind).get("__annotations__", {}) for kind in kinds)
 
 
 def _is_step(step: Any) -> bool:

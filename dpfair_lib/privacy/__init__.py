@@ -13,6 +13,7 @@ from dpfair_lib.privacy.auditing import AuditResult, Event, audit, audit_approxi
 from dpfair_lib.privacy.budgets.budget import Budget, BudgetExceededError, Remaining
 from dpfair_lib.privacy.budgets.dp_events import TranslatedReleases, to_dp_event
 from dpfair_lib.privacy.budgets.joint_statements import compose
+from dpfair_lib.privacy.budgets.open_budgets import released_values
 from dpfair_lib.privacy.budgets.random_stopping import (
     mean_runs,
     poisson_stopped_renyi,
@@ -99,6 +100,7 @@ __all__ = [
     "poisson_stopped_renyi",
     "prv_interval",
     "pure_profile",
+    "released_values",
     "stopped_epsilon",
     "stopped_renyi",
     "to_dp_event",

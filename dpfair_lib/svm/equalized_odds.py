@@ -124,6 +124,8 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
     ε = 1 (pure), sensitive-attribute, per record; public: predictions and labels of all rows, ...
     """
 
+    privacy_statement_: PrivacyStatement
+
     def __init__(
         self, *, gamma: float, epsilon: float | None = None, relation: str = "sensitive-attribute",
         mechanism: str = "geometric", relaxed: bool = True, failure: float = 0.05, reference: Any = None,

@@ -54,7 +54,11 @@ class Budget:
     As a context, the budget is charged by every fit and every release with noise within, in all threads of the process,
     before anything is released; what costs more than is left is refused. Statements under another relation are
     converted where they imply one under the budget's. Statistics that you compute without this library are not charged,
-    nor are reports under local privacy, which each person protects alone.
+    nor are this library's metrics, nor reports under local privacy, which each person protects alone.
+
+    An estimator whose fit states no cost, such as `FairPostprocessor`, is refused before it sees a row. With
+    ``with dpfair_lib.privacy.released_values():`` you say that it sees public and released values only. A wrapper such
+    as `PostprocessedClassifier` is judged by what it fits.
 
     Threads may share a budget and spend from it at once. It cannot be copied or pickled, because each copy could spend
     the whole; another process cannot spend from it, and one that is started while the budget is open refuses to fit.

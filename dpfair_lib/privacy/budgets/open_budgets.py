@@ -20,7 +20,9 @@ class _Charged(Protocol):
 
 _open: list[_Charged] = []
 _lock = threading.Lock()
-_inside = threading.local()  # whether this thread is within a release that was charged as a whole
+_inside = (
+    threading.local()
+)  # whether this thread is within what was charged as a whole, or is of released values
 
 
 def open_budget(budget: _Charged) -> None:
@@ -65,8 +67,14 @@ def charge(statement: PrivacyStatement) -> None:
     RuntimeError
         If the budget was opened in another process.
     """
+    for budget in _asked():
+        budget.charge(statement)
+
+
+def _asked() -> list[_Charged]:
+    """Return the open budgets that a release of this thread is charged to."""
     if getattr(_inside, "depth", 0):
-        return
+        return []
     with _lock:
         budgets = list(dict.fromkeys(_open))
     if not budgets and (elsewhere := os.environ.get(_VARIABLE)) not in (None, str(os.getpid())):
@@ -74,8 +82,56 @@ def charge(statement: PrivacyStatement) -> None:
             f"budget: found one open in process {elsewhere}, expected none there, as this process ({os.getpid()}) "
             "cannot spend from it; fit in one process (n_jobs=1)"
         )
-    for budget in budgets:
-        budget.charge(statement)
+    return budgets
+
+
+def refuse_unstated(name: str) -> None:
+    """Refuse a fit that states no cost where a budget would have to be charged.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator, for the message.
+
+    Raises
+    ------
+    ValueError
+        If a budget is open.
+    RuntimeError
+        If one is open in another process.
+    """
+    if _asked():
+        raise ValueError(
+            f"estimator: found {name} within a Budget, and its fit states no cost, expected an estimator with a "
+            "privacy_statement_; or `with released_values():` where the fit sees public and released values only"
+        )
+
+
+@contextmanager
+def released_values() -> Iterator[None]:
+    """Fit within, in this thread, on values that are public or released already: no open budget is charged.
+
+    What is computed from released values costs nothing more. Nothing here can check that the values are such: that is
+    yours to know. On private rows the budget would promise too much.
+
+    Examples
+    --------
+    A post-processor without privacy is refused within a budget, unless it sees reports that were released before:
+
+    >>> import dpfair_lib as dpf
+    >>> from dpfair_lib.privacy import released_values
+    >>> y_pred, group = [1, 1, 0, 1, 0, 0], list("aaabbb")
+    >>> with dpf.Budget(1.0, 0.0, "replace-one"):
+    ...     try:
+    ...         fair = dpf.FairPostprocessor().fit(y_pred, sensitive_features=group)
+    ...     except ValueError as error:
+    ...         print(str(error)[:42])
+    ...     with released_values():
+    ...         fair = dpf.FairPostprocessor().fit(y_pred, sensitive_features=group)
+    estimator: found FairPostprocessor within
+    """
+    with _uncharged():
+        yield
 
 
 @contextmanager
@@ -93,6 +149,12 @@ def charged_as_one(statement: PrivacyStatement) -> Iterator[None]:
         As `charge`.
     """
     charge(statement)
+    with _uncharged():
+        yield
+
+
+@contextmanager
+def _uncharged() -> Iterator[None]:
     _inside.depth = getattr(_inside, "depth", 0) + 1
     try:
         yield

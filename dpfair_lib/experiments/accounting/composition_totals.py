@@ -13,6 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from dpfair_lib._extras import extra
 from dpfair_lib.experiments.experiment import Experiment, Experiments, Rows
 from dpfair_lib.privacy import mechanisms
 from dpfair_lib.privacy.budgets.dp_events import TranslatedReleases, to_dp_event
@@ -63,14 +64,16 @@ def by_formula(one: Mechanism, delta: float) -> float:
 
 def by_function(one: Mechanism, delta: float) -> float:
     """Return ε of Gaussian noise by dp-accounting's function for it, which has a formula too."""
-    from dp_accounting import get_epsilon_gaussian
+    with extra("accounting"):
+        from dp_accounting import get_epsilon_gaussian
 
     return float(get_epsilon_gaussian(1 / (math.sqrt(one.steps) * one.ratio), delta))
 
 
 def by_losses(found: TranslatedReleases, delta: float) -> float:
     """Return ε by dp-accounting's loss distributions; what fails openly goes off δ first."""
-    from dp_accounting.pld import PLDAccountant
+    with extra("accounting"):
+        from dp_accounting.pld import PLDAccountant
 
     accountant = PLDAccountant(found.neighboring_relation).compose(found.event)
     return float(accountant.get_epsilon(_rest(found, delta)))
@@ -78,7 +81,8 @@ def by_losses(found: TranslatedReleases, delta: float) -> float:
 
 def by_divergences(found: TranslatedReleases, delta: float) -> float:
     """Return ε by dp-accounting's Rényi divergences; not a number where they do not know the event."""
-    from dp_accounting.rdp import RdpAccountant
+    with extra("accounting"):
+        from dp_accounting.rdp import RdpAccountant
 
     accountant = RdpAccountant(neighboring_relation=found.neighboring_relation)
     if not accountant.supports(found.event):

@@ -1,0 +1,1 @@
+"""Experiments about accounting: what several releases cost together, by several ways to count."""
