@@ -10,6 +10,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -199,7 +200,35 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
         raise ValueError(f"{name}: found labels of the types {', '.join(kinds)}, expected one type") from None
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return levels[order], rank[codes]
+    return written_alike(levels[order]), rank[codes]
+
+
+def written_alike(labels: np.ndarray) -> np.ndarray:
+    """Return distinct labels so that none shows how a row has written it.
+
+    Of equal values such as 1, 1.0, True and NumPy's own kinds, a column of objects keeps the one of some row, and a
+    column of floats the sign of its zero. What is shown must not depend on that row. So numbers are Python's, whole
+    ones integers, and words are Python's strings.
+    """
+    if labels.dtype.kind == "f":
+        return labels + 0.0  # −0 becomes 0
+    if labels.dtype != object:
+        return labels
+    found = np.empty_like(labels)
+    found[:] = [_plain(label) for label in labels]
+    return found
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, str | bytes):
+        return str(label) if isinstance(label, str) else bytes(label)
+    if isinstance(label, Integral | np.bool_):
+        return int(label)
+    if isinstance(label, Real):
+        near = float(label)
+        # a fraction that no float equals stays
+        return int(near) if near == label and near.is_integer() else near if near == label else label
+    return label
 
 
 def numbered(array: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -169,3 +169,38 @@ def test_counts_generators_and_old_names():
     assert validation.renamed("kind", None, "noise_kind", "new") == "new"
     with pytest.warns(DeprecationWarning, match="kind= is now called noise_kind="):
         assert validation.renamed("kind", "old", "noise_kind", "new") == "old"
+
+
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [
+        (["a", "b", "a"], [np.str_("a"), "b", "a"]),
+        ([0, 1, 1], [0, True, 1]),
+        ([0, 1, 1], [0, 1, 1.0]),
+        ([0, 1, 1], [False, np.int8(1), np.float32(1)]),
+        ([0.0, 0.5, 0.5], [-0.0, np.float64(0.5), Fraction(1, 2)]),
+        ([b"a", b"b"], [np.bytes_(b"a"), b"b"]),
+        ([0.0, 1.5], [-0.0, 1.5]),
+    ],
+)
+def test_labels_do_not_show_how_a_row_has_written_them(column, other):
+    if column == [0.0, 1.5]:
+        columns = np.array(column), np.array(other)
+    else:
+        columns = tuple(np.empty(len(column), dtype=object) for _ in "ab")
+        columns[0][:], columns[1][:] = column, other
+    shown = []
+    for one in (*columns, *(each[::-1] for each in columns)):
+        levels, codes = validation.as_levels(one, "y")
+        assert [levels[code] for code in codes] == one.tolist()
+        shown.append([(type(level), repr(level)) for level in levels])
+    assert all(one == shown[0] for one in shown)
+    pairs = [validation.as_groups(np.array([one, columns[0]], dtype=object).T)[0].tolist() for one in columns]
+    assert repr(pairs[0]) == repr(pairs[1])
+
+
+def test_labels_that_no_float_equals_stay():
+    third = np.empty(2, dtype=object)
+    third[:] = [Fraction(1, 3), "x"]
+    assert validation.written_alike(third).tolist() == [Fraction(1, 3), "x"]
+    assert validation.written_alike(np.array([True, False])).dtype == bool

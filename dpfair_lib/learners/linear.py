@@ -14,6 +14,7 @@ from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import UnseededIfSecure
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._scoring import ScoredByLabels
+from dpfair_lib._validation import written_alike
 from dpfair_lib.learners.losses import Loss
 from dpfair_lib.privacy import PrivacyStatement
 
@@ -175,9 +176,7 @@ def two_labels(labels: np.ndarray, known: Any = None) -> tuple[np.ndarray, np.nd
         )
     if len(classes) < 2:
         raise ValueError(f"y: found one class ({classes[0]!r}), expected 2")
-    if classes.dtype.kind == "f":
-        classes = classes + 0.0  # −0 becomes 0: how one row writes it must not show
-    return classes, codes
+    return written_alike(classes), codes
 
 
 def _known_labels(labels: np.ndarray, known: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -108,6 +108,12 @@ def table_pairs(
             for row in (0, 1):  # of group "a", and of "b"
                 moved = _moved(relation, one, row, labels, group)
                 pairs |= {f"{name}, {size} rows, row {row}: {how}": (one, two) for how, two in moved}
+    words = table(labels=labels, group=group)
+    words[group] = words[group].astype(object)
+    for row in (0, 1):  # NumPy's string among Python's: the same group, written otherwise
+        other = replaced(words, row, **{group: np.str_(words[group][row])})
+        gone = {name: np.delete(column, row) for name, column in other.items()}
+        pairs[f"row {row} written otherwise"] = (other, gone if relation == "add-remove" else words)
     if relation == "add-remove":
         single = table(1, labels=labels, group=group)
         nobody = {name: column[:0] for name, column in single.items()}
