@@ -101,6 +101,8 @@ class DPGroupClippingClassifier(CountedByGroup):
     ε = 0.9999..., δ = 1e-05, add-remove, per record; ...
     """
 
+    stated_relation = "add-remove"
+
     def __init__(
         self, *, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
         max_grad_norm: float, sample_rate: float, steps: int, learning_rate: float, count_share: float = 0.01,

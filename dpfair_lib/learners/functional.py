@@ -222,6 +222,8 @@ class FairFunctionalClassifier(LinearClassifier):
     ε = 1, δ = 1e-05, replace-one, per record; public: the number of rows, the two labels, the two groups; ...
     """
 
+    stated_relation = "replace-one"
+
     def __init__(
         self, *, penalty: float, feature_bound: float, epsilon: float, delta: float,
         regularization: float | None = None, groups: Sequence[Any] | None = None, classes: Any = None,

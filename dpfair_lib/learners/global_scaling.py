@@ -96,6 +96,8 @@ class DPGlobalScalingClassifier(CountedDescent):
     (500,)
     """
 
+    stated_relation = "add-remove"
+
     def __init__(
         self, *, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
         max_grad_norm: float, sample_rate: float, steps: int, learning_rate: float, scale_norm: float,

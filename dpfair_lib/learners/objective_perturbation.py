@@ -138,6 +138,8 @@ class ObjectivePerturbation(LinearClassifier):
     these rows, such as those of a scaler or of a grid search
     """
 
+    stated_relation = "replace-one"
+
     def __init__(
         self, *, feature_bound: float, epsilon: float, delta: float, regularization: float | None = None,
         noise_kind: Literal["gaussian", "laplace", "blocks"] = "gaussian", absolute_bound: float | None = None,

@@ -106,6 +106,8 @@ class OutputPerturbation(LinearClassifier):
     these rows, such as those of a scaler or of a grid search
     """
 
+    stated_relation = "replace-one"
+
     def __init__(
         self, *, regularization: float, feature_bound: float, epsilon: float, delta: float,
         noise_kind: Literal["analytic", "classical", "laplace"] = "analytic", loss: Loss = "logistic",

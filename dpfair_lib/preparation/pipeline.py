@@ -44,7 +44,9 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
     """Transformers that map rows one by one, then a learner: fitted in a row, with one privacy statement.
 
     A step must declare, in its class, that its fit states what it costs: ``privacy_statement_: PrivacyStatement``.
-    Each step but the last must also set ``row_wise = True``, which promises that its `transform` maps each row by
+    A step may also say of which relation its statement will be, by a parameter ``relation`` or an attribute
+    ``stated_relation``, so that steps of several relations are refused before anything is charged. Each step but the
+    last must set ``row_wise = True``, which promises that its `transform` maps each row by
     itself, as a function of the row and of what its fit released. Otherwise one replaced record could change many
     rows of the next step. Steps without these declarations are refused before anything is fitted. Clones of the steps
     are fitted.
@@ -105,6 +107,11 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
     def row_wise(self) -> bool:
         """Whether the pipeline may be a step that another one follows."""
         return all(getattr(step, "row_wise", False) is True for _, step in self.steps)
+
+    @property
+    def stated_relation(self) -> str:
+        """Which data sets are neighbours in the statement, as far as the steps say it before they are fitted."""
+        return self.to or next(filter(None, (stated_relation(step) for _, step in self.steps)), "")
 
     @property
     def named_steps(self) -> Any:
@@ -199,10 +206,7 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
             if isinstance(step, PrivatePipeline):
                 step._check()
         # what steps say of themselves, so that no step is fitted and charged in vain; the rest shows in the statements
-        said = {name: getattr(step, "relation", None) for name, step in steps}
-        self._check_relations(
-            {relation: name for name, relation in said.items() if isinstance(relation, str)}
-        )
+        self._check_relations({relation: name for name, step in steps if (relation := stated_relation(step))})
 
     def _composed(self, statements: list[PrivacyStatement]) -> PrivacyStatement:
         self._check_relations({
@@ -266,6 +270,14 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def stated_relation(estimator: Any) -> str:
+    """Return the relation that the statement of a fit will have, by parameter or class; nothing where neither says."""
+    for name in ("relation", "stated_relation"):
+        if isinstance(said := getattr(estimator, name, None), str):
+            return said
+    return ""
 
 
 def _is_step(step: Any) -> bool:

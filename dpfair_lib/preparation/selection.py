@@ -12,13 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfair_lib._arguments import positive
-from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, declares_statement, whole_or_not_at_all
 from dpfair_lib._progress import Progress
 from dpfair_lib._scoring import ScoredByLabels
 from dpfair_lib._validation import as_count, as_vector, check_lengths
 from dpfair_lib.preparation.cells import columns_of
 from dpfair_lib.preparation.choices import choose_largest
-from dpfair_lib.preparation.pipeline import declares_statement
+from dpfair_lib.preparation.pipeline import stated_relation
 from dpfair_lib.privacy import PrivacyStatement, compose
 from dpfair_lib.privacy.mechanisms import Mechanism
 from dpfair_lib.privacy.noise_source import NoiseSource
@@ -128,6 +128,11 @@ class PrivateSelection(MetaEstimatorMixin, ScoredByLabels, UnseededIfSecure):
         self.verbose = verbose
 
     @property
+    def stated_relation(self) -> str:
+        """Which data sets are neighbours in the statement, as far as the candidates say it before they are fitted."""
+        return next(filter(None, map(stated_relation, self.candidates)), "")
+
+    @property
     def classes_(self) -> Any:
         """The labels of the chosen candidate."""
         check_is_fitted(self, "best_estimator_")
@@ -206,6 +211,11 @@ class PrivateSelection(MetaEstimatorMixin, ScoredByLabels, UnseededIfSecure):
                     f"candidates: found a {type(one).__name__}, which does not declare privacy_statement_, expected "
                     "private classifiers only: the choice tells of every model that it looks at"
                 )
+        relations = sorted(set(filter(None, map(stated_relation, self.candidates))))
+        if len(relations) > 1:
+            raise ValueError(
+                f"candidates: found the relations {', '.join(relations)}, expected one for all candidates"
+            )
         return as_count(self.holdout_every, "holdout_every", 2), positive(self.epsilon, "epsilon")
 
     def _best(self) -> Any:

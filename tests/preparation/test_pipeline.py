@@ -405,3 +405,46 @@ def test_private_preparation_and_a_fair_model_have_one_statement():
 )
 def test_fair_learners_declare_their_statement(kind):
     assert module.declares_statement(kind.__new__(kind))
+
+
+MIXED = {
+    "a learner": lambda: dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=0.5, delta=1e-6),
+    "a selection": lambda: dpf.PrivateSelection(
+        [dpf.OutputPerturbation(regularization=0.1, feature_bound=1.0, epsilon=0.1, delta=1e-6)], epsilon=0.5
+    ),
+    "a pipeline": lambda: dpf.PrivatePipeline(
+        [("learn", dpf.OutputPerturbation(regularization=0.1, feature_bound=1.0, epsilon=0.1, delta=1e-6))]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_step_without_the_parameter_is_refused_before_anything_is_charged_too(name, monkeypatch):
+    scale = dpf.PrivateScaler({0: (-1, 1)}, epsilon=0.5, relation="add-remove")
+
+    def refused():
+        made = dpf.PrivatePipeline([("scale", scale), ("learn", MIXED[name]())])
+        with (
+            dpf.Budget(9.0, 1e-3, "replace-one") as budget,
+            pytest.raises(ValueError, match=r"'add-remove' \(scale\), 'replace-one' \(learn\)"),
+        ):
+            made.fit(RNG.uniform(-1, 1, (50, 1)), np.arange(50) % 2)
+        return budget.spent == ()
+
+    assert refused()
+    with monkeypatch.context() as patched:  # as it was: what only the statements say comes late
+        patched.setattr(module, "stated_relation", lambda step: getattr(step, "relation", ""))
+        assert not refused()
+
+
+def test_candidates_of_several_relations_are_refused_before_one_is_fitted():
+    steps = dpf.DPLogisticRegression(
+        epsilon=1.0, delta=1e-6, max_grad_norm=1.0, sample_rate=0.1, steps=2, learning_rate=0.5
+    )
+    mixed = [dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=0.5, delta=1e-6), steps]
+    with (
+        dpf.Budget(9.0, 1e-3, "replace-one") as budget,
+        pytest.raises(ValueError, match="found the relations add-remove, replace-one"),
+    ):
+        dpf.PrivateSelection(mixed, epsilon=1.0).fit(RNG.uniform(-1, 1, (50, 1)), np.arange(50) % 2)
+    assert budget.spent == ()

@@ -103,6 +103,7 @@ class ExponentialFairLearner(ScoredByChances, UnseededIfSecure):
     """
 
     privacy_statement_: PrivacyStatement
+    stated_relation = "replace-one"
 
     def __init__(
         self, hypotheses: Sequence[Hypothesis], *, epsilon: float, delta: Any, repair: Any = True,

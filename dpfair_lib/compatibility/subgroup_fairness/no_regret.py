@@ -119,6 +119,7 @@ class PrivateNoRegretFair(ScoredByLabels, UnseededIfSecure):
     """
 
     privacy_statement_: PrivacyStatement
+    stated_relation = "replace-one"
 
     def __init__(
         self, *, epsilon: float, delta: float, subgroups: Any, rounds: int, samples: int, repair: bool = True,

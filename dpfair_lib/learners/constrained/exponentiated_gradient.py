@@ -131,6 +131,7 @@ class PrivateExponentiatedGradient(ClassifierMixin, UnseededIfSecure, BaseEstima
     """
 
     privacy_statement_: PrivacyStatement
+    stated_relation = "sensitive-attribute"
 
     def __init__(
         self, *, notion: Notion, gamma: float = 0.0, feature_bound: float, epsilon: float, delta: float,

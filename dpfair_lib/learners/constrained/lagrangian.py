@@ -122,6 +122,8 @@ class DPLagrangianClassifier(CountedByGroup):
     ε = 0.9999..., δ = 1e-05, add-remove, per record; ...
     """
 
+    stated_relation = "add-remove"
+
     def __init__(
         self, *, notion: Notion, gamma: float = 0.0, multiplier_rate: float = 0.1, largest_multiplier: float = 5.0,
         memory: float = 0.9, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
