@@ -157,10 +157,7 @@ class DPFermiClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def stated_relation(self) -> str:
-        """Which data sets are neighbours in the statement of a fit."""
-        return "replace-one" if self.as_run else "add-remove"
+    stated_relation = property(lambda self: "replace-one" if self.as_run else "add-remove")
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
