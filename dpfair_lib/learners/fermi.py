@@ -130,6 +130,8 @@ class DPFermiClassifier(LinearClassifier):
     ((500,), ['Female', 'Male'])
     """
 
+    stated_relation = property(lambda self: "replace-one" if self.as_run else "add-remove")
+
     def __init__(
         self, *, penalty: Any, epsilon: float, delta: float, steps: int, batch_size: int, as_run: bool = False,
         learning_rate: float = 0.005, w_learning_rate: float = 0.01, max_grad_norm: float = AS_RUN_CLIP,
@@ -156,8 +158,6 @@ class DPFermiClassifier(LinearClassifier):
         self.noise = noise
         self.random_state = random_state
         self.verbose = verbose
-
-    stated_relation = property(lambda self: "replace-one" if self.as_run else "add-remove")
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
@@ -253,13 +253,9 @@ class DPFermiClassifier(LinearClassifier):
         statement = replace(statement, note=LEFT_OUT)
         if public is None:
             counted = PrivacyStatement(
-                share,
-                0.0,
-                "add-remove",
-                public=("the groups",),
-                note="group frequencies from noisy counts",
+                share, 0.0, "add-remove", public=("the groups",), note="group frequencies from noisy counts",
                 mechanism=(Mechanism("laplace", share),),
-            )
+            )  # fmt: skip
             statement = compose(counted, statement)
         self.noise_multiplier_ = multiplier
         self.privacy_statement_: PrivacyStatement = sources[0].mark(statement)
