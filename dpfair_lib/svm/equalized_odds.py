@@ -143,7 +143,10 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
         self.random_state = random_state
 
     @whole_or_not_at_all
-    def fit(self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None) -> Self:
+    def fit(
+        self, y_pred: Any, y: Any = None, *, sensitive_features: Any, y_true: Any = None, scores: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:  # fmt: skip
         """Count the rows, add noise if ε is given, and solve the linear program.
 
         Parameters
@@ -156,6 +159,8 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
             Group of each row; at least two groups, or some of ``groups``.
         y_true : array of shape (n,)
             True labels 0 and 1.
+        scores, sample_weight : None
+            Refused otherwise. Thresholds that follow scores would tell them; a record of weight w moves a count by w.
 
         Returns
         -------
@@ -165,11 +170,12 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
         Raises
         ------
         ValueError
-            If an argument has the wrong shape, a missing or infinite value or a label other than 0 and 1; if there are
-            fewer than two groups; if a parameter is out of its range. Without noise also if a group lacks one of the
-            true labels, so that a rate is not defined. With noise no error depends on the counts, because it would
-            reveal something about them.
+            If scores or weights are given; if an argument has the wrong shape, a missing or infinite value or a label
+            other than 0 and 1; if there are fewer than two groups; if a parameter is out of its range. Without noise
+            also if a group lacks one of the true labels, so that a rate is not defined. With noise no error depends on
+            the counts, because it would reveal something about them.
         """
+        _refuse(scores, sample_weight)
         gamma, source = (
             float(as_single_rate(self.gamma, "gamma")),
             NoiseSource.of(self.noise, self.random_state, sampled=self._noisy),
@@ -334,6 +340,20 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
         self.gap_bound_ = float(min(bounds.max(), 1.0))
         relaxed = self.relaxed or not self._noisy
         self.excess_errors_bound_ = float(excess_errors(len(self.groups_), radius)) if relaxed else math.inf
+
+
+def _refuse(scores: Any, sample_weight: Any) -> None:
+    """Refuse what `FairPostprocessor` takes and noisy counts cannot."""
+    if scores is not None:
+        raise ValueError(
+            "scores: found scores, expected None: thresholds that follow the scores of the rows would tell them; "
+            "FairPostprocessor takes scores, without privacy"
+        )
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight: found weights, expected None: a record of weight w moves a count by w, so no noise of a "
+            "fixed scale protects it; FairPostprocessor takes weights, without privacy"
+        )
 
 
 def _check_cells(counts: np.ndarray, groups: list[Any]) -> None:

@@ -275,6 +275,17 @@ def test_bad_rows(rows, message):
         study().fit(predicted, label, sensitive_features=group)
 
 
+@pytest.mark.parametrize("epsilon", [None, 1.0])
+@pytest.mark.parametrize(
+    ("name", "why"), [("scores", "would tell them"), ("sample_weight", "moves a count by w")]
+)
+def test_scores_and_weights_are_refused_with_the_reason(name, why, epsilon):
+    predicted, label, group = people(n=200)
+    fair = EqualizedOddsPostprocessor(gamma=0.02, epsilon=epsilon)
+    with pytest.raises(ValueError, match=f"^{name}: found .*{why}.*FairPostprocessor"):
+        fair.fit(predicted, label, sensitive_features=group, **{name: np.ones(200)})
+
+
 def test_predict_wants_known_groups_and_a_fit():
     fair = study()
     with pytest.raises(Exception, match="not fitted"):

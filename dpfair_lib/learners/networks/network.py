@@ -108,6 +108,7 @@ class DPNetworkClassifier(ScoredByLabels, UnseededIfSecure):
     coefs_: list[np.ndarray]
     intercepts_: list[np.ndarray]
     privacy_statement_: PrivacyStatement
+    stated_relation = "add-remove"
 
     def __init__(
         self, *, hidden: int = 16, epsilon: float | None = None, noise_multiplier: float | None = None, delta: float,
