@@ -17,7 +17,7 @@ JUDGE_ALL := findings ledger witnesses which-method
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help check chapter lint test ledger pytest again nbval book notebooks pages pdf peer dpmm record repeats proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
+.PHONY: help check chapter lint test ledger further pytest again nbval book notebooks pages pdf peer dpmm record repeats proofs bench bench-solver bench-gpu mutants verify serve clean lock test-python wheel weights
 
 # What a target needs is asked for before anything is set up or run.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -65,6 +65,9 @@ test: lint ledger pytest again nbval  ## lint, types, tests, every ledger check 
 
 ledger: $(READY)  ## every check of the ledger with its faults
 	$(BIN)/python -m dpfair_lib claims --faults --times
+
+further: $(READY)  ## search theorems of our own on 110,000 random cases each, into results/searched-further.json (about 5 minutes)
+	$(BIN)/python -m dpfair_lib.claims.further.run
 
 pytest: $(READY)  ## the tests of the library and the tools
 	$(BIN)/python -m pytest --numprocesses 2

@@ -14,6 +14,8 @@ MOST = 25  # modules of a folder, but for the rooms of claims, which have one fo
 OTHERWISE = {
     # the ledger runs each claim's check with its faults, and what the rooms share with them
     *(("claims", room) for room in (*SOURCES, "shared")),
+    # each longer search is tried with the faults of its entry, in one file
+    ("claims", "further"),
     # the tests of an experiment stand beside one another, in a file named after its run
     *(("experiments", room) for room in (*SOURCES, "fair_learners")),
 }
