@@ -66,8 +66,8 @@ test: lint ledger pytest again nbval  ## lint, types, tests, every ledger check 
 ledger: $(READY)  ## every check of the ledger with its faults
 	$(BIN)/python -m dpfair_lib claims --faults --times
 
-further: $(READY)  ## search theorems of our own on 110,000 random cases each, into results/searched-further.json (about 5 minutes)
-	$(BIN)/python -m dpfair_lib.claims.further.run
+further: $(READY)  ## search theorems of our own longer, by random cases, into results/searched-further.json (about 5 minutes; CLAIM=ours.least-gap for one)
+	$(BIN)/python -m dpfair_lib.claims.further.run $(CLAIM)
 
 pytest: $(READY)  ## the tests of the library and the tools
 	$(BIN)/python -m pytest --numprocesses 2

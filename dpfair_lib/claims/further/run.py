@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from dpfair_lib.claims.further import (
     both_notions,
     group_unknown,
@@ -16,9 +18,10 @@ from dpfair_lib.claims.further import (
 )
 from dpfair_lib.claims.rooms import CLAIMS
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.experiments.provenance import code_of
+from dpfair_lib.experiments.recorded_results import RESULTS, read_record, write_record
 
-RECORD = "searched-further"
-DRAWS, SEED = 110_000, 1  # a few draws are alike: 1 in 2000 of the first 20,000 at most
+RECORD, SEED = "searched-further", 1
 
 
 class Searched(NamedTuple):
@@ -33,24 +36,31 @@ class Searched(NamedTuple):
     code: str
 
 
-FURTHER: dict[str, Callable[..., None]] = {
-    "ours.opportunity-change": opportunity_change.search_on,
-    "ours.group-unknown": group_unknown.search_on,
-    "ours.both-notions": both_notions.search_on,
-    "ours.several-columns": several_columns.search_on,
-    "ours.least-gap": least_gap.search_on,
+class Further(NamedTuple):
+    """A longer search of an entry, and how many random cases it draws; each is judged in one or more ways."""
+
+    search_on: Callable[..., None]
+    draws: int
+
+
+FURTHER = {
+    "ours.opportunity-change": Further(opportunity_change.search_on, 110_000),
+    "ours.group-unknown": Further(group_unknown.search_on, 110_000),
+    "ours.both-notions": Further(both_notions.search_on, 110_000),
+    "ours.several-columns": Further(several_columns.search_on, 40_000),
+    "ours.least-gap": Further(least_gap.search_on, 110_000),
 }
 
 
-def search_further(claim_id: str, *, draws: int = DRAWS, seed: int = SEED, **examined: Any) -> Evidence:
+def search_further(claim_id: str, *, draws: int | None = None, seed: int = SEED, **examined: Any) -> Evidence:
     """Run one longer search.
 
     Parameters
     ----------
     claim_id : str
         One of `FURTHER`.
-    draws : int
-        How many random cases to draw; each is judged in one or more ways, which the evidence counts.
+    draws : int, optional
+        How many random cases to draw; by default as many as are recorded.
     seed : int
         Of the draws.
     **examined : callable
@@ -61,48 +71,43 @@ def search_further(claim_id: str, *, draws: int = DRAWS, seed: int = SEED, **exa
     Evidence
         What was seen; all draws are random, so nothing is exhausted.
     """
-    search = Search(seed=seed)
-    FURTHER[claim_id](draws=draws, search=search, **examined)
+    search, further = Search(seed=seed), FURTHER[claim_id]
+    further.search_on(draws=further.draws if draws is None else draws, search=search, **examined)
     return search.evidence()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Search on, print what was found, and record it if nothing failed.
+    """Search on, print what was found, and record it if nothing failed; rows of entries that are not named stay.
 
     Returns
     -------
     int
-        1 if some case failed; then no record is written.
+        1 if some case failed; then its entry is not recorded, and no later one is searched.
     """
-    import pandas as pd
-
-    from dpfair_lib.experiments.provenance import code_of
-    from dpfair_lib.experiments.recorded_results import write_record
-
     parser = argparse.ArgumentParser(prog="python -m dpfair_lib.claims.further.run", description=__doc__)
-    parser.add_argument("--draws", type=int, default=DRAWS, help="random cases for each entry")
-    parser.add_argument("--dry", action="store_true", help="write no record")
-    chosen = parser.parse_args(arguments)
-    rows = []
-    for claim_id, function in FURTHER.items():
-        found = search_further(claim_id, draws=chosen.draws)
-        sys.stdout.write(
-            f"{claim_id}: {found.cases:,} cases of {chosen.draws:,} draws, slack {found.slack}\n"
-        )
-        sys.stdout.flush()
+    parser.add_argument("claims", nargs="*", metavar="ID", help="some entries; all without an id")
+    for claim_id in parser.parse_args(arguments).claims or FURTHER:
+        found = search_further(claim_id)
+        sys.stdout.write(f"{claim_id}: {found.cases:,} cases, slack {found.slack}\n")
         if found.violation is not None or found.slack is None:
             sys.stdout.write(f"{claim_id} FAILS in {found.part!r} at {found.violation}; seed {SEED}\n")
             return 1
-        statement = CLAIMS[claim_id].statement
-        rows.append(
-            Searched(
-                claim_id, statement, chosen.draws, found.cases, float(found.slack), found.tolerance,
-                code_of(function),
-            )
-        )  # fmt: skip
-    if not chosen.dry:
-        write_record(RECORD, pd.DataFrame(rows), parameters={"draws": chosen.draws, "seed": SEED}, data={})
+        record(claim_id, found)
     return 0
+
+
+def record(claim_id: str, found: Evidence) -> None:
+    """Write or replace the row of one entry."""
+    row = Searched(
+        claim_id, CLAIMS[claim_id].statement, FURTHER[claim_id].draws, found.cases, float(found.slack or 0),
+        found.tolerance, code_of(FURTHER[claim_id].search_on),
+    )  # fmt: skip
+    rows = {}
+    if (RESULTS / f"{RECORD}.json").exists():
+        rows = {old.claim: old for old in read_record(RECORD)[0].itertuples(index=False)}
+    rows[claim_id] = row
+    table = pd.DataFrame([rows[one] for one in FURTHER if one in rows], columns=Searched._fields)
+    write_record(RECORD, table, parameters={"seed": SEED}, data={})
 
 
 if __name__ == "__main__":

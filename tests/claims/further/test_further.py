@@ -1,5 +1,6 @@
 """The longer searches hold, can fail, and their record is about what the entries state now."""
 
+import functools
 import inspect
 import math
 
@@ -8,14 +9,14 @@ import pytest
 from scipy.optimize import linprog
 
 from dpfair_lib.claims.further import both_notions, least_gap, opportunity_change, run
-from dpfair_lib.claims.further.run import DRAWS, FURTHER, RECORD, search_further
+from dpfair_lib.claims.further.run import FURTHER, RECORD, search_further
 from dpfair_lib.claims.rooms import CLAIMS
 from dpfair_lib.claims.search import Search, Violated
 from dpfair_lib.experiments import read_record
 
 PLANTED = [
     (claim_id, name)
-    for claim_id, function in FURTHER.items()
+    for claim_id, (function, _) in FURTHER.items()
     for name, wrong in CLAIMS[claim_id].faults.items()
     if wrong.keys() <= inspect.signature(function).parameters.keys()
 ]
@@ -32,11 +33,11 @@ def test_another_seed_fails_nothing(claim_id):
 def test_a_planted_fault_of_the_entry_is_found(claim_id, name):
     asked = Search(seed=1, ends_at_a_violation=True)
     with pytest.raises(Violated):
-        FURTHER[claim_id](draws=1000, search=asked, **CLAIMS[claim_id].faults[name])
+        FURTHER[claim_id].search_on(draws=1000, search=asked, **CLAIMS[claim_id].faults[name])
 
 
 def test_every_function_that_a_search_examines_is_wrong_in_some_fault():
-    for claim_id, function in FURTHER.items():
+    for claim_id, (function, _) in FURTHER.items():
         examined = inspect.signature(function).parameters.keys() - {"draws", "search"}
         spoiled = {key for one, name in PLANTED if one == claim_id for key in CLAIMS[one].faults[name]}
         assert examined == spoiled, claim_id
@@ -47,7 +48,8 @@ def test_the_record_is_about_the_present_statements_and_long_enough():
     assert list(rows.claim) == list(FURTHER)
     for row in rows.itertuples():
         assert row.statement == CLAIMS[row.claim].statement, f"{row.claim}: say make further"
-        assert row.cases >= row.draws >= DRAWS
+        assert row.draws == FURTHER[row.claim].draws
+        assert row.cases >= 10**5
         assert row.slack + row.tolerance >= 0
     assert provenance["parameters"]["seed"] == run.SEED
     assert "changes" not in provenance["commit"]
@@ -56,12 +58,12 @@ def test_the_record_is_about_the_present_statements_and_long_enough():
 def test_a_case_that_fails_is_told_and_nothing_is_recorded(monkeypatch, capsys):
     claim_id = "ours.group-unknown"
     wrong = CLAIMS[claim_id].faults["γ counted twice"]
-    search_on = FURTHER[claim_id]
-    monkeypatch.setattr(run, "FURTHER", {claim_id: lambda **how: search_on(**how, **wrong)})
+    search_on = functools.partial(FURTHER[claim_id].search_on, **wrong)
+    monkeypatch.setattr(run, "FURTHER", {claim_id: run.Further(search_on, 50)})
     monkeypatch.setattr(
         "dpfair_lib.experiments.recorded_results.write_whole", lambda *_: pytest.fail("recorded")
     )
-    assert run.main(["--draws", "50"]) == 1
+    assert run.main([claim_id]) == 1
     assert "ours.group-unknown FAILS in 'every corner' at" in capsys.readouterr().out
 
 
