@@ -98,5 +98,8 @@ def _largest(base: np.ndarray, parity: float, odds: float, at: int) -> float:
             limits.append(limit)
     aim = np.zeros(2 * k)
     aim[at], aim[k + at] = 1, -1
-    solved = linprog(aim, np.array(rows), limits, bounds=[(-100, 100)] * (2 * k), method="highs-ds")
+    # with HiGHS's own tolerance of 1e-7 a program of close base rates was off by 1.2e-7
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    bounds = [(-100, 100)] * (2 * k)
+    solved = linprog(aim, np.array(rows), limits, bounds=bounds, method="highs-ds", options=options)
     return -float(solved.fun)

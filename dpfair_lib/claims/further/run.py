@@ -102,7 +102,7 @@ def record(claim_id: str, found: Evidence) -> None:
         claim_id, CLAIMS[claim_id].statement, FURTHER[claim_id].draws, found.cases, float(found.slack or 0),
         found.tolerance, code_of(FURTHER[claim_id].search_on),
     )  # fmt: skip
-    rows = {}
+    rows: dict[str, Any] = {}
     if (RESULTS / f"{RECORD}.json").exists():
         rows = {old.claim: old for old in read_record(RECORD)[0].itertuples(index=False)}
     rows[claim_id] = row
