@@ -104,7 +104,7 @@ def record(claim_id: str, found: Evidence) -> None:
     )  # fmt: skip
     rows: dict[str, Any] = {}
     if (RESULTS / f"{RECORD}.json").exists():
-        rows = {old.claim: old for old in read_record(RECORD)[0].itertuples(index=False)}
+        rows = {str(old.claim): old for old in read_record(RECORD)[0].itertuples(index=False)}
     rows[claim_id] = row
     table = pd.DataFrame([rows[one] for one in FURTHER if one in rows], columns=Searched._fields)
     write_record(RECORD, table, parameters={"seed": SEED}, data={})
