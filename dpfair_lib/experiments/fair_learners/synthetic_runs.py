@@ -13,7 +13,7 @@ from dpfair_lib.experiments.sources import Source, describe_table, on_data
 
 SPLITS = 5
 """The first of those that the other methods have: a release takes many seconds."""
-RECORDED = "compas", "lsac", "acs-income"
+RECORDED = "compas", "lsac", "acs-income", "adult", "credit"
 
 
 def experiment(name: str, *, data: str) -> Experiment:
