@@ -284,6 +284,25 @@ def test_secure_steps_take_the_way_of_study_steps(monkeypatch):
     assert train_network(X, y, steps(), HIDDEN, 1) != pytest.approx(weights, abs=1e-3)
 
 
+def test_an_empty_batch_is_a_step_like_the_others(monkeypatch):
+    # a step without noise would tell that nobody was in its batch
+    X, y = people(n=60)
+    noise, asked = 2**30 * np.arange(1, HIDDEN * 6 + 2), []
+
+    def add(total):
+        asked.append(total)
+        return total + noise
+
+    batches = [np.arange(0), np.arange(0), np.arange(60)]
+    monkeypatch.setattr(network_steps, "noise_and_batches", lambda *_: (add, iter(batches)))
+    for study in (None, np.random.default_rng(0)):
+        asked.clear()
+        found = train_network(X, y, steps(count=3), HIDDEN, 1, study)
+        assert [total.any() for total in asked] == [False, False, True]
+        still = starting_weights(4, HIDDEN, 1) - 0.5 / 60 * grid_step(1e-3, 0.7) * (3 * noise + asked[2])
+        assert found == pytest.approx(still, abs=1e-12)
+
+
 def test_a_network_learns_what_no_linear_model_can():
     X, _ = people(n=4000, d=2)
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
