@@ -15,6 +15,8 @@ PROTECTS = {"record": "replace-one", "presence": "add-remove", "group": "sensiti
 """Words of the command line, and the relations that they stand for."""
 NOTIONS = "parity", "opportunity", "odds"
 LEVEL = 0.95
+MOST_ROWS = 10**12
+"""More than there are people; beyond, logarithms and δ leave the range of floats."""
 NOT_COVERED = (
     "linear models and two large groups only; the loss is error plus gap; parameters and dial were chosen on CelebA; "
     "the numbers describe the recorded data sets and may not describe yours; what else is computed from the same "
@@ -163,6 +165,9 @@ def advice(
 def _check(situation: Any, rows: int, smallest: int | None) -> None:
     if rows < 2:
         raise ValueError(f"rows: found {rows}, expected 2 or more, as δ is 1/rows²")
+    if rows > MOST_ROWS:
+        found = "a number of more than 15 digits" if rows >= 10**15 else f"{rows:,}"
+        raise ValueError(f"rows: found {found}, expected at most {MOST_ROWS:,}")
     if smallest is not None and not 1 <= smallest <= rows // 2:
         raise ValueError(
             f"smallest-group: found {smallest}, expected 1 to {rows // 2}: the smaller of two groups has half of the "

@@ -246,6 +246,11 @@ def test_sizes_are_those_of_the_training_rows(known):
         ({"epsilon": float("inf")}, "epsilon: found inf, expected a finite number"),
         ({"rows": 1}, "rows: found 1, expected 2 or more, as δ is 1/rows²"),
         (
+            {"rows": 10**400},
+            "rows: found a number of more than 15 digits, expected at most 1,000,000,000,000",
+        ),
+        ({"rows": 10**12 + 1}, "rows: found 1,000,000,000,001, expected at most"),
+        (
             {"smallest": 51, "rows": 100},
             "smallest-group: found 51, expected 1 to 50: the smaller of two groups",
         ),
