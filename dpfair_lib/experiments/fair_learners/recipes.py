@@ -20,8 +20,8 @@ from dpfair_lib.experiments.fair_learners.trials import CONSTANT, OF_NOTION
 from dpfair_lib.privacy.rounding import below
 
 ASSUMED = (
-    "X, X_new: arrays of rows of norm at most 1, one combination of columns constant; y, group, group_new: 0 and 1; "
-    "all of this fixed before the data were seen"
+    "X, X_new: arrays of rows of norm at most 1, one combination of columns constant, none of them the group; "
+    "y, group, group_new: 0 and 1; all of this fixed before the data were seen"
 )
 """What the lines take for granted."""
 IMPORTED = {

@@ -264,6 +264,13 @@ def test_what_cannot_be_is_refused(known, changes, message):
         choose.advice(known, **(usual | changes))
 
 
+def test_the_group_is_said_to_be_no_feature(known):
+    # for the group alone the classifier is fitted without noise: it is free only if it does not see the group
+    found = choose.advice(known, guide.Situation("sensitive-attribute"), "parity", 1.0, 1000)
+    assert any("LogisticRegression(" in line for line in found["code"])
+    assert any("none of them the group" in line for line in choose.lines_of(found))
+
+
 def test_evidence_of_some_data_sets_has_the_added_methods_if_they_do(known):
     recorded = constrained_runs.RECORDED
     some = guide.evidence(notions=["odds"], only=recorded)
