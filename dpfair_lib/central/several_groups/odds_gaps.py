@@ -69,7 +69,7 @@ class OddsLaw(NamedTuple):
 
     def exceeds_at_most(self, gap: float) -> float:
         """Return an upper bound on P(gap > value)."""
-        most = self.corner + self.missing
+        most = self.corner + self.missing + self.turned  # whoever is turned round may keep a gap
         if gap >= 1 or most <= 0:
             return 0.0
         least = self._pair_within_at_least((0, 1), gap) if len(self.false) == 2 else self._all_within(gap)
@@ -98,9 +98,9 @@ class OddsLaw(NamedTuple):
                 within, off = self._meet(pair, low + (high - low) * (node + 1) / 2, ROUGH)
                 beyond, share = self._listed() - within, (high - low) / 2 * weight
                 lower += share * max(beyond - off - doubt - self.same, 0.0)
-                upper += share * min(beyond + off + doubt, self.corner)
+                upper += share * min(beyond + off + doubt, self.corner + self.turned)
         within, off = self._meet(pair, end, ROUGH)
-        upper += (1 - end) * min(self._listed() - within + off + doubt, self.corner)
+        upper += (1 - end) * min(self._listed() - within + off + doubt, self.corner + self.turned)
         shift = self._shift(pair)
         return max(float(lower) - shift, 0.0), min(float(upper) + shift + self.missing, 1.0)
 
@@ -135,6 +135,8 @@ class OddsLaw(NamedTuple):
         moved = max(label[first].moved + label[second].merged(COARSE).moved for label in self.labels)
         if moved == 0:
             return 0.0
+        if any(self.labels[0][at].shares[-1] >= self.labels[1][at].shares[0] for at in pair):
+            return 1.0  # κ is not bounded by what it was, so nothing is said
         stretch = 1.0
         for a in pair:
             error = max(

@@ -222,8 +222,12 @@ def lines_of(found: Mapping[str, Any]) -> list[str]:
     found : mapping
         From `advice`.
     """
+    least, regrets = found["least rows where it helps"], found["judged"]["significant regrets"]
+    distrust = (
+        f"do not rely on it: {regrets} of {found['judged']['tests']} regrets are significant, see below"
+    )
     lines = [
-        _headline(found), "",
+        _headline(found), *([distrust] if regrets else []), "",
         "data            rows   error            gap              constant's error   loss beside nothing clever",
     ]  # fmt: skip
     for data, one in found["data"].items():
@@ -235,14 +239,13 @@ def lines_of(found: Mapping[str, Any]) -> list[str]:
         word = one["beside nothing clever"]
         beside = word if word == "the same" else f"{mean:+.3f} ± {half:.3f}, {word}"
         lines.append(f"{data:<12}{one['rows']:>8,}   {error:<17}{gap:<17}{constant:<19}{beside}")
-    least, regrets = found["least rows where it helps"], found["judged"]["significant regrets"]
     helps = f"least recorded rows where it is better than nothing clever: {f'{least:,}' if least else 'none'}"
     return [
         *lines, "",
         *([] if found["nothing clever"] else [helps]),
         *(f"void: {one}" for one in found["void"]),
         f"derived without each data set in turn and judged on it, at each ε: {regrets} of {found['judged']['tests']} "
-        f"regrets are significant, corrected for their number{'; do not rely on it' if regrets else ''}",
+        f"regrets are significant, corrected for their number",
         f"not covered: {found['not covered']}", "",
         f"# {found['assumed']}", f"# {found['use']}, settings as for {found['settings of']}", _delta(found),
         *found["code"],

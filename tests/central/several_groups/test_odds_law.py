@@ -249,7 +249,7 @@ def test_a_vector_of_gaps_and_more_groups_than_bounds():
         ({"true_positive": (0.1, 0.6)}, "true_positive: found .* where noise may turn the labels"),
         ({"true_positive": (0.105, 0.6)}, "true_positive: found .* where noise may turn the labels"),
         ({"positives": (0, 3)}, "positives: "),
-        ({"positives": 2_000_000}, "positives: found 2000000 rows of one label, expected at most 1000000"),
+        ({"positives": 2_000_000}, "positives: found 2000000, expected at most 1000000"),
         ({"epsilon": 0.0}, "epsilon: "),
         ({"epsilon": 1e-3}, "epsilon: found 0.001, expected at least"),
         ({"population": "no"}, "population: found 'no', expected True or False"),
@@ -270,3 +270,37 @@ def test_records_that_a_million_rows_do_not_reach(monkeypatch):
     monkeypatch.setattr(odds_law, "MOST_ROWS", 100)
     with pytest.raises(ValueError, match="for which 100 rows of one kind are not enough"):
         odds_records_needed(0.01, 0.05, **RATES, epsilon=0.5, negatives=1, positives=1)
+
+
+def test_a_group_that_noise_turns_round_may_keep_a_gap():
+    # shares by 300,000 draws of the rule with a standard error of 0.0006; with two groups by a sum over all tables
+    three = {
+        "false_positive": [0.273, 0.329, 0.13], "true_positive": [0.868, 0.645, 0.946], "negatives": [31, 24, 14],
+        "positives": [29, 6, 35],
+    }  # fmt: skip
+    _, upper = odds_violation_bounds([0, 0.01, 0.04, 0.06], epsilon=np.inf, **three)
+    assert (upper >= np.array([0.9731, 0.9730, 0.9551, 0.9104]) - 0.003).all()
+    two = {
+        "false_positive": [0.017983753327474327, 0.1668058578000109], "negatives": [18, 13],
+        "true_positive": [0.8794520813790865, 0.7821460036998673], "positives": [25, 13],
+    }  # fmt: skip
+    lower, upper = odds_violation_bounds(0.001, epsilon=np.inf, **two)
+    assert lower <= 0.9983913 <= upper
+
+
+def test_merged_shares_that_may_turn_a_group_round_are_refused():
+    rates = {
+        "false_positive": [0.349, 0.066],
+        "true_positive": [0.466, 0.330],
+        "negatives": 1000,
+        "positives": 1000,
+    }
+    with pytest.raises(ValueError, match="may turn the labels of a group round"):
+        odds_violation_bounds(0.001, **rates, epsilon=[np.inf, 1.0])
+
+
+@pytest.mark.parametrize("name", ["negatives", "positives"])
+def test_too_many_rows_are_named(name):
+    rates = {"false_positive": [0.1, 0.2], "true_positive": [0.7, 0.6], "negatives": 100, "positives": 100}
+    with pytest.raises(ValueError, match=f"^{name}: found 2000000"):
+        odds_violation_bounds(0.1, **rates | {name: 2_000_000}, epsilon=1.0)
