@@ -10,7 +10,7 @@ ONE = re.compile(r"[\d.]+|[^\W\d][\u0300-\u0304]?[′ᵀ⁰-⁹⁺-ⁿ₀-₉₊
 SINGLE = (
     "alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν "
     "xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ "
-    "Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω ell ℓ partial ∂ nabla ∇ infty ∞ top ᵀ sum Σ prod Π int ∫ iint ∬ "
+    "Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω ell ℓ partial ∂ nabla ∇ infty ∞ top ᵀ sum Σ prod Π int ∫ iint ∬ oint ∮ "
     "blacksquare ∎ langle ⟨ rangle ⟩ lceil ⌈ rceil ⌉ lfloor ⌊ rfloor ⌋ lvert | rvert | lVert ‖ rVert ‖ "
     "dots … ldots … cdots … emptyset ∅ E E N ℕ R ℝ Z ℤ"
 )

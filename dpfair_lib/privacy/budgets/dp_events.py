@@ -44,9 +44,9 @@ class TranslatedReleases(NamedTuple):
 
     Attributes
     ----------
-    event : dp_accounting.DpEvent
+    event : DpEvent
         The releases, together.
-    neighboring_relation : dp_accounting.NeighboringRelation
+    neighboring_relation : NeighboringRelation
         What the accountant must be made with: it reads the event as the right pairs under this relation only.
     relation : str or None
         The relation under which the accountant's total holds: that of the statement; None for bare mechanisms.
