@@ -27,10 +27,25 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpfair_lib._arguments import below_one, inside_unit, nonnegative, one_of, positive, positive_integer
+from dpfair_lib._arguments import (
+    below_one,
+    inside_unit,
+    nonnegative,
+    number,
+    one_of,
+    positive,
+    positive_integer,
+)
 from dpfair_lib._extras import extra
 from dpfair_lib.privacy.gaussian import gaussian_epsilon
-from dpfair_lib.privacy.rounding import above, convolution_error, exp_above, raised, sum_above
+from dpfair_lib.privacy.rounding import (
+    above,
+    convolution_error,
+    exp_above,
+    float_above,
+    raised,
+    sum_above,
+)
 
 KINDS = ("gaussian", "laplace", "poisson-gaussian", "stated")
 
@@ -85,9 +100,18 @@ class Mechanism:
         (nonnegative if self.kind == "stated" else positive)(self.ratio, "ratio")
         below_one(self.delta, "delta")
         nonnegative(self.distance, "distance")
-        positive_integer(self.steps, "steps")
-        if not 0 < self.rate <= 1:
+        if not 0 < number(self.rate, "rate", "a number in (0, 1]") <= 1:
             raise ValueError(f"rate: found {self.rate}, expected a number in (0, 1]")
+        if self.delta and self.kind != "stated":
+            raise ValueError(
+                f"delta: found {self.delta} beside kind={self.kind!r}, expected 0: only a stated release fails openly; "
+                "give the failure as Mechanism('stated', 0, delta) of its own"
+            )
+        # Python's numbers, whatever kind was given: sums of NumPy's narrow ones would wrap, and cost less
+        for name in ("ratio", "delta", "rate", "distance"):
+            object.__setattr__(self, name, float_above(getattr(self, name)))
+        below_one(self.delta, "delta")
+        object.__setattr__(self, "steps", positive_integer(self.steps, "steps"))
         if self.kind == "poisson-gaussian":
             one_of(self.relation, "relation", ("add-remove", "replace-one"))
 

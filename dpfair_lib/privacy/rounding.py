@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 
@@ -20,6 +21,14 @@ def above(value: Fraction | int) -> float:
     except OverflowError:
         return math.inf if value > 0 else -math.nextafter(math.inf, 0)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+def float_above(value: Any) -> float:
+    """Return the smallest float that is at least a number of any kind: Python's, NumPy's, a fraction, infinity."""
+    if isinstance(value, float) or math.isinf(value):
+        return float(value)
+    # NumPy's integers have no ratio, and its floats are no fractions
+    return above(Fraction(int(value)) if isinstance(value, Integral) else Fraction(*value.as_integer_ratio()))
 
 
 def below(value: Fraction | int) -> float:

@@ -7,14 +7,12 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
-from fractions import Fraction
-from numbers import Rational
 from typing import Any
 
 from dpfair_lib._arguments import below_one, number, one_of
 from dpfair_lib.privacy.curves import Drawn
 from dpfair_lib.privacy.mechanisms import Mechanism
-from dpfair_lib.privacy.rounding import above, exp_above, product_above, sum_above
+from dpfair_lib.privacy.rounding import exp_above, float_above, product_above, sum_above
 
 RELATIONS: dict[str, str] = {
     "add-remove": "one record is added or removed",
@@ -100,12 +98,10 @@ class PrivacyStatement(Drawn):
     mechanism: tuple[Mechanism, ...] = ()
 
     def __post_init__(self) -> None:
-        epsilon, delta = number(self.epsilon, "epsilon", "a number above 0"), below_one(self.delta, "delta")
+        number(self.epsilon, "epsilon", "a number above 0")
+        below_one(self.delta, "delta")
         # of the numbers as given: an exact one between two floats is not to be rounded down
-        epsilon, delta = (
-            _float_above(self.epsilon, epsilon),
-            below_one(_float_above(self.delta, delta), "delta"),
-        )
+        epsilon, delta = float_above(self.epsilon), below_one(float_above(self.delta), "delta")
         if epsilon < 0 or (epsilon == delta == 0 and self.relation != "add-remove"):
             raise ValueError(
                 f"epsilon: found {self.epsilon}, expected a number above 0 (or 0 beside a delta above 0, or under "
@@ -216,13 +212,6 @@ def _from_plain(values: dict[str, Any]) -> PrivacyStatement:
         if given.get(name) == "inf":
             given[name] = math.inf
     return PrivacyStatement(**given)
-
-
-def _float_above(given: Any, near: float) -> float:
-    if isinstance(given, float) or math.isinf(near):
-        return near
-    # NumPy's integers have no ratio, and its floats are no fractions
-    return above(Fraction(given) if isinstance(given, Rational) else Fraction(*given.as_integer_ratio()))
 
 
 def _tuple_of(kind: type, items: Any, name: str, described: str) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -238,3 +239,45 @@ def test_wrong_pairs_are_caught(monkeypatch):
         )
     finally:
         mechanisms._composed.cache_clear()
+
+
+@pytest.mark.parametrize("steps", [np.uint8(200), np.int8(100), np.uint16(40_000), np.int64(200)])
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+def test_steps_of_narrow_integers_do_not_wrap(kind, steps):
+    # NumPy would count twice 200 steps as 144
+    ratio = 1e-3
+    narrow, wide = Mechanism(kind, ratio, steps=steps), Mechanism(kind, ratio, steps=int(steps))
+    assert narrow == wide
+    assert type(narrow.steps) is int
+    assert total_epsilon([narrow, narrow], 1e-5) == total_epsilon([wide, wide], 1e-5)
+    budgets = [dpf.Budget(9.0, 1e-3, "replace-one", composition="gaussian") for _ in range(2)]
+    for budget, one in zip(budgets, (narrow, wide), strict=True):
+        budget.spend(dpf.PrivacyStatement(9.0, 1e-3, "replace-one", mechanism=(one,)))
+    assert budgets[0].remaining == budgets[1].remaining
+
+
+@pytest.mark.parametrize(
+    "number", [np.float32(0.1), np.float16(0.1), np.longdouble(1) / 3, Fraction(1, 3), np.int8(1), 1]
+)
+def test_numbers_of_any_kind_are_rounded_up_to_pythons(number):
+    mechanism = Mechanism("stated", number)
+    assert type(mechanism.ratio) is float
+    exact = Fraction(1) if number == 1 else Fraction(*number.as_integer_ratio())
+    assert exact <= Fraction(mechanism.ratio) <= exact * (1 + Fraction(1, 2**52))
+    step = Mechanism("poisson-gaussian", 0.5, rate=number, relation="add-remove", distance=number)
+    assert step.rate == step.distance == mechanism.ratio
+    assert Mechanism("gaussian", number) == Mechanism("gaussian", mechanism.ratio)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace", "poisson-gaussian"])
+def test_only_a_stated_release_fails_openly(kind):
+    # total_epsilon would forget the delta of the others
+    with pytest.raises(ValueError, match=rf"delta: found 0.1 beside kind='{kind}'.*'stated', 0, delta"):
+        Mechanism(kind, 0.5, 0.1, relation="add-remove")
+    assert total_epsilon([Mechanism("gaussian", 0.5), Mechanism("stated", 0, 0.1)], 1e-6) == math.inf
+
+
+@pytest.mark.parametrize("rate", ["1", 1 + 0j, math.nan, True, None, 0, 1.5, -0.1])
+def test_a_rate_is_a_number(rate):
+    with pytest.raises(ValueError, match="rate: found"):
+        Mechanism("poisson-gaussian", 0.5, rate=rate, relation="add-remove")

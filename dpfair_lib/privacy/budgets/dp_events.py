@@ -97,7 +97,10 @@ class TranslatedReleases(NamedTuple):
         delta, fails = Fraction(nonnegative(of_event, "of_event")), Fraction(self.fails)
         far = Fraction(self.distance)
         if far:
-            far *= 1 + Fraction(exp_above(min(nonnegative(epsilon, "epsilon"), 700.0)))
+            odds = exp_above(nonnegative(epsilon, "epsilon"))
+            if math.isinf(odds):
+                return 1.0
+            far *= 1 + Fraction(odds)
         return min(above(fails + (1 - fails) * delta + far), 1.0)
 
 

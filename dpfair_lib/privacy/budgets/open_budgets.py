@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 from dpfair_lib.privacy.statements import PrivacyStatement
@@ -20,13 +21,23 @@ class _Charged(Protocol):
 
 _open: list[_Charged] = []
 _lock = threading.Lock()
-_inside = (
-    threading.local()
-)  # whether this thread is within what was charged as a whole, or is of released values
+# Blocks of what was charged as a whole, or is of released values: the one that the running code is in, and the
+# thread of each that has not ended. A task of asyncio has a context of its own: while one waits within, others are
+# charged.
+_block: ContextVar[object] = ContextVar("_block", default=None)
+_blocks: dict[object, int] = {}
 
 
 def open_budget(budget: _Charged) -> None:
-    """Charge every release to a budget from now on, in all threads of this process."""
+    """Charge every release to a budget from now on, in all threads of this process.
+
+    Raises
+    ------
+    RuntimeError
+        If a budget was open in another process when this one was started: what is released here would not be charged
+        to it, and a budget of this process would hide it.
+    """
+    _refuse_elsewhere()
     _stop_workers()
     with _lock:
         _open.append(budget)
@@ -73,16 +84,21 @@ def charge(statement: PrivacyStatement) -> None:
 
 def _asked() -> list[_Charged]:
     """Return the open budgets that a release of this thread is charged to."""
-    if getattr(_inside, "depth", 0):
+    if _blocks.get(_block.get()) == threading.get_ident():
         return []
     with _lock:
         budgets = list(dict.fromkeys(_open))
-    if not budgets and (elsewhere := os.environ.get(_VARIABLE)) not in (None, str(os.getpid())):
+    if not budgets:
+        _refuse_elsewhere()
+    return budgets
+
+
+def _refuse_elsewhere() -> None:
+    if (elsewhere := os.environ.get(_VARIABLE)) not in (None, str(os.getpid())):
         raise RuntimeError(
             f"budget: found one open in process {elsewhere}, expected none there, as this process ({os.getpid()}) "
             "cannot spend from it; fit in one process (n_jobs=1)"
         )
-    return budgets
 
 
 def refuse_unstated(name: str) -> None:
@@ -112,7 +128,8 @@ def released_values() -> Iterator[None]:
     """Fit within, in this thread, on values that are public or released already: no open budget is charged.
 
     What is computed from released values costs nothing more. Nothing here can check that the values are such: that is
-    yours to know. On private rows the budget would promise too much.
+    yours to know. On private rows the budget would promise too much. Other tasks of asyncio are charged meanwhile. A
+    generator should not yield within, since its caller then is within too.
 
     Examples
     --------
@@ -155,8 +172,11 @@ def charged_as_one(statement: PrivacyStatement) -> Iterator[None]:
 
 @contextmanager
 def _uncharged() -> Iterator[None]:
-    _inside.depth = getattr(_inside, "depth", 0) + 1
+    before, block = _block.get(), object()
+    _blocks[block] = threading.get_ident()
+    _block.set(block)
     try:
         yield
     finally:
-        _inside.depth -= 1
+        del _blocks[block]  # a task that was begun within and goes on is charged from here on
+        _block.set(before)

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
@@ -270,6 +271,8 @@ def test_the_distance_of_real_noise_is_added():
     for at in (0.0, 1.0):
         assert found.delta(0.01, at) == pytest.approx(0.01 + (1 + math.exp(at)) * 2 * far, rel=1e-12)
     assert found.delta(0.01, 1e9) == 1.0
+    tiny = TranslatedReleases(None, None, None, 0.0, 3e-308)
+    assert tiny.delta(0.0, 706.0) == pytest.approx(math.exp(706) * 3e-308, rel=1e-9)
     assert to_dp_event(Mechanism("gaussian", 0.5)).delta(0.01, math.inf) == 0.01
     for wrong in ({"of_event": -0.1, "epsilon": 1.0}, {"of_event": 0.1, "epsilon": -1.0}):
         with pytest.raises(ValueError, match="expected a number of at least 0"):
@@ -326,6 +329,12 @@ def test_secure_statements_of_the_library_are_translated():
     assert 0 < found.distance < 1e-9
     at = steps.privacy_statement_.epsilon
     assert found.delta(counted(found).get_delta(at), at) == pytest.approx(1e-5, rel=1e-2)
+
+
+@pytest.mark.parametrize("steps", [np.uint8(200), np.int8(100)])
+def test_steps_of_narrow_integers_are_all_counted(steps):
+    event = to_dp_event([Mechanism("gaussian", 0.5, steps=steps)] * 2).event
+    assert event == dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(2.0), 2 * int(steps))
 
 
 def test_equal_mechanisms_are_one_event():

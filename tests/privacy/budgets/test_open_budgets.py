@@ -1,5 +1,6 @@
 """Budgets as contexts: other relations, threads, processes, releases charged as one."""
 
+import asyncio
 import math
 import os
 import subprocess
@@ -15,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 
 import dpfair_lib as dpf
 from dpfair_lib import Budget, ObjectivePerturbation, PrivacyStatement, PrivateFairPostprocessor
-from dpfair_lib.privacy import BudgetExceededError
+from dpfair_lib.privacy import BudgetExceededError, released_values
 from dpfair_lib.privacy.budgets import open_budgets
 from dpfair_lib.privacy.budgets.open_budgets import charge, charged_as_one
 
@@ -146,6 +147,82 @@ def test_a_process_that_is_started_within_refuses_to_fit():
     assert after.returncode == 0, after.stderr
 
 
+def test_a_process_that_is_started_within_opens_no_budget_of_its_own():
+    program = (
+        "from dpfair_lib import Budget, ObjectivePerturbation\n"
+        "learner = ObjectivePerturbation(feature_bound=1, epsilon=1, delta=1e-6, classes=[0, 1])\n"
+        "try:\n"
+        "    with Budget(9.0, 0.1, 'replace-one'):\n"
+        "        learner.fit([[0.0], [1.0]], [0, 1])\n"
+        "        print('fitted')\n"
+        "except RuntimeError as error:\n"
+        "    print(error)\n"
+        "learner.fit([[0.0], [1.0]], [0, 1])\n"
+        "print('fitted')"
+    )
+    with Budget(1.0, 1e-3, "replace-one"):
+        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert found.stdout.startswith(f"budget: found one open in process {os.getpid()}")
+    assert "fitted" not in found.stdout
+    assert found.returncode == 1
+
+
+def test_a_task_that_waits_within_leaves_no_other_task_free():
+    async def waits(until):
+        with released_values():
+            await until.wait()
+
+    async def releases(until):
+        charge(HALF)
+        until.set()
+
+    async def both():
+        until = asyncio.Event()
+        await asyncio.gather(waits(until), releases(until))
+
+    with Budget(1.0, 0.0, "replace-one") as budget:
+        asyncio.run(both())
+    assert budget.spent == (HALF,)
+
+
+def test_a_task_that_was_begun_within_is_charged_once_that_has_ended():
+    async def releases():
+        charge(HALF)
+
+    async def begins():
+        with released_values():
+            task = asyncio.create_task(releases())
+        await task
+
+    with Budget(1.0, 0.0, "replace-one") as budget:
+        asyncio.run(begins())
+    assert budget.spent == (HALF,)
+
+
+def test_a_block_that_another_thread_ends_leaves_nothing_free_there():
+    def within():
+        with released_values():
+            yield
+
+    def ends():
+        block.close()
+        charge(HALF)
+
+    begun = []
+
+    def begins():
+        begun.append(within())
+        next(begun[0])
+
+    with Budget(1.0, 0.0, "replace-one") as budget:
+        other = threading.Thread(target=begins)
+        other.start()
+        other.join()
+        (block,) = begun
+        ends()
+    assert budget.spent == (HALF,)
+
+
 def test_workers_that_joblib_kept_do_not_fit_beside_the_budget():
     learner = ObjectivePerturbation(feature_bound=1, epsilon=1, delta=1e-6, classes=[0, 1])
 
@@ -176,7 +253,12 @@ def test_a_release_is_refused_if_the_one_open_budget_is_in_another_process(monke
     monkeypatch.setenv(name, str(os.getpid() + 1))
     with pytest.raises(RuntimeError, match=rf"found one open in process {os.getpid() + 1}, .*n_jobs=1"):
         charge(HALF)
-    with Budget(1.0, 0.0, "replace-one") as budget:
+    budget = Budget(1.0, 0.0, "replace-one")
+    with pytest.raises(RuntimeError, match=rf"found one open in process {os.getpid() + 1}"), budget:
+        raise AssertionError("it would hide the other one")
+    assert os.environ[name] == str(os.getpid() + 1)
+    monkeypatch.delenv(name)
+    with budget:
         assert os.environ[name] == str(os.getpid())
         monkeypatch.setenv(name, str(os.getpid() + 1))
         charge(HALF)  # a budget of this process takes it
