@@ -9,6 +9,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from decimal import MAX_PREC, Context, Decimal
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
@@ -19,6 +20,7 @@ from dpfair_lib._arrays import HOST, Space, host_array
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # an odd factor, near 2^64 over the golden ratio, mixes the bits
 _LARGEST = int(np.finfo(float).max)
+_ALL_DIGITS = Context(prec=MAX_PREC)
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
@@ -193,6 +195,7 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
 
     _refuse_missing(pd.isna(array), name, of, space)
     codes, levels = numbered(array, name)
+    levels = written_alike(levels)  # before they are sorted: of equal labels some kinds cannot be
     try:
         order = np.argsort(levels)
     except TypeError:
@@ -200,13 +203,13 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
         raise ValueError(f"{name}: found labels of the types {', '.join(kinds)}, expected one type") from None
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return written_alike(levels[order]), rank[codes]
+    return levels[order], rank[codes]
 
 
 def written_alike(labels: np.ndarray) -> np.ndarray:
     """Return distinct labels so that none shows how a row has written it.
 
-    Of equal values such as 1, 1.0, True and NumPy's own kinds, a column of objects keeps the one of some row, and a
+    Of equal values such as 1, 1.0, True, decimals and NumPy's own kinds, a column of objects keeps the one of some row, and a
     column of floats the sign of its zero. What is shown must not depend on that row. So numbers are Python's, whole
     ones integers, and words are Python's strings.
     """
@@ -222,9 +225,13 @@ def written_alike(labels: np.ndarray) -> np.ndarray:
 def _plain(label: Any) -> Any:
     if isinstance(label, str | bytes):
         return str(label) if isinstance(label, str) else bytes(label)
+    if isinstance(label, complex | np.complexfloating) and label.imag == 0:
+        label = label.real
     if isinstance(label, Integral | np.bool_):
         return int(label)
-    if isinstance(label, Real):
+    if isinstance(label, Decimal):
+        label = _ALL_DIGITS.normalize(label)  # 0.10 is 0.1
+    if isinstance(label, Real | Decimal):
         near = float(label)
         # a fraction that no float equals stays
         return int(near) if near == label and near.is_integer() else near if near == label else label

@@ -1,5 +1,7 @@
 """How one row writes a label or a group does not show in what a fitted estimator holds, where both are learned."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from checks import caught
@@ -9,6 +11,7 @@ import dpfair_lib as dpf
 from dpfair_lib import _validation
 from dpfair_lib.learners import linear
 
+TENTH = Decimal("0.1")
 STUDY = {"noise": "study", "random_state": 0}
 STEPS = {"delta": 1e-3, "max_grad_norm": 1.0, "sample_rate": 0.5, "steps": 2, "learning_rate": 0.1} | STUDY
 BOUNDED = {"feature_bound": 2.0, "epsilon": 1.0, "delta": 1e-3} | STUDY
@@ -28,7 +31,7 @@ FAIR = {
 }
 GROUPS = {
     "words": (["a", "b"], np.str_("a")), "truth": ([1, 0], True), "a whole float": ([1, 0], 1.0),
-    "NumPy's": ([1, 0], np.int8(1)),
+    "NumPy's": ([1, 0], np.int8(1)), "a decimal": ([1, 0], Decimal(1)), "zeros at the end": ([TENTH, 0], Decimal("0.10")),
 }  # fmt: skip
 LABELS = {"words": GROUPS["words"]}  # scikit-learn refuses labels that are objects and no words
 
