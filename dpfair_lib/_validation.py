@@ -209,9 +209,9 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
 def written_alike(labels: np.ndarray) -> np.ndarray:
     """Return distinct labels so that none shows how a row has written it.
 
-    Of equal values such as 1, 1.0, True, decimals and NumPy's own kinds, a column of objects keeps the one of some row, and a
-    column of floats the sign of its zero. What is shown must not depend on that row. So numbers are Python's, whole
-    ones integers, and words are Python's strings.
+    Of equal values such as 1, 1.0, True, decimals and NumPy's own kinds, a column of objects keeps the one of some row,
+    and a column of floats the sign of its zero. What is shown must not depend on that row. So numbers are Python's,
+    whole ones integers, and words are Python's strings.
     """
     if labels.dtype.kind == "f":
         return labels + 0.0  # −0 becomes 0

@@ -31,7 +31,8 @@ FAIR = {
 }
 GROUPS = {
     "words": (["a", "b"], np.str_("a")), "truth": ([1, 0], True), "a whole float": ([1, 0], 1.0),
-    "NumPy's": ([1, 0], np.int8(1)), "a decimal": ([1, 0], Decimal(1)), "zeros at the end": ([TENTH, 0], Decimal("0.10")),
+    "NumPy's": ([1, 0], np.int8(1)), "a decimal": ([1, 0], Decimal(1)),
+    "zeros at the end": ([TENTH, 0], Decimal("0.10")),
 }  # fmt: skip
 LABELS = {"words": GROUPS["words"]}  # scikit-learn refuses labels that are objects and no words
 
