@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from dpfair_lib._arguments import below_one, inside_unit, one_of, positive
-from dpfair_lib._fitting import UnseededIfSecure, whole_or_not_at_all
+from dpfair_lib._fitting import UnseededIfSecure, declares_statement, whole_or_not_at_all
 from dpfair_lib._labels import declared_labels, places
 from dpfair_lib._scoring import ScoredByChances
 from dpfair_lib._validation import as_count, as_groups, check_lengths, same_rows
@@ -266,12 +266,22 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
         if (self.learner is None) == (self.feature_bound is None):
             found = "none of the two" if self.learner is None else "both"
             raise ValueError(f"learner: found {found}, expected either a learner or a feature_bound")
+        if self.learner is not None:
+            self._check_learner()
         if relation != "replace-within-group" and self.group_sizes is None:
             raise ValueError(
                 f"group_sizes: found None beside relation={relation!r}, under which a group's size is private; "
                 "expected about how many rows are in each group, a public number"
             )
         return positive(self.epsilon, "epsilon"), relation
+
+    def _check_learner(self) -> None:
+        """Refuse what is no private learner, before it sees a row."""
+        known = set(self.learner.get_params()) if hasattr(self.learner, "get_params") else set()
+        lacks = ", ".join(sorted({"epsilon", "delta", "classes", "noise", "random_state"} - known))
+        if lacks or not declares_statement(self.learner):
+            found = f"{self.learner!r} without {lacks or 'a declared privacy_statement_'}"
+            raise ValueError(f"learner: found {found}, expected a private learner that has it")
 
     def _groups(self, sensitive_features: Any) -> tuple[dict[Any, int], np.ndarray]:
         """Return each group's size, declared or else counted, and each row's group."""
@@ -339,12 +349,6 @@ class PrivateFairClassifier(ScoredByChances, UnseededIfSecure):
             given: dict[str, Any] = {**settings, **common, "noise_kind": kind}
             learner: Any = ObjectivePerturbation(feature_bound=self.feature_bound, **given)  # type: ignore[arg-type]
         else:
-            known = set(self.learner.get_params()) if hasattr(self.learner, "get_params") else set()
-            if missing := sorted({*settings, *common} - known):
-                raise ValueError(
-                    f"learner: found {self.learner!r} without {', '.join(missing)}, expected a private learner with "
-                    "these parameters"
-                )
             learner = clone(self.learner).set_params(**settings, **common)
         divisors = None
         if self.group_sizes is not None:  # of the rows that are counted, in proportion

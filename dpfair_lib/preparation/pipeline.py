@@ -23,9 +23,10 @@ from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted
 
+from dpfair_lib._arguments import inside_unit, one_of
 from dpfair_lib._fitting import declares_statement, whole_or_not_at_all
 from dpfair_lib._validation import same_rows
-from dpfair_lib.privacy import PrivacyStatement, compose
+from dpfair_lib.privacy import RELATIONS, PrivacyStatement, compose, convert
 from dpfair_lib.privacy.noise_source import check_installed
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -206,7 +207,14 @@ class PrivatePipeline(ClassifierMixin, _BaseComposition):
             if isinstance(step, PrivatePipeline):
                 step._check()
         # what steps say of themselves, so that no step is fitted and charged in vain; the rest shows in the statements
-        self._check_relations({relation: name for name, step in steps if (relation := stated_relation(step))})
+        if self.delta is not None:
+            inside_unit(self.delta, "delta")
+        relations = {relation: name for name, step in steps if (relation := stated_relation(step))}
+        self._check_relations(relations)
+        if self.to is not None:
+            one_of(self.to, "to", RELATIONS)
+            for relation in relations:
+                convert(PrivacyStatement(1.0, 0.0, relation), self.to)
 
     def _composed(self, statements: list[PrivacyStatement]) -> PrivacyStatement:
         self._check_relations({

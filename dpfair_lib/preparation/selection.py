@@ -216,6 +216,11 @@ class PrivateSelection(MetaEstimatorMixin, ScoredByLabels, UnseededIfSecure):
             raise ValueError(
                 f"candidates: found the relations {', '.join(relations)}, expected one for all candidates"
             )
+        if relations == ["add-remove"]:
+            raise ValueError(
+                "candidates: found the relation 'add-remove', under which a row more moves the rows after it into the "
+                "other part; expected another relation"
+            )
         return as_count(self.holdout_every, "holdout_every", 2), positive(self.epsilon, "epsilon")
 
     def _best(self) -> Any:

@@ -182,6 +182,27 @@ def test_a_learner_that_costs_more_than_its_part_is_refused():
         fitted(feature_bound=None, learner=careless, share=0.2)
 
 
+class Silent(LogisticRegression):
+    """A learner that takes what a private one takes, and is none."""
+
+    def __init__(self, epsilon=1.0, delta=0.0, classes=None, noise="secure", random_state=None):
+        super().__init__()
+        self.epsilon, self.delta, self.classes, self.noise = epsilon, delta, classes, noise
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        raise AssertionError(f"it saw {len(X)} rows and {len(y)} labels")
+
+
+def test_a_learner_that_declares_no_statement_is_refused_before_it_sees_a_row():
+    with (
+        dpf.Budget(2.5, 1e-5, "replace-within-group") as budget,
+        pytest.raises(ValueError, match=r"learner: found Silent\(.*without a declared privacy_statement_"),
+    ):
+        fitted(feature_bound=None, learner=Silent(), noise="secure", random_state=None)
+    assert budget.spent == ()
+
+
 def test_an_open_budget_is_charged_once_for_both():
     for rows in ("shared", "split"):
         budget = dpf.Budget(2.0, 1e-5, "replace-within-group")

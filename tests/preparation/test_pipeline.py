@@ -376,6 +376,27 @@ def test_relations_that_do_not_go_together_are_refused_before_anything_is_charge
     assert not budget.spent
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"to": "add-remove"}, "'add-remove', but a statement under 'replace-one'"),
+        ({"to": "anything"}, "to: found 'anything', expected one of"),
+        ({"delta": 0.0}, r"delta: found 0.0, expected a number in \(0, 1\)"),
+    ],
+)
+def test_a_total_that_cannot_be_stated_is_refused_before_anything_is_charged(given, message):
+    made = dpf.PrivatePipeline(
+        [
+            ("scale", dpf.PrivateScaler({0: (-1, 1)}, epsilon=0.5)),
+            ("learn", dpf.ObjectivePerturbation(feature_bound=1.0, epsilon=0.5, delta=1e-6)),
+        ],
+        **given,
+    )
+    with dpf.Budget(9.0, 1e-3, "replace-one") as budget, pytest.raises(ValueError, match=message):
+        made.fit(RNG.uniform(-1, 1, (50, 1)), np.arange(50) % 2)
+    assert budget.spent == ()
+
+
 def test_private_preparation_and_a_fair_model_have_one_statement():
     rng = np.random.default_rng(0)
     X, groups = rng.uniform(0, 80, (2000, 2)), rng.integers(0, 2, 2000)

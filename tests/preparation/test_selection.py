@@ -122,8 +122,12 @@ def test_add_remove_is_refused():
     one = dpf.PrivatePipeline(
         [("scale", dpf.PrivateScaler({0: (-3, 3)}, epsilon=1.0, relation="add-remove"))]
     )
-    with pytest.raises(ValueError, match="parallel: found a division by position under 'add-remove'"):
+    with (
+        dpf.Budget(9.0, 0.0, "add-remove") as budget,
+        pytest.raises(ValueError, match="candidates: found the relation 'add-remove'"),
+    ):
         dpf.PrivateSelection([one], epsilon=1.0).fit(X, Y)
+    assert budget.spent == ()  # it was refused before a candidate was fitted
 
 
 def test_nothing_is_kept_but_the_choice():

@@ -54,7 +54,9 @@ class Budget:
     As a context, the budget is charged by every fit and every release with noise within, in all threads of the process,
     before anything is released; what costs more than is left is refused. Statements under another relation are
     converted where they imply one under the budget's. Statistics that you compute without this library are not charged,
-    nor are this library's metrics, nor reports under local privacy, which each person protects alone.
+    nor are this library's metrics, nor reports under local privacy, which each person protects alone. Nor is noise that
+    you add with `dpfair_lib.privacy.add_laplace_noise` and its like, which do not know what the numbers are: give
+    `spend` a statement of your own.
 
     An estimator whose fit states no cost, such as `FairPostprocessor`, is refused before it sees a row. With
     ``with dpfair_lib.privacy.released_values():`` you say that it sees public and released values only. A wrapper such
