@@ -1,0 +1,135 @@
+"""All cheapest rules with equalized odds, relaxed by γ, that see the group and the old label.
+
+They are a face of a linear program. Prices of the rates say which chances are 0 or 1, and which groups lie at an end
+of their band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpfair_lib.postprocessing.optimal_odds import LabelGroup, Point
+
+DENOMINATOR = 10**5  # prices and chances that the solver means have no larger one
+
+
+class OddsWithin(NamedTuple):
+    """All rules of least cost with which true and false positive rates lie within γ of each other.
+
+    Attributes
+    ----------
+    groups : sequence of LabelGroup
+        The groups.
+    gamma : Fraction
+        γ.
+    cost : Fraction
+        The least cost, beyond that of the old labels. The prices prove that no rule costs less.
+    prices : list of tuple of Fraction
+        Of each group: what its false and its true positive rate are worth. Above 0 the rate is the lowest one of all
+        groups; below 0 it is the highest one.
+    """
+
+    groups: Sequence[LabelGroup]
+    gamma: Any
+    cost: Any
+    prices: list[Point]
+
+    def reduced(self) -> list[tuple[Any, Any]]:
+        """Return what q₀ and q₁ of each group cost, less what the rates are worth: above 0 it is 0, below 0 it is 1."""
+        return [
+            (
+                g.up - x * (1 - g.false_positive) - y * (1 - g.true_positive),
+                -g.down - x * g.false_positive - y * g.true_positive,
+            )
+            for g, (x, y) in zip(self.groups, self.prices, strict=True)
+        ]
+
+    def bound(self) -> Any:
+        """Return what the prices prove: no rule within γ costs less."""
+        below = sum(g.down for g in self.groups) + sum(min(c, 0 * c) for pair in self.reduced() for c in pair)
+        for prices in zip(*self.prices, strict=True):
+            below += self.gamma * sum(min(price, 0 * price) for price in prices)
+            below += (1 - self.gamma) * min(sum(prices), 0 * self.gamma)
+        return below
+
+    def contains(self, chances: np.ndarray) -> np.ndarray:
+        """Return which rules are optimal, as `ExactOdds.contains` does."""
+        points = np.stack([g.rates(chances[..., at, :]) for at, g in enumerate(self.groups)], axis=-2)
+        kind = object if points.dtype == object else float
+        gamma, top = (end if kind is object else float(end) for end in (self.gamma, 1 - self.gamma))
+        found = np.ones(chances.shape[:-2], dtype=bool)
+        for at, costs in enumerate(self.reduced()):
+            for label, cost in enumerate(costs):
+                found &= (chances[..., at, label] == (cost < 0)) | (cost == 0)
+        for side, prices in enumerate(zip(*self.prices, strict=True)):
+            rates = points[..., side]
+            lowest, highest = rates.min(axis=-1), rates.max(axis=-1)
+            first, last = np.maximum(highest - gamma, 0), np.minimum(lowest, top)  # where the band may begin
+            found &= first <= last
+            for at, price in enumerate(prices):
+                if price > 0:
+                    found &= (rates[..., at] == lowest) & (lowest <= top)
+                elif price < 0:
+                    found &= (rates[..., at] == highest) & (highest >= gamma)
+            if min(prices) < 0 < max(prices):
+                found &= highest - lowest == gamma
+            if sum(prices) > 0:
+                found &= lowest == 0
+            elif sum(prices) < 0:
+                found &= highest == 1
+        return found
+
+
+def odds_within(groups: Sequence[LabelGroup], gamma: Any) -> OddsWithin:
+    """Return all rules of least cost with equalized odds, relaxed by γ.
+
+    A solver finds prices in floating point. The ones that it means are found in fractions, and so is a rule; the cost
+    of the rule and the bound of the prices are then compared exactly.
+
+    Parameters
+    ----------
+    groups : sequence of LabelGroup
+        One for each group, in fractions.
+    gamma : Fraction
+        γ in [0, 1].
+
+    Returns
+    -------
+    OddsWithin
+        Certified.
+
+    Raises
+    ------
+    RuntimeError
+        If the cost and the bound differ, so that nothing is certified.
+    """
+    from scipy.optimize import linprog
+
+    k = len(groups)
+    # variables: q₀ and q₁ of each group, then where the two bands begin
+    rates = np.zeros((2, k, 2 * k + 2))
+    for at, g in enumerate(groups):
+        for side, rate in enumerate((g.false_positive, g.true_positive)):
+            rates[side, at, [2 * at, 2 * at + 1]] = float(1 - rate), float(rate)
+    rates[0, :, -2] = rates[1, :, -1] = -1
+    above = rates.reshape(2 * k, -1)
+    costs = [float(c) for g in groups for c in (g.up, -g.down)]
+    ends = [(0, 1)] * (2 * k) + [(0, float(1 - gamma))] * 2
+    solved = linprog(
+        [*costs, 0, 0], np.vstack([above, -above]), np.repeat([float(gamma), 0.0], 2 * k), bounds=ends,
+        method="highs-ds",
+    )  # fmt: skip
+    multipliers = (solved.ineqlin.marginals[: 2 * k] - solved.ineqlin.marginals[2 * k :]).reshape(2, k)
+    near = [[Fraction(float(p)).limit_denominator(DENOMINATOR) for p in side] for side in multipliers]
+    rule = [Fraction(float(q)).limit_denominator(DENOMINATOR) for q in solved.x[: 2 * k]]
+    cost = sum(g.up * rule[2 * at] + g.down * (1 - rule[2 * at + 1]) for at, g in enumerate(groups))
+    found = OddsWithin(groups, gamma, cost, list(zip(*near, strict=True)))
+    points = [g.rates(np.array(rule[2 * at : 2 * at + 2])) for at, g in enumerate(groups)]
+    apart = max(max(side) - min(side) for side in zip(*points, strict=True))
+    if apart > gamma or found.bound() != cost or not all(0 <= q <= 1 for q in rule):
+        raise RuntimeError(f"nothing is certified: a rule costs {cost}, and the bound is {found.bound()}")
+    return found
