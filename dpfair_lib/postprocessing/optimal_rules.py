@@ -78,7 +78,7 @@ class Cells(NamedTuple):
         return sum(c * h for c, h in zip(self.counted, self.before, strict=True))
 
     def ranks(self) -> list[list[int]]:
-        """Return the cells in which somebody counts, by the price of a counted person, cheap first, equal ones together."""
+        """Return the cells in which somebody counts, cheap ones first, equally cheap ones together."""
         prices = {i: Fraction(self.sizes[i]) / Fraction(c) for i, c in enumerate(self.counted) if c}
         return [
             [i for i, price in prices.items() if price == least] for least in sorted(set(prices.values()))
