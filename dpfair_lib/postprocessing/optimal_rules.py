@@ -249,13 +249,15 @@ def optimal_without_group(groups: Sequence[Cells], gamma: Any) -> bool:
         Whether one of the optimal rules treats all groups alike.
     """
     band = optimal_rules(groups, gamma).band
+    every = {group.rate for group in groups}
     rejected = {
         group.rate for group in groups if group.sizes[0]
     }  # of the groups with people of the old label 0
     selected = {group.rate for group in groups if group.sizes[1]}
-    return (
-        optimal_without_chance(groups, gamma)
-        or (len(rejected) == 1 and band.highest == 1 - gamma)
-        or (len(selected) == 1 and band.lowest == 0)
-        or all(group.sizes[0] * group.sizes[1] == 0 for group in groups)
-    )
+    # all are raised to one rate, or lowered to one; nobody may be changed in whose group and label nobody counts
+    raised = band.highest == 1 - gamma and (len(rejected) == 1 or (gamma == 0 and 1 not in rejected))
+    lowered = band.lowest == 0 and (len(selected) == 1 or (gamma == 0 and 0 not in selected))
+    by_label = all(
+        group.sizes[0] * group.sizes[1] == 0 for group in groups
+    )  # the old label says what the group is
+    return max(every) - min(every) <= gamma or raised or lowered or by_label

@@ -15,6 +15,7 @@ ORDER = (
     "sharp-losses",
     "least-change",
     "opportunity-change",
+    "opportunity-rules",
     "equalized-odds",
     "group-unknown",
     "both-notions",
