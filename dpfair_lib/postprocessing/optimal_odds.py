@@ -69,10 +69,10 @@ class LabelGroup(NamedTuple):
 
     def cost(self, point: Point) -> Any:
         """Return the least cost of a point that the group can have."""
-        zero, one = self._rule(point)
+        zero, one = self.rule(point)
         return self.up * zero + self.down * (1 - one)
 
-    def _rule(self, point: Point) -> tuple[Any, Any]:
+    def rule(self, point: Point) -> tuple[Any, Any]:
         """Return a cheapest rule of a point."""
         false, true = point
         if self.informativeness:

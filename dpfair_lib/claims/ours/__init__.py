@@ -17,6 +17,7 @@ ORDER = (
     "opportunity-change",
     "opportunity-rules",
     "equalized-odds",
+    "odds-rules",
     "group-unknown",
     "both-notions",
     "several-columns",
