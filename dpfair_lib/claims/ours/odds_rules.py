@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -216,7 +217,7 @@ def _region(classifier: Callable[..., Point | None], search: Search) -> None:
 
 def _inside(classifier: Point, points: np.ndarray) -> np.ndarray:
     """Return which points in 16ths the classifier can have with chances from 0 to 1, in whole numbers."""
-    unit = int(np.lcm(*(Fraction(rate).denominator for rate in classifier)))
+    unit = math.lcm(*(Fraction(rate).denominator for rate in classifier))
     false, true = (int(rate * unit) for rate in classifier)
     along, across = points[:, 0], points[:, 1] - points[:, 0]
     span = true - false  # q₁ − q₀ is across · unit / span

@@ -1,0 +1,43 @@
+"""All cheapest rules with equalized odds within γ: prices that prove the cost, and the rules that they allow."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfair_lib.postprocessing import odds_prices
+from dpfair_lib.postprocessing.odds_prices import odds_within
+from dpfair_lib.postprocessing.optimal_odds import LabelGroup, exact_odds
+
+
+def groups(*rates):
+    each = [(Fraction(false, 4), Fraction(true, 4)) for false, true in rates]
+    return [LabelGroup.of_changes(false, true, (false + true) / 2) for false, true in each]
+
+
+def test_with_gamma_zero_the_prices_prove_the_closed_form():
+    for rates in [((0, 2), (2, 4)), ((1, 3), (3, 1), (0, 4)), ((2, 2), (0, 4)), ((0, 0), (4, 4), (1, 2))]:
+        found = odds_within(groups(*rates), Fraction(0))
+        assert found.cost == found.bound() == exact_odds(groups(*rates)).cost
+
+
+def test_within_the_gap_nothing_changes():
+    found = odds_within(groups((0, 2), (2, 4)), Fraction(1, 2))
+    assert found.cost == 0
+    assert found.contains(np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 0.5]]])).tolist() == [
+        True,
+        False,
+    ]
+
+
+def test_a_rule_outside_the_band_or_dearer_is_refused():
+    found = odds_within(groups((0, 2), (2, 4)), Fraction(1, 4))
+    rules = np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    assert not found.contains(rules).any()
+    assert found.bound() == found.cost > 0
+
+
+def test_prices_that_are_not_found_in_fractions_certify_nothing(monkeypatch):
+    monkeypatch.setattr(odds_prices, "DENOMINATOR", 1)
+    with pytest.raises(RuntimeError, match="nothing is certified"):
+        odds_within(groups((0, 2), (2, 4)), Fraction(1, 8))
