@@ -6,6 +6,8 @@ of their band.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -30,7 +32,7 @@ class OddsWithin(NamedTuple):
         The least cost, beyond that of the old labels. The prices prove that no rule costs less.
     prices : list of tuple of Fraction
         Of each group: what its false and its true positive rate are worth. Above 0 the rate is the lowest one of all
-        groups; below 0 it is the highest one.
+        groups; below 0 it is the highest one, γ above. The prices of each kind sum to 0.
     """
 
     groups: Sequence[LabelGroup]
@@ -52,15 +54,16 @@ class OddsWithin(NamedTuple):
         """Return what the prices prove: no rule within γ costs less."""
         below = sum(g.down for g in self.groups) + sum(min(c, 0 * c) for pair in self.reduced() for c in pair)
         for prices in zip(*self.prices, strict=True):
+            if sum(prices):  # a band that begins lower or higher would be worth any number
+                return -math.inf
             below += self.gamma * sum(min(price, 0 * price) for price in prices)
-            below += (1 - self.gamma) * min(sum(prices), 0 * self.gamma)
         return below
 
     def contains(self, chances: np.ndarray) -> np.ndarray:
         """Return which rules are optimal, as `ExactOdds.contains` does."""
         points = np.stack([g.rates(chances[..., at, :]) for at, g in enumerate(self.groups)], axis=-2)
         kind = object if points.dtype == object else float
-        gamma, top = (end if kind is object else float(end) for end in (self.gamma, 1 - self.gamma))
+        gamma = self.gamma if kind is object else float(self.gamma)
         found = np.ones(chances.shape[:-2], dtype=bool)
         for at, costs in enumerate(self.reduced()):
             for label, cost in enumerate(costs):
@@ -68,20 +71,60 @@ class OddsWithin(NamedTuple):
         for side, prices in enumerate(zip(*self.prices, strict=True)):
             rates = points[..., side]
             lowest, highest = rates.min(axis=-1), rates.max(axis=-1)
-            first, last = np.maximum(highest - gamma, 0), np.minimum(lowest, top)  # where the band may begin
-            found &= first <= last
-            for at, price in enumerate(prices):
-                if price > 0:
-                    found &= (rates[..., at] == lowest) & (lowest <= top)
-                elif price < 0:
-                    found &= (rates[..., at] == highest) & (highest >= gamma)
-            if min(prices) < 0 < max(prices):
+            found &= highest - lowest <= gamma
+            if any(prices):
                 found &= highest - lowest == gamma
-            if sum(prices) > 0:
-                found &= lowest == 0
-            elif sum(prices) < 0:
-                found &= highest == 1
+            for at, price in enumerate(prices):
+                if price:
+                    found &= rates[..., at] == (lowest if price > 0 else highest)
         return found
+
+
+def odds_of_pair(first: LabelGroup, second: LabelGroup, gamma: Any) -> OddsWithin:
+    """Return all rules of least cost with equalized odds of two groups, relaxed by γ, in closed form.
+
+    The prices of the second group are those of the first one with the other sign. The bound is concave in both prices
+    and linear between six lines: where one of them is 0, and where one of the four chances is free. So it is largest at
+    a point where two lines meet, and is the least cost there.
+
+    Parameters
+    ----------
+    first, second : LabelGroup
+        The groups.
+    gamma : Fraction
+        γ in [0, 1].
+
+    Returns
+    -------
+    OddsWithin
+        Exact if all numbers are `Fraction`.
+
+    References
+    ----------
+    Derived in the chapter on any number of groups.
+    """
+    zero, one = Fraction(0), Fraction(1)
+    lines = [
+        (one, zero, zero),
+        (zero, one, zero),
+        *(
+            line
+            for sign, g in ((1, first), (-1, second))
+            for line in (
+                (1 - g.false_positive, 1 - g.true_positive, sign * g.up),
+                (g.false_positive, g.true_positive, -sign * g.down),
+            )
+        ),
+    ]
+    best = None
+    for (a, b, c), (d, e, f) in itertools.combinations(lines, 2):
+        if across := a * e - b * d:
+            x, y = (c * e - b * f) / across, (a * f - c * d) / across
+            found = OddsWithin((first, second), gamma, zero, [(x, y), (-x, -y)])
+            found = found._replace(cost=found.bound())
+            best = found if best is None or found.cost > best.cost else best
+    assert best is not None  # the first two lines meet
+    return best
 
 
 def odds_within(groups: Sequence[LabelGroup], gamma: Any) -> OddsWithin:
@@ -118,7 +161,7 @@ def odds_within(groups: Sequence[LabelGroup], gamma: Any) -> OddsWithin:
     rates[0, :, -2] = rates[1, :, -1] = -1
     above = rates.reshape(2 * k, -1)
     costs = [float(c) for g in groups for c in (g.up, -g.down)]
-    ends = [(0, 1)] * (2 * k) + [(0, float(1 - gamma))] * 2
+    ends: list[tuple[int | None, int | None]] = [(0, 1)] * (2 * k) + [(None, None)] * 2
     solved = linprog(
         [*costs, 0, 0], np.vstack([above, -above]), np.repeat([float(gamma), 0.0], 2 * k), bounds=ends,
         method="highs-ds",

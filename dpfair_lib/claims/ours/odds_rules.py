@@ -14,7 +14,7 @@ import numpy as np
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
-from dpfair_lib.postprocessing.odds_prices import OddsWithin, odds_within
+from dpfair_lib.postprocessing.odds_prices import OddsWithin, odds_of_pair, odds_within
 from dpfair_lib.postprocessing.optimal_odds import (
     ExactOdds,
     LabelGroup,
@@ -39,6 +39,7 @@ def check(
     *,
     exact: Callable[..., ExactOdds] = exact_odds,
     within: Callable[..., OddsWithin] = odds_within,
+    pair: Callable[..., OddsWithin] = odds_of_pair,
     classifier: Callable[..., Point | None] = common_classifier,
     chance: Callable[..., bool] = odds_without_chance,
     group: Callable[..., bool] = odds_without_group,
@@ -49,6 +50,7 @@ def check(
     _exact(exact, search)
     _simple(chance, group, search)
     _relaxed(within, search)
+    _two(pair, search)
     _moved(search)
     _what_is_needed(search)
     return search.evidence()
@@ -167,6 +169,23 @@ def _relaxed(within: Callable[..., OddsWithin], search: Search) -> None:
         "the same groups within one γ each: all rules on the grid",
         cases=sum(len(_joint(*one)[0]) for one in universe),
     )
+
+
+@once
+def _two(pair: Callable[..., OddsWithin], search: Search) -> None:
+    """Two groups, for which the prices have a closed form, in either order."""
+    search.part("two groups within γ, in closed form")
+    universe = [one for one in _universe() if len(one[0]) == 2]
+    for each, kind, at in universe:
+        gamma = Fraction((1, 2, 4)[at % 3], 8)
+        groups = _groups(each, kind, at)
+        chances, wanted, _ = _wanted(each, kind, at, gamma)
+        found = pair(*groups, gamma)
+        case = {"rates": each, "cost": kind, "number": at, "γ": gamma}
+        search.equal(found.cost, _least(groups, gamma), case)
+        search.agree(found.contains(chances), wanted, case)
+        search.equal(pair(*groups[::-1], 0 * gamma).cost, _least(groups, 0 * gamma), case)
+    search.exhausts("two of these groups, in closed form: all rules on the grid", cases=len(universe) * 25**2)
 
 
 def _moved(search: Search) -> None:
@@ -305,6 +324,10 @@ def _prices(change: Callable[[Any, Any], Point]) -> Callable[..., OddsWithin]:
     return within
 
 
+def _alike(g: LabelGroup) -> LabelGroup:
+    return g._replace(false_positive=g.true_positive)
+
+
 FAULTS: dict[str, dict[str, Any]] = {
     "the least informative group's point": {
         "exact": lambda groups: (r := exact_odds(groups))._replace(apex=r.apex and _least_informative(groups))
@@ -330,6 +353,19 @@ FAULTS: dict[str, dict[str, Any]] = {
     "prices exchanged": {"within": _prices(lambda x, y: (y, x))},
     "rates are worth nothing": {"within": _prices(lambda x, y: (0 * x, 0 * y))},
     "half of γ": {"within": lambda groups, gamma: odds_within(groups, gamma / 2)._replace(gamma=gamma)},
+    "two groups pay for one rate alone": {
+        "pair": lambda first, second, gamma: odds_of_pair(_alike(first), _alike(second), gamma)._replace(
+            groups=(first, second)
+        )
+    },
+    "two groups exchanged": {
+        "pair": lambda first, second, gamma: odds_of_pair(second, first, gamma)._replace(
+            groups=(first, second)
+        )
+    },
+    "γ of two groups forgotten": {
+        "pair": lambda first, second, gamma: odds_of_pair(first, second, 0 * gamma)._replace(gamma=gamma)
+    },
     "the region of the least informative group": {"classifier": _least_informative},
     "the least T/F alone": {"classifier": _least_ratio},
     "groups with TPR < FPR left out": {"classifier": _not_turned},
@@ -350,7 +386,7 @@ CLAIM = Claim(
     "between them. For each γ the optimal rules are those that prices of the rates allow.",
     verdict="holds",
     finding="Proved, and compared with every rule on a grid for changes and errors. For γ = 0 the least cost is the "
-    "least of at most four numbers. For γ > 0 nobody is raised in a group without a lowest rate, nor lowered in one "
+    "least of at most four numbers, and for two groups it has a closed form for every γ. For γ > 0 nobody is raised in a group without a lowest rate, nor lowered in one "
     "without a highest.",
     headline="For equalized odds all groups together act as one classifier; all cheapest rules follow from the corners "
     "of its region.",
