@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.postprocessing import odds_prices
-from dpfair_lib.postprocessing.odds_prices import odds_within
+from dpfair_lib.postprocessing.odds_prices import odds_of_pair, odds_within
 from dpfair_lib.postprocessing.optimal_odds import LabelGroup, exact_odds
 
 
@@ -41,3 +41,16 @@ def test_prices_that_are_not_found_in_fractions_certify_nothing(monkeypatch):
     monkeypatch.setattr(odds_prices, "DENOMINATOR", 1)
     with pytest.raises(RuntimeError, match="nothing is certified"):
         odds_within(groups((0, 2), (2, 4)), Fraction(1, 8))
+
+
+@pytest.mark.parametrize("gamma", [Fraction(0), Fraction(1, 12), Fraction(1, 3), Fraction(1)])
+def test_two_groups_have_the_closed_form_that_the_solver_finds(gamma):
+    for pair in [((0, 2), (2, 4)), ((1, 3), (3, 1)), ((2, 2), (0, 4)), ((0, 0), (4, 4)), ((3, 2), (1, 2))]:
+        found, solved = odds_of_pair(*groups(*pair), gamma), odds_within(groups(*pair), gamma)
+        assert found.cost == solved.cost
+        assert [sum(side) for side in zip(*found.prices, strict=True)] == [0, 0]
+
+
+def test_prices_that_do_not_sum_to_zero_prove_nothing():
+    found = odds_within(groups((0, 2), (2, 4)), Fraction(1, 4))
+    assert found._replace(prices=[(1, 0), (0, 0)]).bound() == -float("inf")
