@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -13,6 +12,18 @@ import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
+from dpfair_lib.claims.ours.odds_rules_universe import (
+    RATES,
+    SCALE,
+    Rates,
+    every_rule,
+    groups_of,
+    least_cost,
+    one_group,
+    random_group,
+    universe,
+    wanted_rules,
+)
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.postprocessing.odds_prices import OddsWithin, odds_of_pair, odds_within
 from dpfair_lib.postprocessing.optimal_odds import (
@@ -24,15 +35,6 @@ from dpfair_lib.postprocessing.optimal_odds import (
     odds_without_chance,
     odds_without_group,
 )
-
-QUARTERS = np.array(list(itertools.product(range(5), repeat=2)))  # q₀ and q₁
-HALVES = QUARTERS[(QUARTERS % 2 == 0).all(axis=1)]
-RATES = [(0, 2), (0, 4), (2, 4), (1, 3), (1, 2), (4, 0), (3, 1), (0, 0), (2, 2), (4, 4)]  # F, T in quarters
-FEW = [RATES[at] for at in (0, 2, 3, 6, 7, 8)]
-WEIGHTS = [(1, 1, 1), (1, 3, 2), (2, 1, 0)]
-KINDS = ("changes", "errors")
-SOLVED, SCALE = 1e-9, 64
-Rates = tuple[int, int]
 
 
 def check(
@@ -52,76 +54,22 @@ def check(
     _relaxed(within, search)
     _two(pair, search)
     _moved(search)
+    _many(exact, search)
     _what_is_needed(search)
     return search.evidence()
-
-
-@functools.cache
-def _group(rates: Rates, kind: str, weight: int, base: int = 2) -> LabelGroup:
-    """Return a group of a base rate in quarters; for errors a group whose rates are equal may have any."""
-    false, true, share = (Fraction(part, 4) for part in (*rates, base))
-    if kind == "errors":
-        return LabelGroup.of_errors(false, true, share, Fraction(weight))
-    return LabelGroup.of_changes(false, true, share * true + (1 - share) * false, Fraction(weight))
-
-
-@functools.cache
-def _groups(each: tuple[Rates, ...], kind: str, at: int) -> tuple[LabelGroup, ...]:
-    weights, bases = WEIGHTS[at % 3], (2, 1 + 2 * (at % 2), 2)
-    return tuple(_group(r, kind, w, b) for r, w, b in zip(each, weights, bases, strict=False))
-
-
-@functools.cache
-def _joint(each: tuple[Rates, ...], kind: str, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return all rules of all groups on the grid, their rates in 16ths, and their costs in 64ths."""
-    rules = QUARTERS if len(each) == 2 else HALVES
-    places = np.stack(np.meshgrid(*[np.arange(len(rules))] * len(each)), axis=-1).reshape(-1, len(each))
-    chances = rules[places]
-    zero, one = chances[..., 0], chances[..., 1]
-    before = np.array(each)
-    rates = (4 - before) * zero[..., None] + before * one[..., None]
-    prices = [[int(SCALE * part / 4) for part in (g.up, g.down)] for g in _groups(each, kind, at)]
-    costs = zero @ [up for up, _ in prices] + (4 - one) @ [down for _, down in prices]
-    return chances / 4, rates, costs
-
-
-@functools.cache
-def _least(groups: tuple[LabelGroup, ...], gamma: Fraction) -> Fraction:
-    """Return the least cost as a linear program finds it, certified in fractions; no fault changes it."""
-    least: Fraction = odds_within(groups, gamma).cost
-    return least
-
-
-def _universe() -> list[tuple[tuple[Rates, ...], str, int]]:
-    pairs = list(itertools.combinations_with_replacement(RATES, 2))
-    triples = list(itertools.combinations_with_replacement(FEW, 3))
-    return [
-        *((pair, KINDS[at % 4 == 3], at) for at, pair in enumerate(pairs)),
-        *((triple, KINDS[at % 4 == 3], at) for at, triple in enumerate(triples)),
-    ]
-
-
-def _wanted(
-    each: tuple[Rates, ...], kind: str, at: int, gamma: Fraction
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rules, whether each is within γ and costs least, and their rates."""
-    chances, rates, costs = _joint(each, kind, at)
-    least = SCALE * _least(_groups(each, kind, at), gamma)
-    within = np.ptp(rates, axis=1).max(axis=1) <= 16 * gamma
-    return chances, within & (costs * least.denominator == least.numerator), rates
 
 
 @once
 def _exact(exact: Callable[..., ExactOdds], search: Search) -> None:
     search.part("every rule, equal odds")
-    universe = _universe()
-    for each, kind, at in universe:
-        groups = _groups(each, kind, at)
-        chances, wanted, _ = _wanted(each, kind, at, Fraction(0))
+    cases_of = universe()
+    for each, kind, at in cases_of:
+        groups = groups_of(each, kind, at)
+        chances, wanted, _ = wanted_rules(each, kind, at, Fraction(0))
         found = exact(groups)
         case = {"rates": each, "cost": kind, "number": at}
         search.agree(found.contains(chances), wanted, case)
-        search.equal(found.cost, _least(groups, Fraction(0)), case)
+        search.equal(found.cost, least_cost(groups, Fraction(0)), case)
         search.observe(1 - _different(chances[wanted], each) if found.unique else 0, case)
         shown = [_rules(groups, point) for point in found.corners]
         for rule in shown:
@@ -131,9 +79,21 @@ def _exact(exact: Callable[..., ExactOdds], search: Search) -> None:
             search.equal(spent, found.cost, case)
         search.agree(found.unique or len(shown) > 1 or _loose(groups, found.corners[0]), True, case)
     search.exhausts(
-        "two groups in quarters, three in halves, changes or errors: all rules on the grid",
-        cases=sum(len(_joint(*one)[0]) for one in universe),
+        "two groups and rules in quarters, three and rules in halves, changes or errors: all rules on the grid",
+        cases=sum(len(every_rule(*one)[0]) for one in cases_of),
     )
+
+
+@once
+def _many(exact: Callable[..., ExactOdds], search: Search) -> None:
+    """Three to five groups of other rates: the corners are among the rules that certified prices allow."""
+    search.part("up to five groups, against prices")
+    for _ in range(30 * search.effort):
+        groups = [random_group(search) for _ in range(int(search.rng.integers(3, 6)))]
+        found, solved, case = exact(groups), odds_within(groups, Fraction(0)), {"groups": groups}
+        search.equal(found.cost, solved.cost, case)
+        for point in found.corners:
+            search.agree(bool(solved.contains(_rules(groups, point))), True, case)
 
 
 def _different(chances: np.ndarray, each: tuple[Rates, ...]) -> int:
@@ -155,19 +115,19 @@ def _loose(groups: Sequence[LabelGroup], point: Point) -> bool:
 @once
 def _relaxed(within: Callable[..., OddsWithin], search: Search) -> None:
     search.part("every rule, within γ")
-    universe = _universe()
-    for place, (each, kind, at) in enumerate(universe):
+    cases_of = universe()
+    for place, (each, kind, at) in enumerate(cases_of):
         gamma = Fraction((1, 2, 4)[place % 3], 8)
-        groups = _groups(each, kind, at)
-        chances, wanted, _ = _wanted(each, kind, at, gamma)
+        groups = groups_of(each, kind, at)
+        chances, wanted, _ = wanted_rules(each, kind, at, gamma)
         found = within(groups, gamma)
         case = {"rates": each, "cost": kind, "number": at, "γ": gamma}
         search.agree(found.contains(chances), wanted, case)
         search.equal(found.bound(), found.cost, case)
-        search.equal(found.cost, _least(groups, gamma), case)
+        search.equal(found.cost, least_cost(groups, gamma), case)
     search.exhausts(
         "the same groups within one γ each: all rules on the grid",
-        cases=sum(len(_joint(*one)[0]) for one in universe),
+        cases=sum(len(every_rule(*one)[0]) for one in cases_of),
     )
 
 
@@ -175,28 +135,30 @@ def _relaxed(within: Callable[..., OddsWithin], search: Search) -> None:
 def _two(pair: Callable[..., OddsWithin], search: Search) -> None:
     """Two groups, for which the prices have a closed form, in either order."""
     search.part("two groups within γ, in closed form")
-    universe = [one for one in _universe() if len(one[0]) == 2]
-    for each, kind, at in universe:
+    cases_of = [one for one in universe() if len(one[0]) == 2]
+    for each, kind, at in cases_of:
         gamma = Fraction((1, 2, 4)[at % 3], 8)
-        groups = _groups(each, kind, at)
-        chances, wanted, _ = _wanted(each, kind, at, gamma)
+        groups = groups_of(each, kind, at)
+        chances, wanted, _ = wanted_rules(each, kind, at, gamma)
         found = pair(*groups, gamma)
         case = {"rates": each, "cost": kind, "number": at, "γ": gamma}
-        search.equal(found.cost, _least(groups, gamma), case)
+        search.equal(found.cost, least_cost(groups, gamma), case)
         search.agree(found.contains(chances), wanted, case)
-        search.equal(pair(*groups[::-1], 0 * gamma).cost, _least(groups, 0 * gamma), case)
-    search.exhausts("two of these groups, in closed form: all rules on the grid", cases=len(universe) * 25**2)
+        search.equal(pair(*groups[::-1], 0 * gamma).cost, least_cost(groups, 0 * gamma), case)
+    search.exhausts(
+        "two of these groups within one γ, in closed form: all rules on the grid", cases=len(cases_of) * 25**2
+    )
 
 
 def _moved(search: Search) -> None:
     """Changes: who is raised has a lowest rate, who is lowered a highest one; no more than a share 1 − γ/Δ is paid."""
     search.part("who is changed within γ")
-    for place, (each, kind, at) in enumerate(_universe()):
+    for place, (each, kind, at) in enumerate(universe()):
         gamma = Fraction((1, 2, 4)[place % 3], 8)
         if kind == "errors":
             continue
-        groups = _groups(each, kind, at)
-        chances, wanted, rates = _wanted(each, kind, at, gamma)
+        groups = groups_of(each, kind, at)
+        chances, wanted, rates = wanted_rules(each, kind, at, gamma)
         rates, chances = rates[wanted], chances[wanted]
         case = {"rates": each, "number": at, "γ": gamma}
         for g, (group, old) in enumerate(zip(groups, each, strict=True)):
@@ -208,12 +170,12 @@ def _moved(search: Search) -> None:
             highest = (rates[:, g] == rates.max(axis=1)).any(axis=1)
             search.observe(-int((raised & ~lowest).sum() + (lowered & ~highest).sum()), case)
         alike = all(group.informativeness >= 0 and group.up + group.down > 0 for group in groups)
-        if alike and _least(groups, gamma) > 0:  # then lots are needed
+        if alike and least_cost(groups, gamma) > 0:  # then lots are needed
             search.observe(-int((chances % 1 == 0).all(axis=(1, 2)).sum()), case)
         spread = Fraction(int(np.ptp(np.array(each), axis=0).max()), 4)
         if spread > gamma:
-            most = (1 - gamma / spread) * _least(groups, Fraction(0))
-            search.observe(most - _least(groups, gamma), case)
+            most = (1 - gamma / spread) * least_cost(groups, Fraction(0))
+            search.observe(most - least_cost(groups, gamma), case)
 
 
 @once
@@ -225,7 +187,7 @@ def _region(classifier: Callable[..., Point | None], search: Search) -> None:
     own = {rates: _inside((Fraction(rates[0], 4), Fraction(rates[1], 4)), points) for rates in every}
     cases = [*itertools.combinations_with_replacement(every, 2), *itertools.combinations(RATES, 3)]
     for each in cases:
-        found = classifier([_group(rates, "changes", 1) for rates in each])
+        found = classifier([one_group(rates, "changes", 1) for rates in each])
         region = _inside(found, points) if found else points[:, 0] == points[:, 1]
         wanted = np.stack([own[rates] for rates in each]).all(axis=0)
         search.agree(region, wanted, {"rates": each})
@@ -251,12 +213,12 @@ def _inside(classifier: Point, points: np.ndarray) -> np.ndarray:
 @once
 def _simple(chance: Callable[..., bool], group: Callable[..., bool], search: Search) -> None:
     """When a rule without lots, or without the group, is among the optimal ones, with equal odds."""
-    universe = [(each, at) for each, kind, at in _universe() if kind == "changes"]
-    for each, at in universe:
+    cases_of = [(each, at) for each, kind, at in universe() if kind == "changes"]
+    for each, at in cases_of:
         at -= at % 3 == 2  # a set of weights without 0
-        groups = _groups(each, "changes", at)
-        least, case = SCALE * _least(groups, Fraction(0)), {"rates": each, "number": at}
-        chances, rates, costs = _joint(each, "changes", at)
+        groups = groups_of(each, "changes", at)
+        least, case = SCALE * least_cost(groups, Fraction(0)), {"rates": each, "number": at}
+        chances, rates, costs = every_rule(each, "changes", at)
         equal = np.ptp(rates, axis=1).max(axis=1) == 0
         best = np.array(costs * least.denominator == least.numerator) & equal
         search.part("without lots")
@@ -266,7 +228,7 @@ def _simple(chance: Callable[..., bool], group: Callable[..., bool], search: Sea
         same = (chances == chances[:, :1]).all(axis=(1, 2))
         search.agree(group(groups), bool((best & same).any()), case)
     search.exhausts(
-        "the groups that count changes: without lots, and without the group", cases=2 * len(universe)
+        "the groups that count changes: without lots, and without the group", cases=2 * len(cases_of)
     )
 
 
