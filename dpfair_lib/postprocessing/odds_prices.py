@@ -16,7 +16,7 @@ import numpy as np
 
 from dpfair_lib.postprocessing.optimal_odds import LabelGroup, Point
 
-DENOMINATOR = 10**5  # prices and chances that the solver means have no larger one
+DENOMINATOR = 10**6  # prices and chances that the solver means have no larger one
 
 
 class OddsWithin(NamedTuple):

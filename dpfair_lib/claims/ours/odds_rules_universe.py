@@ -80,9 +80,9 @@ def wanted_rules(
 
 
 def random_group(search: Search) -> LabelGroup:
-    """Return a group of rates in twelfths, which counts changes or errors."""
-    false, true, weight = (Fraction(int(search.rng.integers(top)), 12) for top in (13, 13, 37))
-    base = Fraction(int(search.rng.integers(1, 6)), 6)
+    """Return a group of rates in sixths, which counts changes or errors."""
+    false, true, weight = (Fraction(int(search.rng.integers(top)), 6) for top in (7, 7, 19))
+    base = Fraction(int(search.rng.integers(1, 4)), 4)
     if search.rng.random() < 0.3:
         return LabelGroup.of_errors(false, true, base, weight)
     return LabelGroup.of_changes(false, true, base * true + (1 - base) * false, weight)
