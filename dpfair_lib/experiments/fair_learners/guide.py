@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpfair_lib.experiments.fair_learners import constrained, methods, summary
+from dpfair_lib.experiments.fair_learners import constrained, guide_regrets, methods, summary
 from dpfair_lib.experiments.fair_learners.bases import ATTRIBUTE, PRESENT, RECORD
 from dpfair_lib.experiments.fair_learners.people import NOTIONS
 from dpfair_lib.experiments.fair_learners.settings import EPSILONS, dials, held_rows
@@ -295,12 +295,20 @@ def judged(
     Returns
     -------
     DataFrame
-        A line for each situation, notion, ε and data set: what `summary.regrets` gives, and ``holm``, p corrected for
-        the number of lines. Lines without a regret count as tests, too.
+        A line for each situation, notion, ε and data set: what `summary.regrets` gives, but its p as ``winner``, since
+        it does not know that the best was picked; ``p`` of no regret beside all methods, from `guide_regrets`; and
+        ``holm``, that p corrected for the number of lines. Lines without a regret count as tests, too.
     """
     parts = {
-        (situation.words, notion, at): summary.regrets(found, notion, level=level, told_by=told_by)
-        for (situation, notion, at), found in asked.items()
+        (one[0].words, *one[1:]): summary.regrets(found, one[1], level=level, told_by=told_by)
+        .rename(columns={"p": "winner"})
+        .assign(
+            p=[
+                float(guide_regrets.beside_all(its.losses))
+                for its in guide_regrets.contests({one: found}, told_by)
+            ]
+        )
+        for one, found in asked.items()
     }
     lines = pd.concat(parts, names=["situation", "notion", "ε"]).reset_index()
     return lines.assign(holm=summary.holm(lines["p"]))

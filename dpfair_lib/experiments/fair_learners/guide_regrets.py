@@ -2,22 +2,23 @@
 
 Which test is valid was derived before any of these was run on the records.
 
-*What is tested.* Let method j have mean loss μ_j on new rows of a data set, and let the rule tell c, from other data. The
-regret μ_c − min μ_j is positive if and only if μ_c > μ_j for *some* j. So "no regret" is the intersection of the m − 1
-hypotheses μ_c ≤ μ_j, and it may be rejected if one of these is, at a level that counts all m − 1.
+*What is tested.* Let method j have mean loss μ_j on new rows of a data set, and let the rule tell c, from other data.
+The regret μ_c − min μ_j is positive if and only if μ_c > μ_j for *some* j. So "no regret" is the intersection of the
+m − 1 hypotheses μ_c ≤ μ_j. It may be rejected if one of these is, at a level that counts all m − 1.
 
-*The winner's test is not valid.* The best is the j with the least mean on the same splits. Its test alone is one of m − 1
-tests that was picked for a large difference. Its p can be too small by a factor of up to m − 1, and Holm's steps over the
-regrets do not mend that: they count regrets, not the methods among which each winner was picked.
+*The winner's test is not valid.* The best is the j with the least mean on the same splits. Its test alone is one of
+m − 1 tests that was picked for a large difference. Its p can be too small by a factor of up to m − 1, and Holm's steps
+over the regrets do not mend that: they count regrets, not the methods among which each winner was picked.
 
-*What is valid.* The least p of all m − 1, times m − 1: by Bonferroni's inequality, whatever the losses have to do with each
-other, and whatever the means are, whenever each test alone is valid. Each alone is exactly Student's t if the losses of the
-splits are jointly normal, equal in distribution, and any two have correlation ρ with ρ / (1 − ρ) the ratio of test to
-training rows: mean and deviations are then independent, and the mean's variance is that of the correction. `turned`
-computes the exact p of the largest t under the same law where all means are equal, which Bonferroni only bounds.
+*What is valid.* The least p of all m − 1, times m − 1: by Bonferroni's inequality, whatever the losses have to do with
+each other, and whatever the means are, whenever each test alone is valid. Each alone is exactly Student's t if the
+losses of the splits are jointly normal, equal in distribution, and any two have correlation ρ with ρ / (1 − ρ) the
+ratio of test to training rows: mean and deviations are then independent, and the mean's variance is that of the
+correction. `turned` computes the exact p of the largest t under the same law where all means are equal, which
+Bonferroni only bounds.
 
-*Why not halves.* To pick the best on half of the splits and test it on the other half is valid for independent halves. But
-splits of the same rows share what is common to these rows, and it is picked, too.
+*Why not halves.* To pick the best on half of the splits and test it on the other half is valid for independent halves.
+But splits of the same rows share what is common to these rows, and it is picked, too.
 """
 
 from __future__ import annotations
@@ -121,6 +122,24 @@ def beside_all(losses: np.ndarray) -> np.ndarray:
     """
     p = single(losses)
     return np.minimum(p.min(axis=-1) * p.shape[-1], 1.0)
+
+
+def at_least(losses: np.ndarray, level: float) -> float:
+    """Return the lower end of the one-sided interval of a regret: positive if and only if p of no regret is below α.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (splits, methods)
+        The one told first.
+    level : float
+        Confidence 1 − α.
+    """
+    from scipy.stats import t
+
+    difference = losses[:, :1] - losses[:, 1:]
+    count, others = difference.shape
+    error = difference.std(axis=0, ddof=1) * (1 / count + OVERLAP) ** 0.5
+    return float((difference.mean(axis=0) - t.isf((1 - level) / others, count - 1) * error).max())
 
 
 def beside_winner(losses: np.ndarray) -> np.ndarray:

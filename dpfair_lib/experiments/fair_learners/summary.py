@@ -238,7 +238,8 @@ def regrets(
     -------
     DataFrame
         By data set: ``told``, what the other data sets recommend; ``best``, what is best here, looked up afterwards;
-        ``regret`` and ``half_width`` of the losses; ``p`` of the paired one-sided test of no regret.
+        ``regret`` and ``half_width`` of the losses; ``p`` of the paired one-sided test beside that best alone. It
+        does not know that the best was picked on the same splits, so it is too small; `guide.judged` has a valid one.
     """
     lines = {}
     for data, here in found.items():

@@ -1,4 +1,4 @@
-"""The test of a regret beside the best of all: its p by loops, its level where all are equal, and tests that fail there."""
+"""The test of a regret beside the best of all: its p by loops, its level where all are equal, and what fails there."""
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,16 @@ def test_each_p_is_that_of_the_paired_test():
     assert guide_regrets.single(constant).tolist() == [0, 1, 1]
 
 
+def test_a_regret_is_at_least_the_end_of_the_interval_that_the_test_turns_round():
+    losses = drawn(5, seed=3) + np.array([1.2, 0, 0, 0, 0])
+    p = float(guide_regrets.beside_all(losses))
+    assert 0 < p < 0.5
+    assert guide_regrets.at_least(losses, 1 - p) == pytest.approx(0, abs=1e-9)
+    assert guide_regrets.at_least(losses, 1 - 1.1 * p) > 0 > guide_regrets.at_least(losses, 1 - 0.9 * p)
+
+
 def test_the_winner_is_the_one_with_the_least_mean():
-    losses = drawn(4) + [3, 2, 0, 1]
+    losses = drawn(4) + np.array([3, 2, 0, 1])
     winner = summary.paired_p(pd.Series(losses[:, 0] - losses[:, 2]))
     assert guide_regrets.beside_winner(losses) == pytest.approx(winner)
     assert guide_regrets.beside_winner(losses - [10, 0, 0, 0]) == 1
@@ -67,7 +75,7 @@ def test_the_test_of_one_other_has_its_level_exactly_and_planted_faults_have_not
 
     assert share() == pytest.approx(0.05, abs=0.005)
     single = guide_regrets.single
-    monkeypatch.setattr(guide_regrets, "single", lambda losses: single(losses + [0.1, 0]))
+    monkeypatch.setattr(guide_regrets, "single", lambda losses: single(losses + np.array([0.1, 0])))
     assert share() > 0.06
     monkeypatch.setattr(
         guide_regrets,
@@ -97,10 +105,10 @@ def test_where_all_are_equal_only_the_valid_test_keeps_the_level():
 
 
 def test_turning_is_exact_for_one_other_and_below_bonferroni_for_several():
-    losses = drawn(2, seed=4) + [0.6, 0]
+    losses = drawn(2, seed=4) + np.array([0.6, 0])
     p = guide_regrets.turned(losses, draws=200_000, rng=np.random.default_rng(0))
     assert p == pytest.approx(float(guide_regrets.single(losses)[0]), rel=0.05)
-    several = drawn(8, seed=4) + [0.8, 0, 0, 0, 0, 0, 0, 0]
+    several = drawn(8, seed=4) + 0.8 * (np.arange(8) == 0)
     p = guide_regrets.turned(several, draws=200_000, rng=np.random.default_rng(0))
     least = float(guide_regrets.single(several).min())
     assert least < p < float(guide_regrets.beside_all(several)) * 1.05

@@ -116,6 +116,15 @@ def test_the_rules_are_those_that_the_records_give(known, losses, situation):
 def test_the_rules_are_judged_where_they_were_not_derived(known, losses):
     judged = guide.judged(guide.questions(known, [guide.Situation("replace-one")], ["opportunity"]))
     assert len(judged) == len(known.rows) * len(settings.EPSILONS)
+    found = {
+        level: {
+            data: {name: summary.loss(its, notion) for name, its in here.items()}
+            for data, here in by_data.items()
+        }
+        for (_, notion, level), by_data in guide.questions(
+            known, [guide.Situation("replace-one")], ["opportunity"]
+        ).items()
+    }
     for line in judged.itertuples():
         key = "replace-one", "opportunity", line.ε
         names = {name for *before, _, name in losses if tuple(before) == key}
@@ -125,6 +134,17 @@ def test_the_rules_are_judged_where_they_were_not_derived(known, losses):
         best = min(losses[*key, line.data, name] for name in names)
         assert line.told == told
         assert line.regret == pytest.approx(losses[*key, line.data, told] - best, abs=1e-12)
+        least = min(
+            summary.paired_p(found[line.ε][line.data][told] - found[line.ε][line.data][name])
+            for name in names
+            if name != told
+        )
+        assert line.p == pytest.approx(
+            min(1, (len(names) - 1) * least)
+        )  # beside each of the others, not the best
+        assert line.winner == pytest.approx(
+            summary.paired_p(found[line.ε][line.data][told] - found[line.ε][line.data][line.best])
+        )
     assert judged["holm"].min() == pytest.approx(min(1, 20 * judged["p"].min()))
 
 
