@@ -169,7 +169,21 @@ def on_halves(losses: np.ndarray) -> np.ndarray:
     return np.take_along_axis(single(losses[..., half:, :]), best, axis=-1)[..., 0]
 
 
-def turned(losses: np.ndarray, *, draws: int, rng: np.random.Generator) -> float:
+def directions(draws: int, splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Return directions in as many dimensions as there are splits, each uniform on the sphere.
+
+    Parameters
+    ----------
+    draws, splits : int
+        How many.
+    rng : numpy.random.Generator
+        Draws them.
+    """
+    drawn = rng.normal(size=(draws, splits))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+def turned(losses: np.ndarray, directions: np.ndarray) -> float:
     """Return p of the largest t of all others, exact where all are equal and the losses are normal.
 
     Divide the mean by the factor that the overlap makes its deviation larger. Then the rows are independent, and any
@@ -180,10 +194,8 @@ def turned(losses: np.ndarray, *, draws: int, rng: np.random.Generator) -> float
     ----------
     losses : ndarray of shape (splits, methods)
         The one told first.
-    draws : int
-        Number of random directions; the observed one counts as one more, so p is at least 1 / (draws + 1).
-    rng : numpy.random.Generator
-        Draws them.
+    directions : ndarray of shape (draws, splits)
+        From the function of this name; the observed one counts as one more, so p is at least 1 / (draws + 1).
     """
     difference = losses[:, :1] - losses[:, 1:]
     count, mean = len(difference), difference.mean(axis=0)
@@ -193,10 +205,8 @@ def turned(losses: np.ndarray, *, draws: int, rng: np.random.Generator) -> float
     if not units.size:
         return 1.0
     seen = (units.sum(axis=0) / count**0.5).max()
-    direction = rng.normal(size=(draws, count))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    as_large = int(((direction @ units).max(axis=1) >= seen - 1e-12).sum())
-    return (1 + as_large) / (1 + draws)
+    as_large = int(((directions @ units).max(axis=1) >= seen - 1e-12).sum())
+    return (1 + as_large) / (1 + len(directions))
 
 
 def equal_losses(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:

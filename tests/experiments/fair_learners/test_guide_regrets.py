@@ -106,18 +106,18 @@ def test_where_all_are_equal_only_the_valid_test_keeps_the_level():
 
 def test_turning_is_exact_for_one_other_and_below_bonferroni_for_several():
     losses = drawn(2, seed=4) + np.array([0.6, 0])
-    p = guide_regrets.turned(losses, draws=200_000, rng=np.random.default_rng(0))
+    p = guide_regrets.turned(losses, guide_regrets.directions(200_000, 20, np.random.default_rng(0)))
     assert p == pytest.approx(float(guide_regrets.single(losses)[0]), rel=0.05)
     several = drawn(8, seed=4) + 0.8 * (np.arange(8) == 0)
-    p = guide_regrets.turned(several, draws=200_000, rng=np.random.default_rng(0))
+    p = guide_regrets.turned(several, guide_regrets.directions(200_000, 20, np.random.default_rng(0)))
     least = float(guide_regrets.single(several).min())
     assert least < p < float(guide_regrets.beside_all(several)) * 1.05
-    assert guide_regrets.turned(np.zeros((5, 3)), draws=9, rng=np.random.default_rng(0)) == 1
+    assert guide_regrets.turned(np.zeros((5, 3)), np.ones((9, 5))) == 1
 
 
 def test_turning_has_its_level_where_all_are_equal():
     rng = np.random.default_rng(5)
     draws = guide_regrets.equal_losses(drawn(6), guide_regrets.overlapping(1500, 20, rng))
-    p = np.array([guide_regrets.turned(one, draws=999, rng=rng) for one in draws])
+    p = np.array([guide_regrets.turned(one, guide_regrets.directions(999, 20, rng)) for one in draws])
     assert (p <= 0.05).mean() == pytest.approx(0.05, abs=0.02)
     assert (p <= 0.5).mean() == pytest.approx(0.5, abs=0.05)
