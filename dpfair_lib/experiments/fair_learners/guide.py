@@ -299,16 +299,14 @@ def judged(
         it does not know that the best was picked; ``p`` of no regret beside all methods, from `guide_regrets`; and
         ``holm``, that p corrected for the number of lines. Lines without a regret count as tests, too.
     """
-    parts = {
-        (one[0].words, *one[1:]): summary.regrets(found, one[1], level=level, told_by=told_by)
-        .rename(columns={"p": "winner"})
-        .assign(
-            p=[
-                float(guide_regrets.beside_all(its.losses))
-                for its in guide_regrets.contests({one: found}, told_by)
-            ]
-        )
-        for one, found in asked.items()
-    }
+    parts = {}
+    for one, found in asked.items():
+        its = summary.regrets(found, one[1], level=level, told_by=told_by).rename(columns={"p": "winner"})
+        told = [
+            guide_regrets.contest(one, data, found[data], name)
+            for data, name in zip(found, its["told"], strict=True)
+        ]
+        p = [float(guide_regrets.beside_all(each.losses)) for each in told]
+        parts[one[0].words, *one[1:]] = its.assign(p=p)
     lines = pd.concat(parts, names=["situation", "notion", "ε"]).reset_index()
     return lines.assign(holm=summary.holm(lines["p"]))
