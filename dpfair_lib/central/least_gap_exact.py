@@ -246,7 +246,7 @@ def least_gap(n: int, odds: Any, delta: Any = 0, *, within: float = 1e-4) -> Lea
     """
     count, odds, delta = _arguments(n, odds, delta)
     exact = isinstance(odds, Fraction)
-    grid, fine = np.linspace(0, 1, FIRST), np.linspace(0, 1, 1001)
+    grid, fine = np.arange(FIRST) / (FIRST - 1), np.arange(1001) / 1000
     law = noisy_count_law(count, odds, delta).astype(float)
     best: LeastGap | None = None
     for _ in range(ROUNDS):
@@ -260,7 +260,7 @@ def least_gap(n: int, odds: Any, delta: Any = 0, *, within: float = 1e-4) -> Lea
             break
         risk = (_outcomes(fine, law) * abs(fine[:, None] - centres)).sum(axis=1)
         peaks = (risk >= np.roll(risk, 1)) & (risk >= np.roll(risk, -1)) & (risk > float(best.low))
-        grid = np.union1d(grid, fine[peaks])
+        grid = np.union1d(grid, fine[peaks | peaks[::-1]])
     assert best is not None
     return best
 
@@ -282,30 +282,42 @@ def _certified(
 
 
 def _program(outcomes: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centres with the least worst mean error over the grid, and the dual: a prior."""
+    """Return the centres with the least worst mean error over the grid, and the dual: a prior.
+
+    With f = max(c − p, 0) the error is |p − c| = p − c + 2f. The grid is symmetric. If the outcomes are, as they are
+    but for rounding, the centres are ½ − d and ½ + d in pairs, and half of the grid is enough.
+    """
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     rates, z = outcomes.shape
-    errors = rates * z  # variables: centres, errors |p − c|, the worst
-    error, centre = np.arange(errors), np.tile(np.arange(z), rates)
-    rows = [error, error, errors + error, errors + error, 2 * errors + np.repeat(np.arange(rates), z)]
-    columns = [centre, z + error, centre, z + error, z + error]
-    values = [np.ones(errors), -np.ones(errors), -np.ones(errors), -np.ones(errors), outcomes.ravel()]
-    rows.append(2 * errors + np.arange(rates))
-    columns.append(np.full(rates, z + errors))
-    values.append(-np.ones(rates))
-    places = (np.concatenate(rows), np.concatenate(columns))
-    size = z + errors + 1
-    below = coo_array((np.concatenate(values), places), shape=(2 * errors + rates, size)).tocsr()
-    right = np.concatenate([np.repeat(grid, z), -np.repeat(grid, z), np.zeros(rates)])
-    cost = np.zeros(size)
-    cost[-1] = 1
+    base, sides, pairs = 0.0, np.ones(z), np.arange(z)
+    if mirrored := np.allclose(outcomes, outcomes[::-1, ::-1], rtol=0, atol=1e-9):
+        base, sides, pairs = 0.5, np.sign(2 * pairs + 1.0 - z), np.minimum(pairs, pairs[::-1])
+        rates = (rates + 1) // 2
+    chances, errors = outcomes[:rates], rates * z
+    # variables: distances d, errors f, the worst
+    f, d, rate = z + np.arange(errors), np.tile(pairs, rates), errors + np.repeat(np.arange(rates), z)
+    entries = [
+        (f - z, d, np.tile(sides, rates)),
+        (f - z, f, -np.ones(errors)),
+        (rate, d, (-chances * sides).ravel()),
+        (rate, f, 2 * chances.ravel()),
+        (errors + np.arange(rates), np.full(rates, z + errors), -np.ones(rates)),
+    ]
+    rows, columns, values = (np.concatenate(part) for part in zip(*entries, strict=True))
+    below = coo_array((values, (rows, columns)), shape=(errors + rates, z + errors + 1)).tocsr()
+    left = grid[:rates] - base
+    cost = np.append(np.zeros(z + errors), 1)
+    right = np.concatenate([np.repeat(left, z), -left * chances.sum(axis=1)])
     solved = linprog(cost, below, right, bounds=(0, None), method="highs")
     if solved.status != 0:
         raise RuntimeError(f"the linear program was not solved: {solved.message}")
-    weights = np.maximum(-solved.ineqlin.marginals[2 * errors :], 0)
-    return np.clip(solved.x[:z], 0, 1), weights / weights.sum()
+    weights = np.maximum(-solved.ineqlin.marginals[errors:], 0)
+    if mirrored:
+        weights = np.concatenate([weights, weights[: len(grid) - rates][::-1]])
+        weights[rates - 1] *= 1 + len(grid) % 2  # the rate ½ is its own mirror image
+    return np.clip(base + sides * solved.x[pairs], 0, 1), weights / weights.sum()
 
 
 def _arguments(n: Any, odds: Any, delta: Any) -> tuple[int, Any, Any]:

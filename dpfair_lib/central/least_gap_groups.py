@@ -62,7 +62,7 @@ def least_groups_gap(sizes: Sequence[Any], epsilon: Any, delta: Any = 0.0, *, re
     found = [
         _gap_of_one(first, level, delta),
         2 * _gap_of_one(first + second, level, delta),
-        _signs_left_by_samples(counts),
+        _signs_left_by_samples(tuple(counts)),
         _signs_left_by_privacy(np.array(counts), min(level, MOST_LEVEL), delta),
     ]
     return kappa * max(found)
@@ -76,7 +76,8 @@ def _gap_of_one(n: int, level: float, delta: float) -> float:
     return max(spread, least_expected_gap(n, level, delta, response=1)) if n <= FEW else spread
 
 
-def _signs_left_by_samples(counts: list[int]) -> float:
+@functools.lru_cache(maxsize=32)  # the same groups are asked about at many levels of privacy
+def _signs_left_by_samples(counts: tuple[int, ...]) -> float:
     width = min(4 * math.sqrt(math.log(len(counts) + 1)) / math.sqrt(counts[0]), 1.0)
     shifts = width * np.arange(1, POINTS + 1) / POINTS
     return float(_undecided_by_samples(counts, shifts).max())
@@ -106,7 +107,7 @@ def undecided_by_samples(sizes: Sequence[Any], shift: float) -> float:
     return float(_undecided_by_samples(_sizes(sizes), np.array([float(as_single_rate(shift, "shift"))]))[0])
 
 
-def _undecided_by_samples(counts: list[int], shifts: np.ndarray) -> np.ndarray:
+def _undecided_by_samples(counts: Sequence[int], shifts: np.ndarray) -> np.ndarray:
     from scipy.stats import binom
 
     groups, times = np.unique(counts, return_counts=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -87,7 +88,8 @@ def known(function: Function) -> Function:
     Parameters
     ----------
     function : callable
-        What it returns follows from its arguments: numbers, names, and arrays or lists of them. Nobody may change it.
+        What it returns follows from its arguments: numbers, names, and arrays, lists or data classes of them. Nobody
+        may change it.
 
     Returns
     -------
@@ -117,4 +119,6 @@ def _hashable(value: Any) -> Any:
         if PLAIN.issuperset(kinds):  # the usual case, and ten thousand sizes of groups at a time
             return type(value), kinds, tuple(value)
         return type(value), tuple(map(_hashable, value))
+    if is_dataclass(value):
+        return type(value), tuple(_hashable(getattr(value, field.name)) for field in fields(value))
     return type(value), value

@@ -31,6 +31,7 @@ from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.ours.least_gap_size import size
 from dpfair_lib.claims.search import Evidence, Search
+from dpfair_lib.claims.shared.central.private_tests import private_tests
 
 LEVELS = [Fraction(1), Fraction(3, 2), Fraction(3)]  # e^ε
 LOSSES = [Fraction(0), Fraction(1, 12), Fraction(1, 3)]  # δ
@@ -107,23 +108,11 @@ def _all_tests(prior: Callable[..., Any], search: Search) -> None:
 
 
 @functools.cache
-def _private_tests(n: int, odds: Fraction, delta: Fraction) -> np.ndarray:
-    chances = np.array(list(itertools.product(range(13), repeat=n + 1)))
-    up, down = odds.numerator, odds.denominator
-    private = np.ones(len(chances), dtype=bool)
-    for one, two in itertools.pairwise(range(n + 1)):
-        for p, q in ((chances[:, one], chances[:, two]), (chances[:, two], chances[:, one])):
-            for a, b in ((p, q), (12 - p, 12 - q)):
-                private &= down * a - up * b <= int(12 * down * delta)
-    return chances[private]
-
-
-@functools.cache
 def _least_by_tests(
     n: int, odds: Fraction, delta: Fraction, rates: tuple[Fraction, ...], weights: tuple[Fraction, ...]
 ) -> Fraction:
     """The mean of |p − c| is the sum, over the steps between two rates, of their length and a test's mean error."""
-    tests = _private_tests(n, odds, delta)
+    tests = private_tests(n, odds, delta)
     unit = 3 * 6**n  # weights in thirds, rates in sixths
     mass = [
         [int(w * unit * math.comb(n, k) * p**k * (1 - p) ** (n - k)) for k in range(n + 1)]

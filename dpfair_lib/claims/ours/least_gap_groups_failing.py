@@ -29,11 +29,18 @@ def failing(
     _bounds(lower, upper, privacy, search)
 
 
-def _steps(odds: Fraction, delta: Fraction, at: Fraction) -> tuple[Fraction, ...]:
-    """Return the least and the largest chance of an event beside ``at``, and ``at``."""
-    up = min(odds * at + delta, 1 - (1 - at - delta) / odds, Fraction(1))
-    down = max((at - delta) / odds, 1 - odds * (1 - at) - delta, Fraction(0))
-    return down, at, up
+@functools.cache
+def _chances(n: int, odds: Fraction, delta: Fraction, start: Fraction) -> list[tuple[Fraction, ...]]:
+    """Return all chances of an event at 0 to n that begin with one: least, equal or largest beside the last."""
+    if n == 0:
+        return [(start,)]
+    found = []
+    for before in _chances(n - 1, odds, delta, start):
+        at = before[-1]
+        up = min(odds * at + delta, 1 - (1 - at - delta) / odds, Fraction(1))
+        down = max((at - delta) / odds, 1 - odds * (1 - at) - delta, Fraction(0))
+        found += [(*before, chance) for chance in (down, at, up)]
+    return found
 
 
 @once
@@ -50,17 +57,15 @@ def _one_sign(search: Search) -> None:
         high = (1 + tau) / 2
         law = [math.comb(n, k) * high**k * (1 - high) ** (n - k) for k in range(n + 1)]
         ratio, fails = _of_one_sign(n, odds, delta, tau)
-        for start, moves in itertools.product(
-            (Fraction(0), delta, Fraction(1, 2)), itertools.product(range(3), repeat=n)
-        ):
-            chances = [start]
-            for move in moves:
-                chances.append(_steps(odds, delta, chances[-1])[move])
-            for_it = sum(p * f for p, f in zip(law, chances, strict=True))
-            against = sum(p * f for p, f in zip(reversed(law), chances, strict=True))
-            search.observe(ratio * against + fails - for_it, case | {"start": start, "moves": moves})
-            if n == 1 and start == 0 and moves == (2,):
-                search.equal(for_it, ratio * against + fails, case)
+        # Rⁿ P₋ − P₊ is one sum over the counts
+        weights = [ratio * p - q for p, q in zip(reversed(law), law, strict=True)]
+        for start in (Fraction(0), delta, Fraction(1, 2)):
+            every = zip(itertools.product(range(3), repeat=n), _chances(n, odds, delta, start), strict=True)
+            for moves, chances in every:
+                slack = fails + sum(w * f for w, f in zip(weights, chances, strict=True))
+                search.observe(slack, case | {"start": start, "moves": moves})
+                if n == 1 and start == 0 and moves == (2,):
+                    search.equal(slack, Fraction(0), case)
 
 
 def _of_one_sign(n: int, odds: Fraction, delta: Fraction, tau: Fraction) -> tuple[Fraction, Fraction]:

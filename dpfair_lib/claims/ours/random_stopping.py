@@ -197,10 +197,6 @@ def _with_runs(law: Sequence[Fraction], _: int, success: Fraction) -> Law:
     return found
 
 
-def _nothing_for_stopping(order: float, one: float, *, shape: float, success: float, **_: float) -> float:
-    return stopped_renyi(order, one, shape=shape, success=success, other_order=math.inf, other_divergence=0.0)
-
-
 def _nothing_for_runs(order: float, one: float, *, shape: float, success: float, **other: float) -> float:
     whole = stopped_renyi(order, one, shape=shape, success=success, **other)
     return whole - math.log(mean_runs(shape, success)) / (order - 1)

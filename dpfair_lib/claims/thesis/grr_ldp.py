@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -107,35 +109,26 @@ def _lies_shared_by_all(k: int, x: Any) -> np.ndarray:
     return matrix
 
 
-def _plain(k: int, epsilon: float) -> Any:
-    """Draws from the wrong table: shifts are not taken modulo k, the last value absorbs them."""
-    right = generalized_randomized_response(k, epsilon)
+def _drawing(reports: Callable[..., np.ndarray]) -> Callable[..., Any]:
+    """Return a response that keeps its table, and draws otherwise."""
 
-    class Wrong:
-        matrix = right.matrix
-        realized = right.realized
+    def wrong(k: int, epsilon: float) -> Any:
+        right = generalized_randomized_response(k, epsilon)
+        apply = functools.partial(reports, right)
+        return SimpleNamespace(matrix=right.matrix, realized=right.realized, apply=apply)
 
-        @staticmethod
-        def apply(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            lied = rng.random(len(a)) > right.matrix[0, 0]
-            return np.where(lied, np.minimum(a + rng.integers(1, k, size=len(a)), k - 1), a)
-
-    return Wrong()
+    return wrong
 
 
-def _taken_back(k: int, epsilon: float) -> Any:
+def _piled_up(right: Any, a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Shifts are not taken modulo k, the last value absorbs them."""
+    k, lied = len(right.matrix), rng.random(len(a)) > right.matrix[0, 0]
+    return np.where(lied, np.minimum(a + rng.integers(1, k, size=len(a)), k - 1), a)
+
+
+def _taken_back(right: Any, a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One report in a hundred is the truth after all, whatever the law says."""
-    right = generalized_randomized_response(k, epsilon)
-
-    class Wrong:
-        matrix = right.matrix
-        realized = right.realized
-
-        @staticmethod
-        def apply(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            return np.where(rng.integers(0, 100, size=len(a), dtype=np.uint8) == 0, a, right.apply(a, rng))
-
-    return Wrong()
+    return np.where(rng.integers(0, 100, size=len(a), dtype=np.uint8) == 0, a, right.apply(a, rng))
 
 
 def _twice(k: int, epsilon: float) -> Any:
@@ -160,8 +153,8 @@ FAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "ε doubled where it is drawn": {"mechanism": _twice},
-    "lies piled up at the last value": {"mechanism": _plain},
-    "one report in a hundred the truth after all": {"mechanism": _taken_back},
+    "lies piled up at the last value": {"mechanism": _drawing(_piled_up)},
+    "one report in a hundred the truth after all": {"mechanism": _drawing(_taken_back)},
     "ε too large by a millionth": {
         "mechanism": lambda k, epsilon: generalized_randomized_response(k, epsilon + 1e-6)
     },

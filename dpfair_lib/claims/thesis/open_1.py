@@ -27,6 +27,7 @@ from dpfair_lib.claims.ledger import Claim
 from dpfair_lib.claims.once import once
 from dpfair_lib.claims.search import Evidence, Search
 from dpfair_lib.claims.shared.central.noisy_rates import fractions_up_to
+from dpfair_lib.claims.shared.central.private_tests import private_tests
 from dpfair_lib.claims.thesis.open_1_accurate import SOLVED, any_accurate_classifier
 
 HALF, ZERO = Fraction(1, 2), Fraction(0)
@@ -124,18 +125,12 @@ def _tests(confusion: Callable[..., Any], search: Search) -> None:
 @functools.cache
 def _best_test(n: int, odds: Fraction, delta: Fraction, shift: Fraction) -> tuple[int, int, int]:
     """Return the least error of all private tests in 12ths, in whole numbers, its unit, and how many there are."""
-    chances = np.array(list(itertools.product(range(13), repeat=n + 1)))
-    up, down = odds.numerator, odds.denominator
-    private = np.ones(len(chances), dtype=bool)
-    for one, two in itertools.pairwise(range(n + 1)):
-        for p, q in ((chances[:, one], chances[:, two]), (chances[:, two], chances[:, one])):
-            for a, b in ((p, q), (12 - p, 12 - q)):
-                private &= down * a - up * b <= int(12 * down * delta)
+    chances = private_tests(n, odds, delta)
     parts = 2 * shift.denominator
     high = int((1 + shift) / 2 * parts)
     law = np.array([math.comb(n, k) * high**k * (parts - high) ** (n - k) for k in range(n + 1)])
-    wrong = np.maximum((12 - chances) @ law, chances @ law[::-1])[private]
-    return int(wrong.min()), 12 * parts**n, int(private.sum())
+    wrong = np.maximum((12 - chances) @ law, chances @ law[::-1])
+    return int(wrong.min()), 12 * parts**n, len(chances)
 
 
 @functools.cache  # for every fault that leaves the program alone

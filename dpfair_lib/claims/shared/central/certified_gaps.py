@@ -92,11 +92,11 @@ def certificate(of: Program, odds: Fraction, delta: Fraction = NONE) -> Certific
     else:
         most = max(Fraction(int(over.max()), unit), NONE)
         share = most / (most + (odds - 1) / actions)
-    blind = share / actions
+    ((kept, drawn),), common = _whole([[(1 - share) / UNIT, share / actions]])
     return Certificate(
         [Fraction(part, sum(rounded)) for part in rounded],
-        [[max(Fraction(round(UNIT * y), UNIT), NONE) for y in row] for row in prices.tolist()],
-        [[(1 - share) * Fraction(part, UNIT) + blind for part in row] for row in parts.tolist()],
+        [[Fraction(max(round(UNIT * y), 0), UNIT) for y in row] for row in prices.tolist()],
+        [[Fraction(kept * part + drawn, common) for part in row] for row in parts.tolist()],
     )
 
 
@@ -120,15 +120,15 @@ def bounds(
         If a weight or a price is negative, if weights or a row of the mechanism do not add up to 1, or if the mechanism
         is not private.
     """
-    if min(found.weights) < 0 or sum(found.weights) != 1 or min(map(min, found.prices)) < 0:
-        raise ValueError("found: expected weights that add up to 1, and no negative prices")
-    if any(min(row) < 0 or sum(row) != 1 for row in found.mechanism):
-        raise ValueError("found: expected a mechanism whose rows are probabilities")
     (mechanism, four), (prices, five) = _whole(found.mechanism), _whole(found.prices)
+    (laws, one), (losses, two), (weights, three) = _whole(of.laws), _whole(of.losses), _whole([found.weights])
+    if (weights < 0).any() or weights.sum() != three or (prices < 0).any():
+        raise ValueError("found: expected weights that add up to 1, and no negative prices")
+    if (mechanism < 0).any() or (mechanism.sum(axis=1) != four).any():
+        raise ValueError("found: expected a mechanism whose rows are probabilities")
     excess = np.maximum(_over(mechanism, of.neighbours, odds), 0).sum(axis=1).max()
     if excess > delta * four * odds.denominator:
         raise ValueError("found: expected a mechanism that is private")
-    (laws, one), (losses, two), (weights, three) = _whole(of.laws), _whole(of.losses), _whole([found.weights])
     costs = ((laws * weights[0][:, None]).T @ losses) * (five * odds.denominator)
     scale, unit = one * two * three, one * two * three * five * odds.denominator
     for (s, t), price in zip(of.neighbours, prices, strict=True):
