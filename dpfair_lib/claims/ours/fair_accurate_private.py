@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfair_lib.claims.ledger import Claim
-from dpfair_lib.claims.once import known, once
+from dpfair_lib.claims.once import once
 from dpfair_lib.claims.ours.fair_accurate_private_universes import (
     FACTORS,
     FAILURES,
@@ -108,7 +108,7 @@ def _graphs(
 ) -> None:
     """All graphs of four distributions, whatever each rejects: by an exact linear program, and by the distance."""
     search.part("all graphs of four")
-    cases, serves, least = 0, known(serves), known(least)  # many graphs have the same distance
+    cases = 0
     for number, (near, wants) in enumerate(graphs.labelled(4)):
         factor, failure = FACTORS[number % 3], FAILURES[number // 3 % 3]
         away = graphs.steps_to(near, wants == 1)
