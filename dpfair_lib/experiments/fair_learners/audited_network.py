@@ -306,7 +306,7 @@ FAULTS: dict[str, Planted] = {
     "the sum clipped, not records": Planted(TURNED, functools.partial(sum_clipped, TURNED), 1.0, 2400),
     "each array clipped by itself": Planted(INNER, functools.partial(arrays_clipped, INNER), 1.0, 2000),
     "a start from the rows": Planted(ONE_STEP, started_from_rows, 1.0, 400),
-    "long rows in every batch": Planted(SAMPLED, chosen_by_length, 1.0, 400),
+    "long rows in every batch": Planted(SAMPLED, chosen_by_length, 1.0, 1600),
 }
 """Planted faults by name."""
 
