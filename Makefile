@@ -109,7 +109,7 @@ $(DPMM)/.ready: benchmarks/requirements-dpmm.txt
 	$(DPMM)/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-dpmm: $(DPMM)/.ready  ## make dpmm's own environment, which the records private-synthetic-* need
+dpmm: $(DPMM)/.ready  ## make dpmm's own environment, which the records private-synthetic-* and privacy-audits-synthetic need
 
 record: $(READY) peer dpmm  ## run the long experiments on the real data and refresh results/ (ONLY="name ..." for some, FORCE=1 for whole ones)
 	$(BIN)/python -m dpfair_lib.experiments $(if $(FORCE),--force) $(ONLY)

@@ -7,6 +7,7 @@ from dpfair_lib.central.preparation import ScalingConstants, private_constants
 from dpfair_lib.compatibility.subgroup_fairness.fair_dynamics import no_regret_dynamics
 from dpfair_lib.compatibility.subgroup_fairness.no_regret import noisy_counts
 from dpfair_lib.experiments.fair_learners.audited_fair import FAIR
+from dpfair_lib.experiments.fair_learners.audited_network import NETWORKS
 from dpfair_lib.experiments.ours.audited_joint import JOINT
 from dpfair_lib.experiments.ours.privacy_audits import MODELS, RELEASES
 from dpfair_lib.local.files import randomize_file
@@ -31,6 +32,7 @@ AUDITED = {
     dpf.ExponentialFairLearner: ("exponential learner",),
     dpf.PrivateNoRegretFair: ("no-regret learner",),
     dpf.DPLogisticRegression: ("descent", "secure descent"),
+    dpf.DPNetworkClassifier: ("network",),
     dpf.PrivateScaler: ("scaler",),
     dpf.PrivateImputer: ("frequent category",),
     dpf.PrivatePipeline: ("pipeline",),
@@ -50,7 +52,6 @@ AUDITED = {
 
 NOT_AUDITED = {
     dpf.DPLinearSVM: "the steps of DPLogisticRegression, with the gradients of another loss",
-    dpf.DPNetworkClassifier: "the steps of DPLogisticRegression, with the gradients of another model",
     noisy_support_vectors: "what SupportVectorPerturbation calls",
     noisy_counts: "what PrivateNoRegretFair calls",
     no_regret_dynamics: "what PrivateNoRegretFair calls",
@@ -70,7 +71,7 @@ def test_every_private_release_is_audited_or_said_to_be_none():
 def test_every_audit_is_of_one_of_them():
     begun = {
         name: [one for starts in AUDITED.values() for one in starts if name.startswith(one)]
-        for name in (*RELEASES, *MODELS, *JOINT, *FAIR)
+        for name in (*RELEASES, *MODELS, *JOINT, *FAIR, *NETWORKS)
     }
     assert all(begun.values()), begun
     assert {start for starts in AUDITED.values() for start in starts} == {
