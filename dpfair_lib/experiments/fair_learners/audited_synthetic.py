@@ -11,8 +11,8 @@ differs in the other: the difference of the weights is 2, not 0. So the first of
 likelihood ratio of all that the model saw.
 
 **What cannot be seen.** The account adds up ρ of zero-concentrated privacy: ρ/3 for the columns, ρ/3 for two choices,
-and 2ρ/9 for two pairs, of which there may be three. One of the choices is sure here. So 13/18 of ρ can be seen, and the
-step from ρ to ε and δ is not tight either. A bound far below the claim is expected.
+and 2ρ/9 for two pairs. One of the choices is sure here, and shows nothing. So 13/18 of ρ can be seen, and the step from
+ρ to ε and δ is not tight either. A bound far below the claim is expected.
 """
 
 from __future__ import annotations
