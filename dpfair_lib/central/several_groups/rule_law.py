@@ -11,6 +11,7 @@ import numpy as np
 
 from dpfair_lib.central.gap_law import Mechanism, RateLaw, expected_gap, violation_probability
 from dpfair_lib.central.several_groups.halfway import halfway_exceeds, halfway_mean
+from dpfair_lib.central.several_groups.midpoint_law import Midpoint, MidpointModel
 from dpfair_lib.central.several_groups.normal_gap import normal_gap
 from dpfair_lib.central.several_groups.per_group import (
     noise_levels,
@@ -32,7 +33,7 @@ class GapLaw(NamedTuple):
 
     rates: tuple[float, ...]
     laws: tuple[Any, ...]
-    rule: Rule | None
+    rule: Rule | Midpoint | None
 
     @classmethod
     def of(cls, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism, rate: Any, gamma: Any) -> GapLaw:
@@ -46,6 +47,8 @@ class GapLaw(NamedTuple):
 
     def exceeds(self, gap: float) -> float:
         """Return P(gap > a value)."""
+        if isinstance(self.rule, Midpoint):
+            return MidpointModel(self.rates, self.laws, self.rule).exceeds(gap)
         if self.rule is not None:
             return gap_probability(self.rates, self.laws, gap, self.rule)
         (alpha, beta), (first, second) = self.rates, self.laws
@@ -55,6 +58,8 @@ class GapLaw(NamedTuple):
 
     def mean(self) -> float:
         """Return the expected gap."""
+        if isinstance(self.rule, Midpoint):
+            return MidpointModel(self.rates, self.laws, self.rule).mean()
         if self.rule is not None:
             return mean_gap(self.rates, self.laws, self.rule)
         (alpha, beta), (first, second) = self.rates, self.laws
@@ -65,7 +70,11 @@ class GapLaw(NamedTuple):
     def quantile(self, eta: float) -> float:
         """Return the smallest value that the gap exceeds with probability at most η."""
         if self.rule is not None:
-            model = GapModel(self.rates, self.laws, self.rule)
+            model = (
+                MidpointModel(self.rates, self.laws, self.rule)
+                if isinstance(self.rule, Midpoint)
+                else GapModel(self.rates, self.laws, self.rule)
+            )
             return _quantile(model.exceeds, eta, _like(model))
         if not isinstance(self.laws[0], RateLaw):
             return _quantile(self.exceeds, eta)
@@ -79,7 +88,7 @@ class GapLaw(NamedTuple):
         return min(high + 2e-12, 1.0)
 
 
-def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) -> Rule | None:
+def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) -> Rule | Midpoint | None:
     """Return the rule that a checked name or number stands for.
 
     Parameters
@@ -95,22 +104,13 @@ def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) ->
 
     Returns
     -------
-    Rule or None
-        None for two groups that move to the midpoint.
-
-    Raises
-    ------
-    ValueError
-        If the rule has no exact law.
+    Rule, Midpoint or None
+        None for two groups that move to one rate, the midpoint.
     """
     if aim == "midpoint" and gamma == 0 and groups == 2:
         return None
     if aim == "midpoint" and (gamma > 0 or groups % 2 == 0):
-        raise ValueError(
-            f"rate: found 'midpoint' with {groups} groups and gamma={gamma:g}, which has no exact law here, since the "
-            "noisy rates of two groups decide where the band lies; expected 'median', 'most-accurate' or a number, or "
-            "two or an odd number of groups and gamma=0"
-        )
+        return Midpoint(gamma)
     return Rule(aim if isinstance(aim, float) else None, anchor, gamma)
 
 
