@@ -24,7 +24,7 @@ from dpfair_lib.central.several_groups.law_points import NoisyRate, fine_points
 EQUAL = 1e-12  # noisy rates that differ by less are equal
 MOMENTS = 5  # that a polynomial has in common with the law, on one interval
 OUTER, INNER = 4, 4  # points of an interval
-WIDTH, REACH = 1.0, 8.0  # of the intervals, and of their range, in deviations
+WIDTH, REACH = 1.5, 8.0  # of the intervals, and of their range, in deviations
 PIECES = 4  # of an interval, for its moments
 HALVED, WIDEST = 8, 0.1  # intervals beside 0 and 1; length of one
 UNSEEN = 1e-14  # probability that counts as none
@@ -128,7 +128,7 @@ def ends_for(points: Sequence[tuple[np.ndarray, np.ndarray]], levels: Sequence[L
     ends, at = [0.0], 0.0
     while at < 1:
         apart = np.abs(at - centers) / spreads
-        near = apart < REACH
+        near = apart < REACH * (1 + 1e-9)
         width = float(spreads[near].min()) * WIDTH if near.any() else 1.0
         # up to where the next law begins
         begin = centers - REACH * spreads

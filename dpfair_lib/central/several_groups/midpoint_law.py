@@ -37,9 +37,9 @@ MOST_LISTED = 60_000  # pairs of values of lattices: up to so many, none is left
 MOST_CELLS = 3_000_000  # of these pairs, times all values
 BLOCK = 20_000  # cells at a time, for memory
 LEAST = 1e-8  # deviation that counts as none
-TOLERANCE = 1e-5  # of all cells together, in the mean
-STEP = 1.0  # of the first cuts, in deviations
-FAR = 8  # the last of them
+TOLERANCE = 1e-4  # of all cells together, in the mean
+STEP = 1.5  # of the first cuts, in deviations
+FAR = 5  # how many on either side
 
 
 class Midpoint(NamedTuple):
@@ -84,6 +84,8 @@ class _Deciding(NamedTuple):
         The bands.
     least, most : ndarray
         The smaller and the larger new rate of the groups that decide.
+    banded : bool
+        Whether γ > 0.
     """
 
     rows: Rows
@@ -94,12 +96,13 @@ class _Deciding(NamedTuple):
     high: np.ndarray
     least: np.ndarray
     most: np.ndarray
+    banded: bool
 
     def chosen(self, at: np.ndarray) -> _Deciding:
         """Return some of the rows."""
         places = [_Place(*(one[at] for one in place)) for place in self.places]
         others = (one[at] for one in (self.wanted, self.total, self.low, self.high, self.least, self.most))
-        return _Deciding(self.rows.chosen(at), places, *others)
+        return _Deciding(self.rows.chosen(at), places, *others, self.banded)
 
 
 class MidpointModel(GapModel):
@@ -150,7 +153,7 @@ class MidpointModel(GapModel):
             low, own = some.start(gamma), self._own(some)
             part = _Deciding(
                 some, self._places(some), _wanted(some, len(self.laws), gamma), some.weights, low, low + gamma,
-                np.minimum(*own), np.maximum(*own),
+                np.minimum(*own), np.maximum(*own), gamma > 0,
             )  # fmt: skip
             one, none = np.ones(len(low)), np.zeros(len(low))
             part = part._replace(total=some.weights * _chance(part, [(one, none)] * len(self.laws)))
@@ -318,9 +321,10 @@ def _chance(part: _Deciding, windows: Sequence[Window]) -> np.ndarray:
     for group, (place, (top, bottom)) in enumerate(zip(part.places, windows, strict=True)):
         zones = {
             2: np.maximum(top - np.maximum(bottom, place.below), 0.0),
-            1: np.maximum(np.minimum(top, place.first) - np.maximum(bottom, place.last), 0.0),
             0: np.maximum(np.minimum(top, place.above) - bottom, 0.0),
         }
+        if part.banded:  # else nobody is in the band
+            zones[1] = np.maximum(np.minimum(top, place.first) - np.maximum(bottom, place.last), 0.0)
         left = len(windows) - group - 1
         after: dict[int, np.ndarray] = {}
         for power, zone in zones.items():
