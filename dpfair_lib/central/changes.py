@@ -11,7 +11,7 @@ from dpfair_lib._validation import as_vector
 from dpfair_lib.central.gap_law import Mechanism, change_probability
 from dpfair_lib.central.parity import rate_errors
 from dpfair_lib.central.several_groups.change_law import change_law, mean_changes, mean_changes_of_two
-from dpfair_lib.central.several_groups.rule_law import GapLaw
+from dpfair_lib.central.several_groups.rule_law import GapLaw, without_midpoint
 
 
 def excess_change_bound(n: Any, epsilon: Any, eta: float, *, mechanism: Mechanism = "laplace") -> float:
@@ -57,7 +57,8 @@ def expected_changes(
     Parameters
     ----------
     rates, n, epsilon, mechanism, rate, gamma
-        As in `parity_violation_probability`.
+        As in `parity_violation_probability`, but the midpoint of a band has no law of changes here, nor that of four
+        groups or a larger even number.
 
     Returns
     -------
@@ -81,8 +82,9 @@ def expected_changes(
     0.2981
     """
     law = GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
-    if law.rule is not None:
-        return mean_changes(law.rates, law.laws, law.rule)
+    rule = without_midpoint(law.rule, len(law.rates))
+    if rule is not None:
+        return mean_changes(law.rates, law.laws, rule)
     (alpha, beta), (first, second) = law.rates, law.laws
     return mean_changes_of_two((alpha, beta), (first, second))
 
@@ -100,7 +102,7 @@ def changes_probability(
     changes : float or array
         Value or values, at least 0; changes sum to less than the number of groups.
     rates, n, epsilon, mechanism, rate, gamma
-        As in `parity_violation_probability`.
+        As in `expected_changes`.
 
     Returns
     -------
@@ -122,14 +124,15 @@ def changes_probability(
     0.13
     """
     law = GapLaw.of(rates, n, epsilon, mechanism, rate, gamma)
+    rule = without_midpoint(law.rule, len(law.rates))
     values = [
         _amount(value) for value in ([changes] if np.ndim(changes) == 0 else as_vector(changes, "changes"))
     ]
-    if law.rule is None:
+    if rule is None:
         (alpha, beta), (first, second) = law.rates, law.laws
         found = [min(change_probability((alpha, beta), (first, second), value), 1.0) for value in values]
     else:
-        distribution = change_law(law.rates, law.laws, law.rule)
+        distribution = change_law(law.rates, law.laws, rule)
         found = [min(distribution.exceeds(value), 1.0) for value in values]
     return found[0] if np.ndim(changes) == 0 else np.array(found)
 
@@ -145,7 +148,7 @@ def changes_quantile(
     eta : float
         Failure probability in (0, 1).
     rates, n, epsilon, mechanism, rate, gamma
-        As in `parity_violation_probability`.
+        As in `expected_changes`.
 
     Returns
     -------
@@ -165,8 +168,9 @@ def changes_quantile(
     0.34
     """
     law, eta = GapLaw.of(rates, n, epsilon, mechanism, rate, gamma), inside_unit(eta, "eta")
-    if law.rule is not None:
-        return change_law(law.rates, law.laws, law.rule).quantile(eta)
+    rule = without_midpoint(law.rule, len(law.rates))
+    if rule is not None:
+        return change_law(law.rates, law.laws, rule).quantile(eta)
     (alpha, beta), (first, second) = law.rates, law.laws
     low, high = 0.0, 1.0
     if change_probability((alpha, beta), (first, second), 0.0) <= eta:

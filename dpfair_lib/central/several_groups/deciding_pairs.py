@@ -11,6 +11,7 @@ values at which it passes the gap are found by halving, and no interval has them
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -24,16 +25,17 @@ from dpfair_lib.central.several_groups.law_points import NoisyRate, fine_points
 EQUAL = 1e-12  # noisy rates that differ by less are equal
 MOMENTS = 5  # that a polynomial has in common with the law, on one interval
 OUTER, INNER = 4, 4  # points of an interval
-WIDTH, REACH = 1.5, 8.0  # of the intervals, and of their range, in deviations
+WIDTH, FINE, REACH = 1.5, 0.4, 8.0  # of the intervals, where noise is often cut, and of their range, in deviations
 PIECES = 4  # of an interval, for its moments
 HALVED, WIDEST = 8, 0.1  # intervals beside 0 and 1; length of one
 UNSEEN = 1e-14  # probability that counts as none
 SURE = 1e-12  # probability of what is beyond a law's range
-STEPS = 44  # of halving
+STEPS, NARROW = 44, 1e-15  # of halving; length of an interval that counts as none
+LEAST, CLOSE = 1e-8, 1e-10  # deviation that counts as none; ends that are one
 LISTED = 60  # points of a coarse lattice that end an interval
 
-Moved = Callable[["Rows"], tuple[np.ndarray, np.ndarray]]
-"""From pairs of noisy rates to the new rates of the two groups."""
+Cut = tuple[Callable[["Rows"], np.ndarray], float]
+"""A function of the pair that is monotone in either noisy rate, and a value at which something jumps."""
 
 
 class Rows(NamedTuple):
@@ -93,7 +95,9 @@ class Parts(NamedTuple):
         return found * 2 / (right - left)
 
 
-def ends_for(points: Sequence[tuple[np.ndarray, np.ndarray]], levels: Sequence[Levels], gamma: float) -> np.ndarray:
+def ends_for(
+    points: Sequence[tuple[np.ndarray, np.ndarray]], levels: Sequence[Levels], gamma: float
+) -> np.ndarray:
     """Return ends of intervals on which every law, moved by γ either way or not, varies little.
 
     Parameters
@@ -111,11 +115,12 @@ def ends_for(points: Sequence[tuple[np.ndarray, np.ndarray]], levels: Sequence[L
         Ascending, in [0, 1].
     """
     shifts = {-gamma, 0.0, gamma}
+    length = FINE if any(len(one.jumps) for one in levels) else WIDTH
     wide = [
         (float(at @ masses) + shift, max(one.spread, EQUAL))
         for (at, masses), one in zip(points, levels, strict=True)
         for shift in shifts
-        if one.spread > 1e-8  # noqa: PLR2004
+        if one.spread > LEAST
     ]
     centers, spreads = (np.array([one[at] for one in wide] or [0.5]) for at in (0, 1))
     jumps = [
@@ -129,18 +134,18 @@ def ends_for(points: Sequence[tuple[np.ndarray, np.ndarray]], levels: Sequence[L
     while at < 1:
         apart = np.abs(at - centers) / spreads
         near = apart < REACH * (1 + 1e-9)
-        width = float(spreads[near].min()) * WIDTH if near.any() else 1.0
+        width = float(spreads[near].min()) * length if near.any() else 1.0
         # up to where the next law begins
         begin = centers - REACH * spreads
         later = begin[(begin > at) & (begin < at + width)]
-        later = later[spreads[(begin > at) & (begin < at + width)] * WIDTH < width]
+        later = later[spreads[(begin > at) & (begin < at + width)] * length < width]
         at = float(later.min()) if len(later) else at + width
         at = min(at, ends[-1] + WIDEST, 1.0)
         ends.append(at)
     small = min(WIDEST, float(spreads.min())) * 0.5 ** np.arange(1, HALVED)
     every = np.concatenate([ends, small, 1 - small, fixed, *jumps])
     every = np.unique(np.clip(every, 0.0, 1.0))
-    kept: np.ndarray = every[np.concatenate([[True], np.diff(every) > 1e-10])]  # noqa: PLR2004
+    kept: np.ndarray = every[np.concatenate([[True], np.diff(every) > CLOSE])]
     kept[-1] = 1.0
     return kept
 
@@ -199,7 +204,7 @@ def knots_that_may_decide(
 
 def pair_rows(
     laws: Sequence[Parts], ends: np.ndarray, pair: tuple[tuple[int, int], tuple[int, int]], gamma: float,
-    cut: tuple[Moved, float] | None,
+    cuts: Sequence[Cut],
 ) -> Rows:  # fmt: skip
     """Return the values of two knots that may decide.
 
@@ -213,8 +218,8 @@ def pair_rows(
         From `knots_that_may_decide`.
     gamma : float
         Width of the band.
-    cut : (callable, float), optional
-        How the two groups move, and the gap at which their intervals are cut.
+    cuts : sequence of (callable, float)
+        What jumps where.
 
     Returns
     -------
@@ -247,12 +252,12 @@ def pair_rows(
     if high.moments is not None:
         top = outer + shift + gamma if bounded else np.ones_like(outer)
         one = _Inner(high, ends, outer, mass, outer + shift, top)
-        found.append(one.rows(lambda x, z, w: rows(x, z, w), cut))
+        found.append(one.rows(rows, cuts))
     if low.moments is not None:
         outer, mass = high.points, high.masses
         bottom = outer - shift - gamma if bounded else np.zeros_like(outer)
         one = _Inner(low, ends, outer, mass, bottom, outer - shift)
-        found.append(one.rows(lambda z, x, w: rows(x, z, w), cut))
+        found.append(one.rows(lambda z, x, weights: rows(x, z, weights), cuts))
     return joined(found)
 
 
@@ -291,18 +296,22 @@ class _Inner(NamedTuple):
     bottom: np.ndarray
     top: np.ndarray
 
-    def rows(self, make: Callable[..., Rows], cut: tuple[Moved, float] | None) -> Rows:
-        """Return the rows, with no interval that has the gap of the two groups inside."""
+    def rows(self, make: Callable[..., Rows], cuts: Sequence[Cut]) -> Rows:
+        """Return the rows, with no interval that has a jump inside."""
         assert self.law.moments is not None
         ends, share = self.ends, self.law.moments[0]
         left = np.maximum(ends[:-1], self.bottom[:, None])
         right = np.minimum(ends[1:], self.top[:, None])
-        seen = (right - left > 1e-15) & (np.abs(self.masses[:, None] * share) > UNSEEN)  # noqa: PLR2004
+        seen = (right - left > NARROW) & (np.abs(self.masses[:, None] * share) > UNSEEN)
         which, place = np.nonzero(seen)
-        segments = [(which, place, left[seen], right[seen])]
-        if cut is not None:
-            segments = self._cut(make, *cut, segments[0])
-        which, place, start, stop = (np.concatenate(parts) for parts in zip(*segments, strict=True))
+        start, stop = left[seen], right[seen]
+        for value, wanted in cuts:
+            outer = self.outer[which]
+            places = _where(functools.partial(_valued, value, make, outer), wanted, start, stop)
+            inside = np.flatnonzero((start + NARROW < places) & (places < stop - NARROW))
+            which, place = (np.concatenate([one, one[inside]]) for one in (which, place))
+            start, stop = np.concatenate([start, places[inside]]), np.concatenate([stop, stop[inside]])
+            stop[inside] = places[inside]
         y, weight = np.polynomial.legendre.leggauss(INNER)
         half = (stop - start)[:, None] / 2
         at = start[:, None] + half * (1 + y)
@@ -310,34 +319,25 @@ class _Inner(NamedTuple):
         masses = density * half * weight * self.masses[which][:, None]
         return make(np.repeat(self.outer[which], INNER), at.ravel(), masses.ravel())
 
-    def _cut(
-        self, make: Callable[..., Rows], moved: Moved, gap: float, segments: tuple[np.ndarray, ...]
-    ) -> list[tuple[np.ndarray, ...]]:
-        which, place, start, stop = segments
-        outer = self.outer[which]
 
-        def apart(at: np.ndarray) -> np.ndarray:
-            low, high = moved(make(outer, at, at))
-            return low - high
+def _valued(
+    value: Callable[[Rows], np.ndarray], make: Callable[..., Rows], outer: np.ndarray, at: np.ndarray
+) -> np.ndarray:
+    return value(make(outer, at, at))
 
-        ends = [start]
-        first, last = apart(start), apart(stop)
-        for wanted in (-gap, gap):
-            # the difference rises with the upper noisy rate, and falls with the lower one
-            up = last >= first
-            low, high = np.where(up, start, stop), np.where(up, stop, start)
-            inside = (np.minimum(first, last) < wanted) & (wanted < np.maximum(first, last))
-            if inside.any():
-                for _ in range(STEPS):
-                    middle = (low + high) / 2
-                    over = apart(middle) > wanted
-                    low, high = np.where(over, low, middle), np.where(over, middle, high)
-            at_end = np.where((wanted <= np.minimum(first, last)) == up, start, stop)
-            ends.append(np.where(inside, (low + high) / 2, at_end))
-        ends.append(stop)
-        order = np.sort(np.stack(ends), axis=0)
-        found = []
-        for begin, end in itertools.pairwise(order):
-            wide = end - begin > 1e-15  # noqa: PLR2004
-            found.append((which[wide], place[wide], begin[wide], end[wide]))
-        return found
+
+def _where(
+    value: Callable[[np.ndarray], np.ndarray], wanted: float, start: np.ndarray, stop: np.ndarray
+) -> np.ndarray:
+    """Return where monotone functions pass a value, by halving; −1 for those that do not between these ends."""
+    first, last = value(start), value(stop)
+    inside = (np.minimum(first, last) < wanted) & (wanted < np.maximum(first, last))
+    if not inside.any():
+        return np.full_like(start, -1.0)
+    up = last >= first
+    low, high = np.where(up, start, stop), np.where(up, stop, start)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        over = value(middle) > wanted
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    return np.where(inside, (low + high) / 2, -1.0)

@@ -22,6 +22,7 @@ from dpfair_lib.central.several_groups.deciding_pairs import (
     EQUAL,
     SURE,
     UNSEEN,
+    Cut,
     Rows,
     ends_for,
     joined,
@@ -29,6 +30,7 @@ from dpfair_lib.central.several_groups.deciding_pairs import (
     pair_rows,
     parts_of,
 )
+from dpfair_lib.central.several_groups.deciding_values import jump_places
 from dpfair_lib.central.several_groups.gap_cells import Cells, cells_between, integrated
 from dpfair_lib.central.several_groups.law_points import NoisyRate, smoothed
 from dpfair_lib.central.several_groups.several_gaps import TIE, GapModel, Rule
@@ -36,6 +38,7 @@ from dpfair_lib.central.several_groups.several_gaps import TIE, GapModel, Rule
 MOST_LISTED = 60_000  # pairs of values of lattices: up to so many, none is left out
 MOST_CELLS = 3_000_000  # of these pairs, times all values
 BLOCK = 20_000  # cells at a time, for memory
+MOST_JUMPS = 12  # places of a band at which two likely new rates are the gap apart
 LEAST = 1e-8  # deviation that counts as none
 TOLERANCE = 1e-4  # of all cells together, in the mean
 STEP = 1.5  # of the first cuts, in deviations
@@ -140,11 +143,11 @@ class MidpointModel(GapModel):
 
     def _deciding(self, gap: float | None) -> list[_Deciding]:
         """Return the pairs of values that decide; the same for all gaps if they are listed."""
-        cut = None if self.every or gap is None else (self._own, gap)
-        if cut is None and self.kept:
+        cuts = [] if self.every or gap is None else self._jumps(gap)
+        if not cuts and self.kept:
             return self.kept
         gamma = self.rule.gamma
-        rows = joined([pair_rows(self.parts, self.ends, pair, gamma, cut) for pair in self.pairs])
+        rows = joined([pair_rows(self.parts, self.ends, pair, gamma, cuts) for pair in self.pairs])
         found = []
         for at in np.array_split(np.arange(len(rows.x)), -(-len(rows.x) // BLOCK)):
             some = rows.chosen(at[np.abs(rows.weights[at]) > UNSEEN])
@@ -158,8 +161,24 @@ class MidpointModel(GapModel):
             one, none = np.ones(len(low)), np.zeros(len(low))
             part = part._replace(total=some.weights * _chance(part, [(one, none)] * len(self.laws)))
             found.append(part.chosen(np.flatnonzero(np.abs(part.total) > UNSEEN)))
-        if cut is None:
+        if not cuts:
             self.kept = found
+        return found
+
+    def _jumps(self, gap: float) -> list[Cut]:
+        """Return where the chance of a gap jumps: two known rates are as far apart, or two likely ones."""
+
+        def apart(rows: Rows) -> np.ndarray:
+            low, high = self._own(rows)
+            return low - high
+
+        gamma = self.rule.gamma
+        found: list[Cut] = [(apart, -gap), (apart, gap)]
+        atoms = [(levels.jumps, levels.jump_masses) for levels in self.levels]
+        if any(len(at) for at, _ in atoms):
+            # the first two are the ends of all bands
+            places = jump_places(self.rates, atoms, gamma, gap)[2 : 2 + MOST_JUMPS]
+            found += [(lambda rows: rows.start(gamma), place - gamma / 2) for place in sorted(set(places.tolist()))]
         return found
 
     def _own(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:

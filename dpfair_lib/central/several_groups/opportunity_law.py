@@ -27,7 +27,7 @@ from dpfair_lib.central.several_groups.per_group import (
     number_of_groups,
     selection_rates,
 )
-from dpfair_lib.central.several_groups.rule_law import GapLaw, rule_for
+from dpfair_lib.central.several_groups.rule_law import GapLaw, rule_for, without_midpoint
 from dpfair_lib.central.several_groups.share_law import share_law
 from dpfair_lib.central.several_groups.targets import checked_gamma, checked_rate, noise_variance
 
@@ -162,7 +162,7 @@ def _law(rates: Any, positives: Any, epsilon: Any, mechanism: Mechanism, rate: A
     check_resolved(epsilons, mechanism)
     aim, band = checked_rate(rate), checked_gamma(gamma)
     anchor = surely_most_accurate(counts, epsilons, mechanism) if aim == "most-accurate" else None
-    rule = rule_for(aim, band, k, anchor)
+    rule = without_midpoint(rule_for(aim, band, k, anchor), k)
     laws = tuple(share_law(*each, mechanism) for each in zip(alphas, counts, epsilons, strict=True))
     return GapLaw(alphas, laws, rule)
 

@@ -29,7 +29,7 @@ CUT = 1e-9  # rate that counts as 0
 
 
 class GapLaw(NamedTuple):
-    """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
+    """The law of the gap: of two groups that move to one rate, the midpoint (no rule), or of any number under a rule."""
 
     rates: tuple[float, ...]
     laws: tuple[Any, ...]
@@ -37,7 +37,7 @@ class GapLaw(NamedTuple):
 
     @classmethod
     def of(cls, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism, rate: Any, gamma: Any) -> GapLaw:
-        """Check the arguments, and return the law; refuse a rule that has none."""
+        """Check the arguments, and return the law."""
         k = number_of_groups(rates, n, epsilon)
         counts, epsilons, alphas = sizes(n, k), noise_levels(epsilon, k), selection_rates(rates, k)
         laws = rate_laws(alphas, counts, epsilons, mechanism)
@@ -112,6 +112,35 @@ def rule_for(aim: str | float, gamma: float, groups: int, anchor: int | None) ->
     if aim == "midpoint" and (gamma > 0 or groups % 2 == 0):
         return Midpoint(gamma)
     return Rule(aim if isinstance(aim, float) else None, anchor, gamma)
+
+
+def without_midpoint(rule: Rule | Midpoint | None, groups: int) -> Rule | None:
+    """Return the rule; refuse the midpoint where two noisy rates decide, which only the parity gap has a law for.
+
+    Parameters
+    ----------
+    rule : Rule, Midpoint or None
+        From `rule_for`.
+    groups : int
+        How many there are.
+
+    Returns
+    -------
+    Rule or None
+        As it was.
+
+    Raises
+    ------
+    ValueError
+        If the rule is `Midpoint`.
+    """
+    if isinstance(rule, Midpoint):
+        raise ValueError(
+            f"rate: found 'midpoint' with {groups} groups and gamma={rule.gamma:g}, which has no exact law here, since "
+            "the noisy rates of two groups decide where the band lies; expected 'median', 'most-accurate' or a number, "
+            "or two or an odd number of groups and gamma=0"
+        )
+    return rule
 
 
 def _quantile(
