@@ -217,8 +217,8 @@ def parity_violation_probability(
     Raises
     ------
     ValueError
-        If a gap or a rate is outside [0, 1], if a number of rows is not positive, if an ε is not above 0, or if γ or the
-        rule is out of its range.
+        If a gap or a rate is outside [0, 1], if a number of rows is not positive, if an ε is not above 0, or if γ or
+        the rule is out of its range.
 
     Examples
     --------

@@ -25,7 +25,11 @@ from dpfair_lib.central.several_groups.law_points import NoisyRate, fine_points
 EQUAL = 1e-12  # noisy rates that differ by less are equal
 MOMENTS = 5  # that a polynomial has in common with the law, on one interval
 OUTER, INNER = 4, 4  # points of an interval
-WIDTH, FINE, REACH = 1.5, 0.4, 8.0  # of the intervals, where noise is often cut, and of their range, in deviations
+WIDTH, FINE, REACH = (
+    1.5,
+    0.4,
+    8.0,
+)  # of the intervals, where noise is often cut, and of their range, in deviations
 PIECES = 4  # of an interval, for its moments
 HALVED, WIDEST = 8, 0.1  # intervals beside 0 and 1; length of one
 UNSEEN = 1e-14  # probability that counts as none
@@ -232,8 +236,8 @@ def pair_rows(
     bounded = gamma > 0 and (first, second) != (0, 1)
 
     def rows(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Rows:
-        same = (np.full(x.shape, one) for one in (lower, upper, first, second))
-        return Rows(*same, x, z, weights)
+        one, other, kind, sort = (np.full(x.shape, value) for value in (lower, upper, first, second))
+        return Rows(one, other, kind, sort, x, z, weights)
 
     if lower == upper:
         return _of_one(low, ends, rows)

@@ -1,10 +1,10 @@
 """Exact law of the gap of several groups that move to the midpoint, where two noisy rates decide.
 
 The band of the fewest changes lies halfway between two knots (`deciding_pairs`). Given which knots these are, and their
-values u ≤ v, every other group is below both of its knots' places (x ≤ u), or above (x ≥ v + γ), or in the band
-(v ≤ x ≤ u + γ, for γ > 0). All others are independent. If as many knots lie below u as above v, these two decide. So the
-chance of a pair, and of all others in a window of new rates, is a coefficient of Π (L_a z² + M_a z + H_a), with L, M and
-H the chances of a group to be in the window and below, in, or above the band.
+values u ≤ v, every other group has both knots below (x ≤ u), or both above (x ≥ v + γ), or is in the band
+(v ≤ x ≤ u + γ, for γ > 0). All others are independent. If as many knots lie below u as above v, these two decide. So
+the chance of a pair, and of all others in a window of new rates, is a coefficient of Π (L_a z² + M_a z + H_a), with L,
+M and H the chances of a group to be in the window and below, in, or above the band.
 
 The two groups that decide have known new rates a ≤ b. The gap is at most g if b − a ≤ g and all others are in
 [a, a + g], or the smallest is another one's y in [b − g, a) and all others are in [y, y + g].
@@ -178,7 +178,9 @@ class MidpointModel(GapModel):
         if any(len(at) for at, _ in atoms):
             # the first two are the ends of all bands
             places = jump_places(self.rates, atoms, gamma, gap)[2 : 2 + MOST_JUMPS]
-            found += [(lambda rows: rows.start(gamma), place - gamma / 2) for place in sorted(set(places.tolist()))]
+            found += [
+                (lambda rows: rows.start(gamma), place - gamma / 2) for place in sorted(set(places.tolist()))
+            ]
         return found
 
     def _own(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -217,7 +219,7 @@ class MidpointModel(GapModel):
         # the smallest rate is one of those two
         windows = self._windows(part, part.least - 2 * TIE, part.least + gap + 2 * TIE)
         found = float(weights @ _chance(part, windows))
-        if len(self.laws) == 2:  # noqa: PLR2004
+        if len(self.laws) == 2:
             return found
         # or it is another one
         every = self._cuts(part)
@@ -232,10 +234,13 @@ class MidpointModel(GapModel):
         return found + self._summed_up(functools.partial(self._least_in, part, gap), cells)
 
     def _least_in(self, part: _Deciding, gap: float, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
-        """Return, by cells and by their halves, P(another's rate is the smallest and in it, and the gap at most that)."""
+        """Return, by cells and by their halves, P(another's rate is the smallest and in it, and the gap small)."""
         at, some = cells.nodes, part.chosen(cells.rows)
         below = [self._above_rate(group, at, some.low, some.high) for group in range(len(self.laws))]
-        upto = [self._up_to_rate(group, at + gap + 3 * TIE, some.low, some.high) for group in range(len(self.laws))]
+        upto = [
+            self._up_to_rate(group, at + gap + 3 * TIE, some.low, some.high)
+            for group in range(len(self.laws))
+        ]
         weights = some.rows.weights
 
         @functools.cache
@@ -272,11 +277,14 @@ class MidpointModel(GapModel):
             values.append(some.total - some.rows.weights * none)
         width = cells.nodes[-1] - cells.nodes[0]
         coarse = width * (values[0] + values[-1]) / 2
-        return coarse, coarse if len(values) == 2 else coarse / 2 + width * values[1] / 2  # noqa: PLR2004
+        return coarse, coarse if len(values) == 2 else coarse / 2 + width * values[1] / 2
 
     def _windows(self, part: _Deciding, least: np.ndarray, most: np.ndarray) -> list[Window]:
         return [
-            (self._up_to_rate(group, most, part.low, part.high), self._above_rate(group, least, part.low, part.high))
+            (
+                self._up_to_rate(group, most, part.low, part.high),
+                self._above_rate(group, least, part.low, part.high),
+            )
             for group in range(len(self.laws))
         ]
 
@@ -347,7 +355,7 @@ def _chance(part: _Deciding, windows: Sequence[Window]) -> np.ndarray:
         left = len(windows) - group - 1
         after: dict[int, np.ndarray] = {}
         for power, zone in zones.items():
-            zone = np.where(place.decides, float(power == 0), zone)  # noqa: PLW2901
+            zone = np.where(place.decides, float(power == 0), zone)
             if not zone.any():
                 continue
             for at, one in kept.items():
@@ -363,9 +371,7 @@ def _chance(part: _Deciding, windows: Sequence[Window]) -> np.ndarray:
 
 def _past(law: NoisyRate, place: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Return P(noisy rate > a place), or P(noisy rate ≥ a place) where a tie does not count as being before it."""
-    return np.where(
-        before, law.tail(place + EQUAL, strict=True), law.tail(place - EQUAL, strict=False)
-    )
+    return np.where(before, law.tail(place + EQUAL, strict=True), law.tail(place - EQUAL, strict=False))
 
 
 def _range(points: np.ndarray, masses: np.ndarray) -> tuple[float, float]:

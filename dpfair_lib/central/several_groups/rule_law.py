@@ -29,7 +29,7 @@ CUT = 1e-9  # rate that counts as 0
 
 
 class GapLaw(NamedTuple):
-    """The law of the gap: of two groups that move to one rate, the midpoint (no rule), or of any number under a rule."""
+    """The law of the gap: of two groups that move to the midpoint (no rule), or of any number under a rule."""
 
     rates: tuple[float, ...]
     laws: tuple[Any, ...]

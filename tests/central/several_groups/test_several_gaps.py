@@ -1,5 +1,6 @@
 """The exact law of several groups' gap: against enumeration in fractions, other rules, and the estimator itself."""
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -8,7 +9,14 @@ import numpy as np
 import pytest
 
 from dpfair_lib import PrivateFairPostprocessor, parity_bound, parity_violation_probability
-from dpfair_lib.central import expected_parity_bound, expected_parity_gap, gap_quantile
+from dpfair_lib.central import (
+    changes_probability,
+    changes_quantile,
+    expected_changes,
+    expected_parity_bound,
+    expected_parity_gap,
+    gap_quantile,
+)
 from dpfair_lib.central.gap_law import RateLaw
 from dpfair_lib.central.released_rates import geometric_count_law
 from dpfair_lib.central.several_groups import gap_cells, law_points, several_gaps
@@ -238,8 +246,15 @@ def test_the_bounds_hold_and_the_quantile_is_one(rate):
 
 def test_what_has_no_exact_law_is_refused():
     for k, gamma in ((4, 0.2), (3, 0.1), (2, 0.1), (4, 0.0), (6, 0.0)):
-        with pytest.raises(ValueError, match=rf"^rate: found 'midpoint' with {k} groups and gamma={gamma:g}"):
-            parity_violation_probability(0.1, rates=[0.3] * k, n=50, epsilon=1.0, gamma=gamma)
+        for law in (
+            functools.partial(changes_probability, 0.1),
+            functools.partial(changes_quantile, 0.1),
+            expected_changes,
+        ):
+            with pytest.raises(
+                ValueError, match=rf"^rate: found 'midpoint' with {k} groups and gamma={gamma:g}"
+            ):
+                law(rates=[0.3] * k, n=50, epsilon=1.0, gamma=gamma)
     with pytest.raises(ValueError, match=r"^rate: found 'mean'"):
         parity_violation_probability(0.1, rates=[0.3] * 3, n=50, epsilon=1.0, rate="mean")
     with pytest.raises(ValueError, match=r"^gamma: found -1"):
