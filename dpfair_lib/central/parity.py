@@ -280,6 +280,8 @@ def expected_parity_gap(
 ) -> float:  # fmt: skip
     """Return the exact expectation of the parity gap of `PrivateFairPostprocessor`; of two groups to nine digits.
 
+    Where two noisy rates decide and noise is often cut to 0 or 1, it takes from seconds to minutes.
+
     Parameters
     ----------
     rates, n, epsilon, mechanism, rate, gamma

@@ -104,8 +104,10 @@ class _Deciding(NamedTuple):
     def chosen(self, at: np.ndarray) -> _Deciding:
         """Return some of the rows."""
         places = [_Place(*(one[at] for one in place)) for place in self.places]
-        others = (one[at] for one in (self.wanted, self.total, self.low, self.high, self.least, self.most))
-        return _Deciding(self.rows.chosen(at), places, *others, self.banded)
+        wanted, total, low, high, least, most = (
+            one[at] for one in (self.wanted, self.total, self.low, self.high, self.least, self.most)
+        )
+        return _Deciding(self.rows.chosen(at), places, wanted, total, low, high, least, most, self.banded)
 
 
 class MidpointModel(GapModel):
@@ -222,7 +224,7 @@ class MidpointModel(GapModel):
         if len(self.laws) == 2:
             return found
         # or it is another one
-        every = self._cuts(part)
+        every = self._places_of_rates(part)
         if not self.every:
             every = np.concatenate([every, every - gap - 3 * TIE], axis=1)
         bottom, top = (part.most - gap - 2 * TIE)[:, None], (part.least - 2 * TIE)[:, None]
@@ -261,7 +263,7 @@ class MidpointModel(GapModel):
         """Return the integral of P(these pairs decide, smallest ≤ z < largest)."""
         ends = np.concatenate([np.full((len(part.total), 1), one) for one in (-2 * TIE, 1 + 2 * TIE)], axis=1)
         own = np.stack([part.least, part.most], axis=1)
-        every = np.concatenate([self._cuts(part), own - TIE, own + TIE, ends], axis=1)
+        every = np.concatenate([self._places_of_rates(part), own - TIE, own + TIE, ends], axis=1)
         cells = cells_between(np.clip(every, -2 * TIE, 1 + 2 * TIE))
         return self._summed_up(functools.partial(self._spanned, part), cells)
 
@@ -288,7 +290,7 @@ class MidpointModel(GapModel):
             for group in range(len(self.laws))
         ]
 
-    def _cuts(self, part: _Deciding) -> np.ndarray:
+    def _places_of_rates(self, part: _Deciding) -> np.ndarray:
         """Return where new rates jump, and places around the band that are a deviation apart."""
         low, high = part.low[:, None], part.high[:, None]
         values = [
