@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from dpfair_lib._arrays import HOST, Space, host_array
+from dpfair_lib._lists import labels_of_list
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # an odd factor, near 2^64 over the golden ratio, mixes the bits
 _LARGEST = int(np.finfo(float).max)
@@ -140,7 +141,7 @@ def as_columns(values: Any, name: str, space: Space = HOST) -> list[Any]:
     if isinstance(values, Sequence) and len(values) and isinstance(values[0], tuple | list):
         array = _of_rows(values, name)
     else:
-        array = _as_array(values, name)
+        array = _as_array(labels_of_list(values), name)
         if array.ndim == 1 and array.size and isinstance(array[0], tuple) and len(array[0]) > 1:
             array = _of_rows(array.tolist(), name)
     return list(array.T) if array.ndim == 2 and array.size else [as_vector(array, name)]
@@ -184,7 +185,7 @@ def as_levels(values: Any, name: str, of: str = "group", space: Space = HOST) ->
 
     Messages say ``of`` what they are. The indexes are in the ``space`` of the values.
     """
-    array = as_vector(values, name, space)
+    array = as_vector(labels_of_list(values), name, space)
     if not space.host:
         return _levels_elsewhere(array, name, of, space)
     if array.dtype.kind in "biu":

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfair_lib._arrays import host_array
 from dpfair_lib._fitting import UnseededIfSecure
 from dpfair_lib._labels import declared_labels, places
+from dpfair_lib._lists import labels_of_list
 from dpfair_lib._scoring import ScoredByLabels
 from dpfair_lib._validation import written_alike
 from dpfair_lib.learners.losses import Loss
@@ -141,7 +142,7 @@ def checked(estimator: Any, X: Any, *y: Any, reset: bool = True) -> tuple[np.nda
     """
     try:
         with np.errstate(all="ignore"):
-            labels = [host_array(values, "y") for values in y]
+            labels = [host_array(labels_of_list(values), "y") for values in y]
             found = validate_data(estimator, host_array(X, "X"), *labels, reset=reset, dtype=np.float64)
     except OverflowError:
         raise ValueError("X: found a number that no float can hold, expected smaller ones") from None

@@ -34,6 +34,10 @@ GROUPS = {
     "NumPy's": ([1, 0], np.int8(1)), "a decimal": ([1, 0], Decimal(1)),
     "zeros at the end": ([TENTH, 0], Decimal("0.10")),
 }  # fmt: skip
+LISTED = {
+    "a whole float": ([1, 0], 1.0), "truth": ([1, 0], True), "a wide float": ([1, 0], np.longdouble(1)),
+    "NumPy's": ([1, 0], np.uint8(1)), "a whole number": ([1.0, 0.0], 1), "a half": ([0.5, 0], np.float16(0.5)),
+}  # fmt: skip
 LABELS = {"words": GROUPS["words"]}  # scikit-learn refuses labels that are objects and no words
 
 
@@ -79,14 +83,44 @@ def group_case(name, kind):
     )
 
 
+def listed_label_case(name, kind):
+    pair, other = LISTED[kind]
+    X = np.linspace(-1, 1, 40).reshape(20, 2)
+    return LEARNERS[name], {"X": X, "y": pair * 10}, {"y": [other, *(pair * 10)[1:]]}
+
+
+def listed_group_case(name, kind):
+    make, data, _ = group_case(name, "words")
+    pair, other = LISTED[kind]
+    return (
+        make,
+        data | {"sensitive_features": pair * 10},
+        {"sensitive_features": [other, *(pair * 10)[1:]]},
+    )
+
+
 CASES = [(label_case, name, kind) for name in LEARNERS for kind in LABELS]
 CASES += [(group_case, name, kind) for name in FAIR for kind in GROUPS]
+CASES += [(listed_label_case, name, kind) for name in LEARNERS for kind in LISTED if kind != "a half"]
+CASES += [(listed_group_case, name, kind) for name in FAIR for kind in LISTED]
 
 
 @pytest.mark.parametrize(("case", "name", "kind"), CASES)
 def test_how_a_row_is_written_does_not_show(case, name, kind):
     make, data, written = case(name, kind)
     check_alike(make, data, **written)
+
+
+@pytest.mark.parametrize(("case", "name"), [(listed_label_case, "logistic"), (listed_group_case, "rates")])
+def test_kinds_of_lists_are_found(case, name, monkeypatch):
+    monkeypatch.setattr(_validation, "labels_of_list", lambda values: values)
+    monkeypatch.setattr(linear, "labels_of_list", lambda values: values)
+    make, data, written = case(name, "a whole float")
+
+    def check():
+        check_alike(make, data, **written)
+
+    assert caught(check)
 
 
 @pytest.mark.parametrize(("case", "name"), [(label_case, "logistic"), (group_case, "rates")])
