@@ -1,7 +1,8 @@
 """The law of the noisy counts of one group and one true label: which share is predicted 1, and how many rows there are.
 
-Of m rows t have the predicted label 1. Both counts, t and m − t, get two-sided geometric noise of its own, and negative
-ones become 0. The share is that of the first in both, ½ if both are 0.
+Of m rows t have the predicted label 1. Both counts, t and m − t, get noise of its own, and negative ones become 0. The
+share is that of the first in both, ½ if both are 0. Pairs of noisy counts are listed for two-sided geometric noise. For
+Laplace noise the distribution function of the share is known (`share_law`), and the list has its differences.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpfair_lib.central.gap_law import Mechanism
+from dpfair_lib.central.several_groups.share_law import _tabled
+
 UNSEEN = 1e-13  # probability of a noise, or of a count, that is left out on either side
 MOST_NOISE = 2_000  # largest noise that is listed
 FINE, COARSE = 40_000, 4_000  # of more shares, those in one of so many cells are one
+LOOKED_AT = 4_096  # cells of [0, 1] that say where the shares of Laplace noise are
 
 
 class LabelLaw(NamedTuple):
@@ -70,10 +75,13 @@ class NoisyLabel:
         ε of the noise on each count; infinity for none.
     population : bool
         Whether t is binomial, or m · rate, which has to be whole.
+    mechanism : {"geometric", "laplace"}
+        The noise.
     """
 
-    def __init__(self, rate: float, rows: int, epsilon: float, *, population: bool) -> None:
-        from scipy.signal import fftconvolve
+    def __init__(
+        self, rate: float, rows: int, epsilon: float, *, population: bool, mechanism: Mechanism = "geometric"
+    ) -> None:
         from scipy.stats import binom
 
         if population:
@@ -84,6 +92,38 @@ class NoisyLabel:
             chances = binom.pmf(t, rows, rate)
         else:
             t, chances = np.array([round(rate * rows)]), np.ones(1)
+        self._moved = 0.0
+        if mechanism == "laplace" and not math.isinf(epsilon):
+            self._cut(t, rows, chances, epsilon)
+        else:
+            self._list(t, rows, chances, epsilon)
+
+    def _cut(self, t: np.ndarray, rows: int, chances: np.ndarray, epsilon: float) -> None:
+        """Put what Laplace noise gives a cell of shares at its middle."""
+        law = _tabled(0.5, t, rows, chances, epsilon)  # the rate only matters for its atoms at 0 and 1, not needed
+
+        def above(shares: np.ndarray) -> np.ndarray:
+            return np.where(shares < 0, 1.0, law.tail(shares, strict=True))
+
+        rough = np.arange(-1, LOOKED_AT + 1) / LOOKED_AT
+        found = above(rough)
+        low = rough[np.flatnonzero(1 - found <= UNSEEN)[-1]]  # below 0 there is nothing
+        high = rough[np.flatnonzero(found <= UNSEEN)[0]]
+        ends = np.linspace(max(low, 0.0), high, FINE + 1)
+        beyond = above(ends)
+        beyond[0] = above(np.array([low]))[0]  # the first cell has its left end: 0 is likely for few rows
+        self._shares, self._masses = (
+            (ends[:-1] + ends[1:]) / 2,
+            np.maximum(beyond[:-1] - beyond[1:], 0.0),
+        )
+        self._moved = float(ends[1] - ends[0]) / 2
+        # both counts together differ from the rows by no more than the sizes of both noises, |u| + |v|
+        self._rows, self._epsilon = rows, epsilon
+
+    def _list(self, t: np.ndarray, rows: int, chances: np.ndarray, epsilon: float) -> None:
+        """List all pairs of noisy counts of geometric noise."""
+        from scipy.signal import fftconvolve
+
         reach = _reach(epsilon)
         noise = np.arange(-reach, reach + 1)
         one = np.exp(-epsilon * abs(noise)) * math.tanh(epsilon / 2) if reach else np.ones(1)
@@ -99,7 +139,7 @@ class NoisyLabel:
         found = t[0] - reach + np.arange(masses.shape[1])
         first = np.broadcast_to(np.maximum(found, 0), masses.shape)
         second = np.maximum(rows + sums[:, None] - found, 0)
-        seen = masses > 0
+        seen = masses > UNSEEN / masses.size  # what is left out has at most `UNSEEN` in all
         both = first + second
         shares = np.where(both > 0, first / np.maximum(both, 1), 0.5)[seen]
         self._shares, self._masses = _summed(shares, masses[seen])
@@ -109,10 +149,13 @@ class NoisyLabel:
         """Return a list of shares that leaves out at most this probability: the smallest and the largest shares."""
         inside = self._inside(self._masses, left_out)
         shares, masses = self._shares[inside], self._masses[inside]
-        return LabelLaw(shares, masses, max(1.0 - float(masses.sum()), 0.0), 0.0).merged(FINE)
+        return LabelLaw(shares, masses, max(1.0 - float(masses.sum()), 0.0), self._moved).merged(FINE)
 
     def rows(self, left_out: float) -> tuple[int, int]:
         """Return the fewest and the most noisy rows, but for this probability."""
+        if self._moved > 0:
+            reach = _both_sizes(left_out) / self._epsilon
+            return max(math.floor(self._rows - reach), 0), math.ceil(self._rows + reach)
         inside = self._inside(self._of_sizes, left_out)
         return int(self._sizes[inside][0]), int(self._sizes[inside][-1])
 
@@ -127,6 +170,15 @@ def _summed(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Return each value once, ascending, and its probability."""
     found, place = np.unique(values, return_inverse=True)
     return found, np.bincount(place.ravel(), masses)
+
+
+def _both_sizes(chance: float) -> float:
+    """Return what the sum of the sizes of two Laplace noises of scale 1 exceeds with at most this probability."""
+    # P(sum > q) = (1 + q) e^(−q), so q = −ln(chance) + ln(1 + q), which iteration approaches from below
+    q = -math.log(chance)
+    for _ in range(60):
+        q = math.log1p(q) - math.log(chance)
+    return q * (1 + 1e-12)
 
 
 def _reach(epsilon: float) -> int:

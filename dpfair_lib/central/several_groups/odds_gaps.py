@@ -2,6 +2,10 @@
 
 For two groups it is an integral along the edge of a square (`meeting_lines`). For more groups no deviation from the
 corner exceeds the error of its rate, which gives an upper bound, and groups that surely decide give a lower one.
+
+A second upper bound is for every γ and every rule, whether noise turns a group round or not. A rule takes a group's
+rates r to p + κ r with κ in [−1, 1]. So its true new rate is the noisy new rate and κ (r − r̃), and the true new rates of
+two groups differ by at most γ and the sizes of both errors.
 """
 
 from __future__ import annotations
@@ -37,12 +41,14 @@ class OddsLaw(NamedTuple):
     labels : pair of tuples of LabelLaw
         Of the noisy F, then of the noisy T, of each group.
     turned : float
-        Bounds the probability that a noisy T is not above the noisy F.
+        Bounds the probability that a noisy T is not above the noisy F; 1 if shares are merged and may be so ordered.
     same, corner : float
         Bound the probabilities that everybody gets the same label, so that there is no gap, and that the corner is the
         aim.
     deciding : tuple of (int, int)
         Pairs of groups whose gap is, on the lists, what it would be without the others.
+    gamma : float
+        By how much noisy rates may differ after the rule. Above 0 only the bound for every rule is used.
     """
 
     false: tuple[float, ...]
@@ -52,6 +58,7 @@ class OddsLaw(NamedTuple):
     same: float
     corner: float
     deciding: tuple[tuple[int, int], ...]
+    gamma: float = 0.0
 
     @property
     def missing(self) -> float:
@@ -61,7 +68,7 @@ class OddsLaw(NamedTuple):
     def exceeds_at_least(self, gap: float) -> float:
         """Return a lower bound on P(gap > value)."""
         doubt = MEETINGS * self.turned + self.missing + self.same
-        if gap >= 1 or doubt >= 1:
+        if gap >= 1 or doubt >= 1 or self.gamma > 0:
             return 0.0
         listed = self._listed()
         found = (listed - self._pair_within_at_most(pair, gap) for pair in self.deciding)
@@ -70,10 +77,18 @@ class OddsLaw(NamedTuple):
     def exceeds_at_most(self, gap: float) -> float:
         """Return an upper bound on P(gap > value)."""
         most = self.corner + self.missing + self.turned  # whoever is turned round may keep a gap
-        if gap >= 1 or most <= 0:
+        if gap >= 1 or (most <= 0 and self.gamma == 0):
             return 0.0
-        least = self._pair_within_at_least((0, 1), gap) if len(self.false) == 2 else self._all_within(gap)
-        return max(min(1 - least + MEETINGS * self.turned, most, 1.0), 0.0)
+        every = 1 - self._every_rule_within(gap)
+        if self.gamma > 0:
+            return min(max(every, 0.0), 1.0)
+        # two lines may meet several times where a group is turned round; the range of errors counts such rates once
+        doubt = self.turned * (MEETINGS if len(self.false) == 2 else 1)
+        if doubt < 1:
+            two = len(self.false) == 2
+            least = self._pair_within_at_least((0, 1), gap) if two else self._all_within(gap)
+            every = min(every, 1 - least + doubt)
+        return max(min(every, most, 1.0), 0.0)
 
     def mean(self) -> tuple[float, float]:
         """Return bounds on E[gap] for two groups."""
@@ -81,7 +96,7 @@ class OddsLaw(NamedTuple):
             raise ValueError(
                 f"false_positive: found {len(self.false)} groups, expected 2 for the expected gap"
             )
-        pair, end, scale = (0, 1), self._largest((0, 1)), self._scale()
+        pair, end, scale = (0, 1), self._largest((0, 1)), self.scale()
         knots = [0.0, *(step * scale for step in PIECES if step * scale < end), end]
         # few noisy rates make jumps, and are soon summed
         parts = min(
@@ -101,7 +116,7 @@ class OddsLaw(NamedTuple):
                 upper += share * min(beyond + off + doubt, self.corner + self.turned)
         within, off = self._meet(pair, end, ROUGH)
         upper += (1 - end) * min(self._listed() - within + off + doubt, self.corner + self.turned)
-        shift = self._shift(pair)
+        shift = self.moved(pair)
         return max(float(lower) - shift, 0.0), min(float(upper) + shift + self.missing, 1.0)
 
     def quantile(self, eta: float) -> float:
@@ -111,7 +126,7 @@ class OddsLaw(NamedTuple):
             return 0.0
         while high - low > PRECISION:
             # most gaps are of the size of the deviations
-            middle = min((low + high) / 2, max(4 * low, self._scale()) if self._scale() > 0 else 1.0)
+            middle = min((low + high) / 2, max(4 * low, self.scale()) if self.scale() > 0 else 1.0)
             middle = middle if low < middle < high else (low + high) / 2
             low, high = (low, middle) if self.exceeds_at_most(middle) <= eta else (middle, high)
         return high
@@ -119,13 +134,14 @@ class OddsLaw(NamedTuple):
     def _listed(self) -> float:
         return math.prod(float(law.masses.sum()) for label in self.labels for law in label)
 
-    def _scale(self) -> float:
+    def scale(self) -> float:
+        """Return the size of usual gaps: a standard deviation of a difference of two rates."""
         return max(math.hypot(*sorted(law.spread() for law in label)[-2:]) for label in self.labels)
 
     def _largest(self, pair: tuple[int, int]) -> float:
         return LARGEST * min(self.true[a] - self.false[a] for a in pair)
 
-    def _shift(self, pair: tuple[int, int]) -> float:
+    def moved(self, pair: tuple[int, int] = (0, 1)) -> float:
         """Return by how much a gap is off at most because shares of one cell count as one.
 
         Both left sides move by no more than the shares of both groups together. The place where they are 0 moves, and
@@ -145,7 +161,7 @@ class OddsLaw(NamedTuple):
                 for end in (0, -1)
             )
             stretch += 2 * float(error / (self.labels[1][a].shares[0] - self.labels[0][a].shares[-1]))
-        return stretch * moved
+        return min(stretch * moved, 1.0)
 
     def _meet(self, pair: tuple[int, int], gap: float, tolerance: float) -> tuple[float, float]:
         first, second = pair
@@ -159,14 +175,14 @@ class OddsLaw(NamedTuple):
 
     def _pair_within_at_least(self, pair: tuple[int, int], gap: float) -> float:
         """Return a lower bound on the probability that the lists hold and this pair's gap is at most a value."""
-        gap -= self._shift(pair)
+        gap -= self.moved(pair)
         if gap < 0:
             return 0.0
         found, off = self._meet(pair, min(gap, self._largest(pair)), TOLERANCE)
         return found - off
 
     def _pair_within_at_most(self, pair: tuple[int, int], gap: float) -> float:
-        gap += self._shift(pair)
+        gap += self.moved(pair)
         if gap > self._largest(pair):
             return self._listed()
         found, off = self._meet(pair, gap, TOLERANCE)
@@ -180,6 +196,55 @@ class OddsLaw(NamedTuple):
             errors = [rate - law.shares[::-1] for rate, law in zip(rates, laws, strict=True)]
             chance *= _range_within(gap - shift + EQUAL, errors, [law.masses[::-1] for law in laws])
         return chance
+
+
+    def _every_rule_within(self, gap: float) -> float:
+        """Return a lower bound on the probability that the lists hold and no rule leaves more than a value."""
+        chance = 1.0
+        for rates, laws in zip((self.false, self.true), self.labels, strict=True):
+            shift = 2 * max(law.moved for law in laws)
+            errors, masses = [], []
+            for rate, law in zip(rates, laws, strict=True):
+                sizes = abs(law.shares - rate)
+                order = np.argsort(sizes)
+                errors.append(sizes[order])
+                masses.append(law.masses[order])
+            chance *= two_largest_within(gap - self.gamma - shift + EQUAL, errors, masses)
+        return chance
+
+
+def two_largest_within(gap: float, errors: Sequence[np.ndarray], masses: Sequence[np.ndarray]) -> float:
+    """Return the probability that the two largest of independent errors add up to at most a value.
+
+    Parameters
+    ----------
+    gap : float
+        The value.
+    errors, masses : sequence of ndarray
+        Of each group the sizes of its error, ascending, and their probabilities.
+
+    Returns
+    -------
+    float
+        At most one error is above half of the value. The sum is over which one it is, and how large.
+    """
+    if gap < 0:
+        return 0.0
+    below = [np.append(0.0, np.cumsum(mass)) for mass in masses]
+
+    def upto(at: int, value: np.ndarray | float) -> np.ndarray:
+        return below[at][np.searchsorted(errors[at], value, side="right")]
+
+    groups = range(len(errors))
+    chance = math.prod(float(upto(at, gap / 2)) for at in groups)
+    for at, (error, mass) in enumerate(zip(errors, masses, strict=True)):
+        large = (error > gap / 2) & (error <= gap)
+        others = np.ones(int(large.sum()))
+        for other in groups:
+            if other != at:
+                others *= upto(other, gap - error[large])
+        chance += float(mass[large] @ others)
+    return chance
 
 
 def _range_within(gap: float, errors: Sequence[np.ndarray], masses: Sequence[np.ndarray]) -> float:
@@ -204,7 +269,7 @@ def _range_within(gap: float, errors: Sequence[np.ndarray], masses: Sequence[np.
 
 def law_of_lists(
     false: tuple[float, ...], true: tuple[float, ...], labels: tuple[tuple[LabelLaw, ...], tuple[LabelLaw, ...]],
-    totals: Sequence[tuple[float, tuple[int, int], tuple[int, int]]],
+    totals: Sequence[tuple[float, tuple[int, int], tuple[int, int]]], gamma: float = 0.0,
 ) -> OddsLaw:  # fmt: skip
     """Return the law, with bounds on what the lists leave open.
 
@@ -217,6 +282,8 @@ def law_of_lists(
     totals : sequence of (float, (int, int), (int, int))
         Bounds on the noisy rows of true label 0, and of 1, of all groups together; before them, with which probability
         they are wrong.
+    gamma : float
+        γ of the program.
 
     Returns
     -------
@@ -224,6 +291,8 @@ def law_of_lists(
         With the best of these bounds.
     """
     turned = sum(_may_exceed(low, high, 1, 1) for low, high in zip(*labels, strict=True))
+    if turned > 0 and any(law.moved > 0 or len(law.shares) > COARSE for law in (*labels[0], *labels[1])):
+        turned = 1.0  # what is said of merged shares needs their order
     same = corner = 1.0
     for wrong, (fewest_0, most_0), (fewest_1, most_1) in totals:
         all_same = 0.0
@@ -236,7 +305,7 @@ def law_of_lists(
             either = _may_exceed(high, low, most_1, fewest_0), _may_exceed(select, reject, most_0, fewest_1)
             corner = min(corner, wrong + min(either))
         same = min(same, wrong + all_same)
-    return OddsLaw(false, true, labels, turned, same, corner, _deciding(labels))
+    return OddsLaw(false, true, labels, turned, same, corner, _deciding(labels), gamma)
 
 
 def _may_exceed(first: LabelLaw, second: LabelLaw, a: float, b: float) -> float:

@@ -15,6 +15,7 @@ from dpfair_lib.central import (
     odds_violation_bounds,
 )
 from dpfair_lib.central.several_groups import odds_law
+from dpfair_lib.svm.equalized_odds_program import OddsProgram, solve
 
 RATES = {"false_positive": (0.1, 0.2), "true_positive": (0.7, 0.6)}
 
@@ -40,10 +41,13 @@ def gaps_after(false, true, noisy_false, noisy_true, negatives, positives):
 def drawn(given, size, seed):
     """Gaps of draws of sample and noise, or of noise alone."""
     rng = np.random.default_rng(seed)
-    k, root = len(given["false_positive"]), math.exp(-given["epsilon"])
+    k = len(given["false_positive"])
+    chance = -np.expm1(-np.broadcast_to(given["epsilon"], k))
 
     def noise():
-        return rng.geometric(1 - root, (size, k)) - rng.geometric(1 - root, (size, k))
+        if given.get("mechanism") == "laplace":
+            return rng.laplace(0, 1 / np.broadcast_to(given["epsilon"], k), (size, k))
+        return rng.geometric(chance, (size, k)) - rng.geometric(chance, (size, k))
 
     parts = []
     for rates, rows in (("false_positive", "negatives"), ("true_positive", "positives")):
@@ -51,7 +55,7 @@ def drawn(given, size, seed):
         fixed = np.tile(np.rint(rate * m).astype(int), (size, 1))
         t = rng.binomial(m, rate, (size, k)) if given["population"] else fixed
         a, b = np.maximum(t + noise(), 0), np.maximum(m - t + noise(), 0)
-        parts.append((np.where(a + b > 0, a / np.maximum(a + b, 1), 0.5), (a + b).sum(axis=1)))
+        parts.append((np.where(a + b > 0, a / np.where(a + b > 0, a + b, 1), 0.5), (a + b).sum(axis=1)))
     (f, negatives), (t, positives) = parts
     true = np.array(given["false_positive"]), np.array(given["true_positive"])
     return gaps_after(*true, f, t, negatives, positives)
@@ -77,6 +81,11 @@ CASES = [
      "epsilon": 0.5, "population": True},
     {"false_positive": (0.1, 0.3, 0.2), "true_positive": (0.7, 0.6, 0.65), "negatives": 20000, "positives": 10000,
      "epsilon": 0.5, "population": True},
+    RATES | {"negatives": 2000, "positives": 1000, "epsilon": 0.5, "population": True, "mechanism": "laplace"},
+    RATES | {"negatives": (2000, 1000), "positives": (1000, 500), "epsilon": 0.5, "population": False,
+             "mechanism": "laplace"},
+    {"false_positive": (0.0, 0.1), "true_positive": (0.9, 1.0), "negatives": (400, 300), "positives": (300, 200),
+     "epsilon": 1.0, "population": True, "mechanism": "laplace"},
 ]  # fmt: skip
 
 
@@ -101,6 +110,93 @@ def test_draws(at):
     assert (found > limit).mean() <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / size)
     assert odds_violation_bounds(limit, **given)[1] <= 0.05
     assert odds_violation_bounds(limit - 2e-6, **given)[1] > 0.05 - 1e-4
+
+
+MORE = {
+    "three, one decides": {"false_positive": (0.1, 0.35, 0.05), "true_positive": (0.8, 0.6, 0.9),
+                           "negatives": (4000, 3000, 2000), "positives": (3000, 1500, 2500)},
+    "three, two decide": {"false_positive": (0.3, 0.02, 0.1), "true_positive": (0.9, 0.4, 0.8),
+                          "negatives": (6000, 3000, 4000), "positives": (3000, 2500, 2500)},
+    "four, one decides": {"false_positive": (0.1, 0.35, 0.05, 0.12), "true_positive": (0.8, 0.6, 0.9, 0.85),
+                          "negatives": (6000, 3000, 2000, 9000), "positives": (3000, 1500, 2500, 5000)},
+    "four, one turned by its rates": {"false_positive": (0.1, 0.65, 0.05, 0.88), "true_positive": (0.8, 0.4, 0.9, 0.15),
+                                      "negatives": (6000, 3000, 2000, 9000), "positives": (3000, 1500, 2500, 5000)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mechanism", ["geometric", "laplace"])
+@pytest.mark.parametrize("name", MORE)
+def test_more_groups_with_bounds_that_say_something(name, mechanism):
+    given, size = MORE[name] | {"epsilon": 0.5, "population": True, "mechanism": mechanism}, 60_000
+    found = drawn(given, size, 7)
+    cuts = np.quantile(found, [0.05, 0.3, 0.7, 0.95]) + 1e-6
+    lower, upper = odds_violation_bounds(cuts, **given)
+    for cut, least, most in zip(cuts, lower, upper, strict=True):
+        low, high = between(int((found > cut).sum()), size)
+        assert least <= high
+        assert low <= most
+    assert lower[0] > 0.3
+    assert upper[-1] < 0.6
+    # as large as what two groups of them have, but not as if the others were not there
+    assert (lower > 1e-3).sum() >= 3
+    assert (upper < 0.999).sum() >= 1
+
+
+TURNED = [
+    {"false_positive": (0.3, 0.1, 0.25), "true_positive": (0.45, 0.8, 0.9), "negatives": (40, 200, 150),
+     "positives": (30, 100, 120), "epsilon": 1.0, "population": True},
+    {"false_positive": (0.3, 0.1, 0.25, 0.2), "true_positive": (0.35, 0.8, 0.9, 0.7), "negatives": (30, 200, 150, 400),
+     "positives": (30, 100, 120, 300), "epsilon": 1.0, "population": True},
+    {"false_positive": (0.4, 0.1), "true_positive": (0.45, 0.8), "negatives": (30, 200), "positives": (30, 100),
+     "epsilon": 0.5, "population": True, "mechanism": "laplace"},
+    {"false_positive": (0.5, 0.5, 0.5), "true_positive": (0.5, 0.75, 0.75), "negatives": (4, 4, 4),
+     "positives": (4, 4, 4), "epsilon": 2.0, "population": False},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(len(TURNED)))
+def test_groups_that_noise_often_turns_round(at):
+    given, size = TURNED[at], 60_000
+    found = drawn(given, size, at)
+    cuts = np.array([0.01, 0.1, 0.2, 0.3, 0.4, 0.5])
+    lower, upper = odds_violation_bounds(cuts, **given)
+    for cut, least, most in zip(cuts, lower, upper, strict=True):
+        low, high = between(int((found > cut).sum()), size)
+        assert least <= high
+        assert low <= most
+    assert (upper < 0.9).any()
+
+
+def tables_of(given, size, rng):
+    """Noisy counts by predicted label, group and true label, and the true rates."""
+    false, true = (np.array(given[name]) for name in ("false_positive", "true_positive"))
+    k = len(false)
+    counts = np.empty((size, 2, k, 2))
+    for y, (rate, rows) in enumerate(((false, given["negatives"]), (true, given["positives"]))):
+        t = rng.binomial(np.array(rows), rate, (size, k))
+        for label, exact in ((1, t), (0, np.array(rows) - t)):
+            counts[:, label, :, y] = np.maximum(exact + rng.laplace(0, 1 / given["epsilon"], (size, k)), 0)
+    return counts, np.stack([false, true])
+
+
+@pytest.mark.parametrize("gamma", [0.02, 0.1])
+def test_the_program_with_a_gamma(gamma):
+    given = {"false_positive": (0.3, 0.1, 0.25), "true_positive": (0.5, 0.8, 0.9), "negatives": (80, 200, 150),
+             "positives": (60, 100, 120), "epsilon": 1.0}  # fmt: skip
+    counts, rates = tables_of(given, 400, np.random.default_rng(5))
+    pairs = tuple(itertools.combinations(range(3), 2))
+    found = []
+    for table in counts:
+        rule = solve(OddsProgram(table, pairs, np.full((2, 3), gamma))).rule
+        after = rule[0] + (rule[1] - rule[0]) * rates
+        found.append(np.ptp(after, axis=1).max())
+    found, cuts = np.array(found), np.arange(0.05, 0.5, 0.05)
+    lower, upper = odds_violation_bounds(cuts, **given, mechanism="laplace", gamma=gamma)
+    assert (lower == 0).all()
+    for cut, most in zip(cuts, upper, strict=True):
+        assert between(int((found > cut).sum()), len(found))[0] <= most
+    assert (upper < 0.5).any()
+    assert odds_gap_quantile(0.05, **given, mechanism="laplace", gamma=gamma) < 0.45
 
 
 FAULTS = {
@@ -246,8 +342,6 @@ def test_a_vector_of_gaps_and_more_groups_than_bounds():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"true_positive": (0.1, 0.6)}, "true_positive: found .* where noise may turn the labels"),
-        ({"true_positive": (0.105, 0.6)}, "true_positive: found .* where noise may turn the labels"),
         ({"positives": (0, 3)}, "positives: "),
         ({"positives": 2_000_000}, "positives: found 2000000, expected at most 1000000"),
         ({"epsilon": 0.0}, "epsilon: "),
@@ -257,7 +351,17 @@ def test_a_vector_of_gaps_and_more_groups_than_bounds():
             {"population": False, "positives": 1001},
             "true_positive: found 0.7 of 1001 rows, expected a whole number",
         ),
-        ({"false_positive": (0.1, 1.2)}, "rates"),
+        ({"epsilon": 1e-4, "mechanism": "laplace"}, "epsilon: found 0.0001, expected at least 0.001"),
+        ({"epsilon": 1e5, "mechanism": "laplace"}, "epsilon: found 100000, expected at most 10000"),
+        ({"mechanism": "gauss"}, "mechanism: found 'gauss'"),
+        ({"gamma": 1.5}, "gamma: "),
+        ({"false_positive": (0.1, 1.2)}, "^false_positive: found .*1.2"),
+        ({"true_positive": (0.1, -0.2)}, "^true_positive: found .*-0.2"),
+        ({"false_positive": 0.1}, "^false_positive: found 0.1, expected a sequence of one rate for each group"),
+        ({"true_positive": 0.7}, "^true_positive: found 0.7, expected a sequence"),
+        ({"false_positive": [[0.1, 0.2]]}, "^false_positive: found .* expected a sequence"),
+        ({"false_positive": (0.1,), "true_positive": (0.7,)}, "^false_positive: found 1 rate, expected those of at l"),
+        ({"true_positive": (0.7, 0.6, 0.5)}, "^true_positive: found 3 rates beside 2 of false_positive"),
         ({"negatives": (10, 10, 10)}, "negatives: found 3 values"),
     ],
 )
@@ -288,15 +392,17 @@ def test_a_group_that_noise_turns_round_may_keep_a_gap():
     assert lower <= 0.9983913 <= upper
 
 
-def test_merged_shares_that_may_turn_a_group_round_are_refused():
-    rates = {
-        "false_positive": [0.349, 0.066],
-        "true_positive": [0.466, 0.330],
-        "negatives": 1000,
-        "positives": 1000,
-    }
-    with pytest.raises(ValueError, match="may turn the labels of a group round"):
-        odds_violation_bounds(0.001, **rates, epsilon=[np.inf, 1.0])
+NEAR = {"negatives": 1000, "positives": 1000, "epsilon": [np.inf, 0.1], "false_positive": [0.349, 0.066],
+        "true_positive": [0.466, 0.087], "population": True}  # fmt: skip
+
+
+def test_merged_shares_that_may_turn_a_group_round_leave_the_bound_for_every_rule():
+    lower, upper = odds_violation_bounds([0.001, 0.08], **NEAR)
+    assert (lower == 0).all()
+    assert upper[0] > 0.99
+    assert 0 < upper[1] < 0.2
+    with pytest.raises(ValueError, match="true_positive: found .* may turn the labels of a group round"):
+        expected_odds_gap_bounds(**NEAR)
 
 
 @pytest.mark.parametrize("name", ["negatives", "positives"])
