@@ -143,7 +143,9 @@ class NoisyLabel:
         both = first + second
         shares = np.where(both > 0, first / np.maximum(both, 1), 0.5)[seen]
         self._shares, self._masses = _summed(shares, masses[seen])
-        self._sizes, self._of_sizes = _summed(both[seen], masses[seen])
+        fewest, together = int(both.min()), np.bincount((both - both.min())[seen], masses[seen])
+        occurring = np.flatnonzero(together)
+        self._sizes, self._of_sizes = fewest + occurring, together[occurring]
 
     def listed(self, left_out: float) -> LabelLaw:
         """Return a list of shares that leaves out at most this probability: the smallest and the largest shares."""

@@ -92,3 +92,29 @@ def test_without_noise():
 def test_noise_too_wide_to_list():
     with pytest.raises(ValueError, match=r"epsilon: found 0\.001, expected at least 0\.015"):
         NoisyLabel(0.25, 8, 0.001, population=False)
+
+
+@pytest.mark.parametrize("population", [True, False])
+@pytest.mark.parametrize(("rate", "rows", "epsilon"), [(0.25, 40, 0.5), (0.0, 30, 0.1), (0.5, 4, 1.0), (1.0, 3, 0.5)])
+def test_laplace_noise_against_draws(rate, rows, epsilon, population):
+    rng, size = np.random.default_rng(0), 200_000
+    noisy = NoisyLabel(rate, rows, epsilon, population=population, mechanism="laplace")
+    law = noisy.listed(1e-9)
+    assert 0 < law.moved <= 0.5 / 4_000
+    assert law.masses.sum() == pytest.approx(1, abs=2e-9)
+    t = rng.binomial(rows, rate, size) if population else np.full(size, round(rate * rows))
+    a, b = (np.maximum(count + rng.laplace(0, 1 / epsilon, size), 0) for count in (t, rows - t))
+    shares = np.where(a + b > 0, a / np.where(a + b > 0, a + b, 1), 0.5)
+    for at in np.linspace(0.01, 0.99, 15):
+        least, most = (law.masses[law.shares <= at + sign * law.moved].sum() for sign in (-1, 1))
+        seen, error = (shares <= at).mean(), 4.5 * math.sqrt(0.25 / size)
+        assert least - error <= seen <= most + error
+    for left_out in (0.1, 0.01):
+        fewest, most = noisy.rows(left_out)
+        outside = ((a + b < fewest) | (a + b > most)).mean()
+        assert outside <= left_out + 4.5 * math.sqrt(left_out / size)
+
+
+def test_laplace_noise_without_any_is_no_noise():
+    law = NoisyLabel(0.25, 8, math.inf, population=False, mechanism="laplace").listed(1e-9)
+    assert (law.shares.tolist(), law.masses.tolist(), law.moved) == ([0.25], [1.0], 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpfair_lib.central.several_groups.noisy_labels import LabelLaw
-from dpfair_lib.central.several_groups.odds_gaps import _range_within, law_of_lists
+from dpfair_lib.central.several_groups.odds_gaps import _range_within, law_of_lists, two_largest_within
 
 
 def listed(*shares):
@@ -26,6 +26,30 @@ def test_range_of_errors_is_the_sum_over_all(groups):
             right += inside * np.prod([mass[i] for mass, i in zip(masses, at, strict=True)])
         assert _range_within(gap, errors, masses) == pytest.approx(right, abs=1e-12)
     assert _range_within(-0.1, errors, masses) == 0
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_two_largest_errors_are_the_sum_over_all(groups):
+    rng = np.random.default_rng(groups)
+    errors = [np.sort(rng.integers(0, 5, 5) / 8) for _ in range(groups)]  # exact, with ties
+    masses = [rng.dirichlet(np.ones(5)) for _ in range(groups)]
+    for gap in (0.0, 0.125, 0.375, 0.5, 0.9):
+        right = 0.0
+        for at in itertools.product(range(5), repeat=groups):
+            found = sorted(error[i] for error, i in zip(errors, at, strict=True))
+            right += (sum(found[-2:]) <= gap) * np.prod([mass[i] for mass, i in zip(masses, at, strict=True)])
+        assert two_largest_within(gap, errors, masses) == pytest.approx(right, abs=1e-12)
+    assert two_largest_within(-0.1, errors, masses) == 0
+
+
+def test_a_gamma_leaves_the_bound_for_every_rule():
+    false, true = (0.1, 0.2), (0.7, 0.6)
+    labels = tuple(tuple(listed(rate - 0.1, rate + 0.05) for rate in rates) for rates in (false, true))
+    law = law_of_lists(false, true, labels, [(0.0, (300, 300), (300, 300))], 0.25)
+    assert law.exceeds_at_least(0.1) == 0
+    # both errors of one label are 0.1, one is, or none: 0.2 + 0.25, 0.15 + 0.25, 0.1 + 0.25
+    found = [law.exceeds_at_most(gap) for gap in (0.34, 0.36, 0.41, 0.46)]
+    assert found == pytest.approx([1, 1 - 1 / 16, 1 - 9 / 16, 0])
 
 
 def test_which_groups_surely_decide():

@@ -135,11 +135,20 @@ def test_more_groups_with_bounds_that_say_something(name, mechanism):
         low, high = between(int((found > cut).sum()), size)
         assert least <= high
         assert low <= most
-    assert lower[0] > 0.3
-    assert upper[-1] < 0.6
-    # as large as what two groups of them have, but not as if the others were not there
-    assert (lower > 1e-3).sum() >= 3
-    assert (upper < 0.999).sum() >= 1
+    assert lower[0] > 0.7
+    assert lower[1] > 0.5
+    assert upper[-1] < 0.25
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_sixteen_times_the_rows_would_be_seen_with_more_groups(name):
+    given, size = MORE[name] | {"epsilon": 0.5, "population": True}, 60_000
+    found = drawn(given, size, 7)
+    cut = float(np.quantile(found, 0.7)) + 1e-6
+    low, high = between(int((found > cut).sum()), size)
+    rows = {label: [16 * m for m in given[label]] for label in ("negatives", "positives")}
+    least, most = odds_violation_bounds(cut, **(given | rows))
+    assert least > high or most < low
 
 
 TURNED = [
