@@ -109,8 +109,8 @@ class EqualizedOddsPostprocessor(ScoredByChances, UnseededIfSecure):
     ----------
     Jagielski et al. (2019), as in Seiders and Kumar (2024), § 5 and Appendix B; without noise Hardt, Price and Srebro
     (2016). The other relations, whole counts, the treatment of negative counts, the comparison of all pairs and the
-    constants are ours. For γ = 0 without slack, `central.odds_violation_bounds` has the distribution of the gap of two
-    groups, from the true rates.
+    constants are ours. Without slack, `central.odds_violation_bounds` has the distribution of the gap of two groups for
+    γ = 0, and else bounds, from the true rates.
 
     Examples
     --------

@@ -100,7 +100,9 @@ class NoisyLabel:
 
     def _cut(self, t: np.ndarray, rows: int, chances: np.ndarray, epsilon: float) -> None:
         """Put what Laplace noise gives a cell of shares at its middle."""
-        law = _tabled(0.5, t, rows, chances, epsilon)  # the rate only matters for its atoms at 0 and 1, not needed
+        law = _tabled(
+            0.5, t, rows, chances, epsilon
+        )  # the rate only matters for its atoms at 0 and 1, not needed
 
         def above(shares: np.ndarray) -> np.ndarray:
             return np.where(shares < 0, 1.0, law.tail(shares, strict=True))

@@ -4,8 +4,8 @@ For two groups it is an integral along the edge of a square (`meeting_lines`). F
 corner exceeds the error of its rate, which gives an upper bound, and groups that surely decide give a lower one.
 
 A second upper bound is for every γ and every rule, whether noise turns a group round or not. A rule takes a group's
-rates r to p + κ r with κ in [−1, 1]. So its true new rate is the noisy new rate and κ (r − r̃), and the true new rates of
-two groups differ by at most γ and the sizes of both errors.
+rates r to p + κ r with κ in [−1, 1]. So its true new rate is the noisy new rate and κ (r − r̃), and those of two groups
+differ by at most γ and the sizes of both errors.
 """
 
 from __future__ import annotations
@@ -196,7 +196,6 @@ class OddsLaw(NamedTuple):
             errors = [rate - law.shares[::-1] for rate, law in zip(rates, laws, strict=True)]
             chance *= _range_within(gap - shift + EQUAL, errors, [law.masses[::-1] for law in laws])
         return chance
-
 
     def _every_rule_within(self, gap: float) -> float:
         """Return a lower bound on the probability that the lists hold and no rule leaves more than a value."""

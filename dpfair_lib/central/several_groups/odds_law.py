@@ -6,8 +6,8 @@ points: everybody is rejected, everybody is selected, or the corner of what all 
 group miss it by κ (F − F̃) and κ (T − T̃), with κ = (t − f)/(T̃ − F̃) in [0, 1] and F̃, T̃ its noisy rates.
 
 For two groups the law is an integral along the edge of a square (`meeting_lines`). For more groups κ ≤ 1 gives an upper
-bound whose labels are independent, and the two groups that decide give a lower one. For every γ, and where noise may turn
-a group round, the sizes of the two largest errors of rates give an upper bound.
+bound whose labels are independent, and the two groups that decide give a lower one. For every γ, and where noise may
+turn a group round, the sizes of the two largest errors of rates give an upper bound.
 """
 
 from __future__ import annotations
@@ -32,7 +32,13 @@ from dpfair_lib.central.several_groups.per_group import (
 )
 from dpfair_lib.central.several_groups.targets import checked_gamma
 
-LEFT_OUT = (1e-9, 1e-7, 1e-5, 1e-4, 1e-3)  # of each group and label; the best one is taken, or the first good one
+LEFT_OUT = (
+    1e-9,
+    1e-7,
+    1e-5,
+    1e-4,
+    1e-3,
+)  # of each group and label; the best one is taken, or the first good one
 GOOD = 0.02  # how much of a usual gap, and of probability, may be open
 RARE = (1e-9, 1e-6, 1e-4, 1e-3)  # probability of noisy rows outside of bounds; the best one is taken
 MOST_ROWS = 1_000_000
@@ -283,7 +289,9 @@ def _law(
         law = law_of_lists(tuple(rates[0]), tuple(rates[1]), (labels[0], labels[1]), totals, band)
         law = law if apart else law._replace(turned=1.0)  # the bound for every rule is left
         # a gap that is off by a share of its usual size changes probabilities by about as much
-        here = law.missing + (law.moved() / law.scale() if law.turned < 1 and law.moved() else law.turned >= 1)
+        here = law.missing + (
+            law.moved() / law.scale() if law.turned < 1 and law.moved() else law.turned >= 1
+        )
         if here < doubt:
             best, doubt = law, here
         if doubt <= GOOD:

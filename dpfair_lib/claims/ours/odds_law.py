@@ -181,16 +181,14 @@ def _every_rule(within: Callable[..., float], search: Search) -> None:
                 search.equal(within(float(gap - gamma) - SOLVED, *lists), 0.0, case)
     rng = np.random.default_rng(2)
     for groups in (2, 3, 4) * 4:
-        errors = [np.sort(rng.uniform(0, 0.3, 4)) for _ in range(groups)]
+        sizes = [np.sort(rng.uniform(0, 0.3, 4)) for _ in range(groups)]
         masses = [rng.dirichlet(np.ones(4)) for _ in range(groups)]
         index = np.array(list(itertools.product(range(4), repeat=groups))).T
-        both = np.sort([error[i] for error, i in zip(errors, index, strict=True)], axis=0)[-2:].sum(axis=0)
+        both = np.sort([error[i] for error, i in zip(sizes, index, strict=True)], axis=0)[-2:].sum(axis=0)
         weights = np.prod([mass[i] for mass, i in zip(masses, index, strict=True)], axis=0)
         for gap in (0.15, 0.3, 0.45):
-            case = {"errors": [error.tolist() for error in errors], "gap": gap}
-            search.equal(
-                within(gap, errors, masses), float(weights[both <= gap].sum()), case, tolerance=EXACT
-            )
+            case = {"errors": [error.tolist() for error in sizes], "gap": gap}
+            search.equal(within(gap, sizes, masses), float(weights[both <= gap].sum()), case, tolerance=EXACT)
 
 
 def _what_is_needed(search: Search) -> None:
@@ -210,7 +208,10 @@ def _what_is_needed(search: Search) -> None:
         single.append(float((gamma + abs(errors).max(axis=1) - gaps).min()))
     programs = {"programs": len(signed)}
     search.needs(
-        "errors without their signs, where noise turns a group", slack=min(signed), case=programs, tolerance=1e-6
+        "errors without their signs, where noise turns a group",
+        slack=min(signed),
+        case=programs,
+        tolerance=1e-6,
     )
     search.needs("two errors", slack=min(single), case=programs, tolerance=1e-6)
 
@@ -245,9 +246,7 @@ def _without_noise(label: int) -> Callable[..., tuple[float, float]]:
 
 def _largest_alone(gap: float, errors: Any, masses: Any) -> float:
     """Ask that the largest error is within the value, not the two largest together."""
-    return float(
-        np.prod([mass[error <= gap].sum() for error, mass in zip(errors, masses, strict=True)])
-    )
+    return float(np.prod([mass[error <= gap].sum() for error, mass in zip(errors, masses, strict=True)]))
 
 
 def _half_each(gap: float, errors: Any, masses: Any) -> float:
@@ -290,9 +289,9 @@ CLAIM = Claim(
     "errors gives them (0, 0), (1, 1) or a corner. The corner is where a line through (0, 0) of slope min T/F meets "
     "one through (1, 1) of slope max (1 − T)/(1 − F). Let two groups be moved to the corner of their noisy rates, each "
     "noisy T above the noisy F. Then both differences of their true rates are at most t with probability ∮ H dK, once "
-    "round a square. H follows from the noise on rows of label 0 alone, and K from that on rows of label 1. For every γ, every "
-    "number of groups and every noise, no gap of one label exceeds γ and the two largest errors of its noisy rates "
-    "together.",
+    "round a square. H follows from the noise on rows of label 0 alone, and K from that on rows of label 1. For every "
+    "γ, every number of groups and every noise, no gap of one label exceeds γ and the two largest errors of its noisy "
+    "rates together.",
     verdict="holds",
     finding="Proved. The rules were compared with all vertices of the linear program for two groups, and with its "
     "solver for three and four. The integral was compared with sums over all noisy rates, and the last bound with "

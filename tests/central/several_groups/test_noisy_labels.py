@@ -95,7 +95,9 @@ def test_noise_too_wide_to_list():
 
 
 @pytest.mark.parametrize("population", [True, False])
-@pytest.mark.parametrize(("rate", "rows", "epsilon"), [(0.25, 40, 0.5), (0.0, 30, 0.1), (0.5, 4, 1.0), (1.0, 3, 0.5)])
+@pytest.mark.parametrize(
+    ("rate", "rows", "epsilon"), [(0.25, 40, 0.5), (0.0, 30, 0.1), (0.5, 4, 1.0), (1.0, 3, 0.5)]
+)
 def test_laplace_noise_against_draws(rate, rows, epsilon, population):
     rng, size = np.random.default_rng(0), 200_000
     noisy = NoisyLabel(rate, rows, epsilon, population=population, mechanism="laplace")

@@ -366,10 +366,16 @@ def test_a_vector_of_gaps_and_more_groups_than_bounds():
         ({"gamma": 1.5}, "gamma: "),
         ({"false_positive": (0.1, 1.2)}, "^false_positive: found .*1.2"),
         ({"true_positive": (0.1, -0.2)}, "^true_positive: found .*-0.2"),
-        ({"false_positive": 0.1}, "^false_positive: found 0.1, expected a sequence of one rate for each group"),
+        (
+            {"false_positive": 0.1},
+            "^false_positive: found 0.1, expected a sequence of one rate for each group",
+        ),
         ({"true_positive": 0.7}, "^true_positive: found 0.7, expected a sequence"),
         ({"false_positive": [[0.1, 0.2]]}, "^false_positive: found .* expected a sequence"),
-        ({"false_positive": (0.1,), "true_positive": (0.7,)}, "^false_positive: found 1 rate, expected those of at l"),
+        (
+            {"false_positive": (0.1,), "true_positive": (0.7,)},
+            "^false_positive: found 1 rate, expected those of at l",
+        ),
         ({"true_positive": (0.7, 0.6, 0.5)}, "^true_positive: found 3 rates beside 2 of false_positive"),
         ({"negatives": (10, 10, 10)}, "negatives: found 3 values"),
     ],
@@ -410,7 +416,7 @@ def test_merged_shares_that_may_turn_a_group_round_leave_the_bound_for_every_rul
     assert (lower == 0).all()
     assert upper[0] > 0.99
     assert 0 < upper[1] < 0.2
-    with pytest.raises(ValueError, match="true_positive: found .* may turn the labels of a group round"):
+    with pytest.raises(ValueError, match=r"true_positive: found .* may turn the labels of a group round"):
         expected_odds_gap_bounds(**NEAR)
 
 
