@@ -49,6 +49,9 @@ class OddsLaw(NamedTuple):
         Pairs of groups whose gap is, on the lists, what it would be without the others.
     gamma : float
         By how much noisy rates may differ after the rule. Above 0 only the bound for every rule is used.
+    moving : float
+        Bounds the probability that there is a gap for γ = 0: the corner is the aim, a group is turned round, or some
+        noisy rate is not on its list.
     """
 
     false: tuple[float, ...]
@@ -59,6 +62,7 @@ class OddsLaw(NamedTuple):
     corner: float
     deciding: tuple[tuple[int, int], ...]
     gamma: float = 0.0
+    moving: float = 1.0
 
     @property
     def missing(self) -> float:
@@ -76,8 +80,7 @@ class OddsLaw(NamedTuple):
 
     def exceeds_at_most(self, gap: float) -> float:
         """Return an upper bound on P(gap > value)."""
-        most = self.corner + self.missing + self.turned  # whoever is turned round may keep a gap
-        if gap >= 1 or (most <= 0 and self.gamma == 0):
+        if gap >= 1 or (self.moving <= 0 and self.gamma == 0):
             return 0.0
         every = 1 - self._every_rule_within(gap)
         if self.gamma > 0:
@@ -88,7 +91,7 @@ class OddsLaw(NamedTuple):
             two = len(self.false) == 2
             least = self._pair_within_at_least((0, 1), gap) if two else self._all_within(gap)
             every = min(every, 1 - least + doubt)
-        return max(min(every, most, 1.0), 0.0)
+        return max(min(every, self.moving, 1.0), 0.0)
 
     def mean(self) -> tuple[float, float]:
         """Return bounds on E[gap] for two groups."""
@@ -290,6 +293,8 @@ def law_of_lists(
         With the best of these bounds.
     """
     turned = sum(_may_exceed(low, high, 1, 1) for low, high in zip(*labels, strict=True))
+    missing = sum(law.missing for label in labels for law in label)
+    round_or_missing = turned + missing  # whoever is turned round may keep a gap
     if turned > 0 and any(law.moved > 0 or len(law.shares) > COARSE for law in (*labels[0], *labels[1])):
         turned = 1.0  # what is said of merged shares needs their order
     same = corner = 1.0
@@ -304,7 +309,9 @@ def law_of_lists(
             either = _may_exceed(high, low, most_1, fewest_0), _may_exceed(select, reject, most_0, fewest_1)
             corner = min(corner, wrong + min(either))
         same = min(same, wrong + all_same)
-    return OddsLaw(false, true, labels, turned, same, corner, _deciding(labels), gamma)
+    return OddsLaw(
+        false, true, labels, turned, same, corner, _deciding(labels), gamma, corner + round_or_missing
+    )
 
 
 def _may_exceed(first: LabelLaw, second: LabelLaw, a: float, b: float) -> float:

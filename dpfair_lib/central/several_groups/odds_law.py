@@ -283,7 +283,7 @@ def _law(
     ]
     totals = [(2 * k * rare, _total(noisy[0], rare), _total(noisy[1], rare)) for rare in RARE]
     apart = all(low < high for low, high in zip(*rates, strict=True))
-    best, doubt = None, math.inf
+    best, doubt, moving = None, math.inf, 1.0
     for left_out in LEFT_OUT:
         labels = tuple(tuple(law.listed(left_out) for law in label) for label in noisy)
         law = law_of_lists(tuple(rates[0]), tuple(rates[1]), (labels[0], labels[1]), totals, band)
@@ -292,12 +292,13 @@ def _law(
         here = law.missing + (
             law.moved() / law.scale() if law.turned < 1 and law.moved() else law.turned >= 1
         )
+        moving = min(moving, law.moving)
         if here < doubt:
             best, doubt = law, here
         if doubt <= GOOD:
             break
     assert best is not None
-    return best
+    return best._replace(moving=moving)
 
 
 def _rates(false_positive: Any, true_positive: Any) -> list[list[float]]:
