@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -17,6 +18,8 @@ Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
 SEEDING = (("sklearn.ensemble._base", "_set_random_states"), ("sklearn.utils._testing", "set_random_state"))
 """Where scikit-learn seeds estimators unasked: in ensembles, and in `check_estimator`."""
+BUDGETS, OPENED_ELSEWHERE = "dpfair_lib.privacy.budgets.open_budgets", "DPFAIR_OPEN_BUDGET"
+"""Without this module, and this variable of the environment, no budget can be open."""
 Fit = Callable[Concatenate[Estimator, Arguments], Estimator]
 
 
@@ -43,7 +46,8 @@ def whole_or_not_at_all(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Argume
     @functools.wraps(fit)
     def fitted(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         before = dict(vars(self))
-        if not states_cost(self):
+        # else the first fit without privacy would import all of dpfair_lib.privacy
+        if (BUDGETS in sys.modules or OPENED_ELSEWHERE in os.environ) and not states_cost(self):
             from dpfair_lib.privacy.budgets.open_budgets import refuse_unstated
 
             refuse_unstated(type(self).__name__)

@@ -185,14 +185,16 @@ def opportunity_curve(true_positive: Any, selection: Any, weight: Any = 1) -> Cu
 
 def _rises(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
     """Return where the slope rises above 0, from the left, and by how much: all that comes before adds up to it."""
-    slopes = np.maximum(_slopes(curve), 0)
-    return curve.rates[:-1], np.concatenate([slopes[:1], slopes[1:] - slopes[:-1]])
+    steps = np.maximum(_slopes(curve), 0)
+    steps[1:] -= steps[:-1]
+    return curve.rates[:-1], steps
 
 
 def _falls(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
     """Return where the slope falls below 0, from the right, and by how much: all that comes after adds up to it."""
-    slopes = np.minimum(_slopes(curve), 0)
-    return curve.rates[1:], np.concatenate([slopes[1:] - slopes[:-1], -slopes[-1:]])
+    steps = -np.minimum(_slopes(curve), 0)
+    steps[:-1] -= steps[1:]
+    return curve.rates[1:], steps
 
 
 def _slopes(curve: Curve) -> np.ndarray:

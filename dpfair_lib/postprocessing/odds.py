@@ -133,9 +133,9 @@ def _solve(
     values = np.stack([np.ones(size), false_positive, true_positive], axis=1)
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = size + 2, 3 * k
-    program.col_cost_ = np.append(costs, [0.0, 0.0])
+    program.col_cost_ = np.append(costs, np.zeros(2))
     program.col_lower_ = np.zeros(size + 2)
-    program.col_upper_ = np.append(np.full(size, highspy.kHighsInf), [1.0, 1.0])
+    program.col_upper_ = np.repeat([highspy.kHighsInf, 1.0], [size, 2])
     program.row_lower_ = np.repeat([1.0, 0.0], [k, 2 * k])
     program.row_upper_ = np.repeat([1.0, gamma], [k, 2 * k])
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
@@ -150,7 +150,7 @@ def _solve(
             f"the linear program was not solved: {highs.modelStatusToString(highs.getModelStatus())}"
         )
     solution = highs.getSolution()
-    found = np.clip(np.array(solution.col_value)[:size], 0, None)
+    found = np.maximum(np.array(solution.col_value)[:size], 0)
     prices = np.array(solution.row_dual)[k:].reshape(2, k)
     least = gamma * float(np.minimum(prices, 0).sum()) + float(np.minimum(prices.sum(axis=1), 0).sum())
     mixtures = []

@@ -70,7 +70,8 @@ class Levels:
     def __init__(self, y_pred: np.ndarray, scores: np.ndarray) -> None:
         order = np.lexsort((scores, y_pred))
         label, score = y_pred[order], scores[order]
-        new = np.concatenate([[True], (label[1:] != label[:-1]) | (score[1:] != score[:-1])])
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (label[1:] != label[:-1]) | (score[1:] != score[:-1])
         self.labels, self.scores = label[new], score[new]
         self._order, self._starts = order, np.flatnonzero(new)
 

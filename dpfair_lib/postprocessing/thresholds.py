@@ -66,18 +66,19 @@ class Thresholds(NamedTuple):
         last = len(self.costs) - 1
         along, across = self.false_positive + self.true_positive, self.true_positive - self.false_positive
         found, sides = np.zeros(last + 1, dtype=bool), [np.arange(last + 1)]
-        found[[0, last]] = True
+        found[0] = found[last] = True
         errors = self.costs[0] * (1 - self.true_positive) + self.costs[-1] * self.false_positive
         if abs(self.costs - errors).max() > NEGLIGIBLE * self.costs.max():  # not linear throughout
             cheapest = int(np.argmin(self.costs))
             sides = [np.arange(cheapest + 1), np.arange(cheapest, last + 1)]
             found[cheapest] = True
         for side in sides:
-            x = along[side]
-            # rounding may make tiny steps of the rates vanish
-            kept = side[np.concatenate([[True], x[1:] > x[:-1]])]
+            x, y, kept = along[side], across[side], side
+            rises = x[1:] > x[:-1]
+            if not rises.all():  # rounding may make tiny steps of the rates vanish
+                chosen = np.append(True, rises)
+                x, y, kept = x[chosen], y[chosen], side[chosen]
             if len(kept) > 2:
-                x, y = along[kept], across[kept]
                 found[kept[hull(x, y)]] = True
                 found[kept[hull(x, -y)]] = True
         return np.flatnonzero(found)

@@ -1,6 +1,9 @@
 """Within a budget a fit that states no cost is refused before it sees a row: one rule for every estimator."""
 
 import inspect
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -171,6 +174,24 @@ def test_a_learner_that_was_fitted_before_is_not_fitted():
     with dpf.Budget(9.0, 0.1, "replace-within-group") as budget:
         model.fit(ROWS, TRUTH, sensitive_features=GROUPS)
     assert len(budget.spent) == 1
+
+
+def test_the_first_fit_of_a_process_imports_budgets_only_where_one_may_be_open():
+    code = """
+import sys
+import dpfair_lib as dpf
+fair = dpf.FairPostprocessor().fit([1, 0, 1, 1], sensitive_features=list("aabb"))
+print("dpfair_lib.privacy" in sys.modules)
+"""
+    assert open_budgets.__name__ == _fitting.BUDGETS
+    assert _fitting.OPENED_ELSEWHERE == open_budgets._VARIABLE
+    alone = {name: value for name, value in os.environ.items() if name != open_budgets._VARIABLE}
+    for more, returns, printed in (({}, 0, "False"), ({open_budgets._VARIABLE: "1"}, 1, "")):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=alone | more, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout.strip()) == (returns, printed)
+        assert ("found one open in process 1" in done.stderr) == bool(more)
 
 
 def test_in_another_process_it_is_refused_too(monkeypatch):
