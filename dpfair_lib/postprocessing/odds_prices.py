@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfair_lib.postprocessing.optimal_odds import LabelGroup, Point
-
-DENOMINATOR = 10**6  # prices and chances that the solver means have no larger one
+from dpfair_lib.postprocessing.exact_input import chances_of, share
+from dpfair_lib.postprocessing.optimal_odds import LabelGroup, Point, check_groups
 
 
 class OddsWithin(NamedTuple):
@@ -61,6 +60,7 @@ class OddsWithin(NamedTuple):
 
     def contains(self, chances: np.ndarray) -> np.ndarray:
         """Return which rules are optimal, as `ExactOdds.contains` does."""
+        chances = chances_of(chances, (len(self.groups), 2), "chances")
         points = np.stack([g.rates(chances[..., at, :]) for at, g in enumerate(self.groups)], axis=-2)
         kind = object if points.dtype == object else float
         gamma = self.gamma if kind is object else float(self.gamma)
@@ -103,6 +103,8 @@ def odds_of_pair(first: LabelGroup, second: LabelGroup, gamma: Any) -> OddsWithi
     ----------
     Derived in the chapter on any number of groups.
     """
+    check_groups((first, second))
+    share(gamma, "gamma")
     zero, one = Fraction(0), Fraction(1)
     lines = [
         (one, zero, zero),
@@ -130,49 +132,107 @@ def odds_of_pair(first: LabelGroup, second: LabelGroup, gamma: Any) -> OddsWithi
 def odds_within(groups: Sequence[LabelGroup], gamma: Any) -> OddsWithin:
     """Return all rules of least cost with equalized odds, relaxed by γ.
 
-    A solver finds prices in floating point. The ones that it means are found in fractions, and so is a rule; the cost
-    of the rule and the bound of the prices are then compared exactly.
+    A solver finds prices in floating point. They are a corner, so that equations fix the ones that it means: prices that
+    are 0, and chances that are free. These are solved in fractions, and so is a rule. The cost of the rule and the bound
+    of the prices are then compared exactly.
 
     Parameters
     ----------
     groups : sequence of LabelGroup
-        One for each group, in fractions.
+        One for each group. Floats count as the fractions that they are.
     gamma : Fraction
         γ in [0, 1].
 
     Returns
     -------
     OddsWithin
-        Certified.
+        Certified, in fractions.
 
     Raises
     ------
     RuntimeError
-        If the cost and the bound differ, so that nothing is certified.
+        If the cost and the bound differ, so that nothing is certified: the solver overlooks what is below 1e-7, such as
+        how far a gap exceeds γ.
     """
     from scipy.optimize import linprog
 
+    check_groups(groups)
+    share(gamma, "gamma")
+    groups, gamma = [LabelGroup(*map(Fraction, g)) for g in groups], Fraction(gamma)
     k = len(groups)
     # variables: q₀ and q₁ of each group, then where the two bands begin
-    rates = np.zeros((2, k, 2 * k + 2))
+    above = [[Fraction(0)] * (2 * k + 2) for _ in range(2 * k)]
     for at, g in enumerate(groups):
         for side, rate in enumerate((g.false_positive, g.true_positive)):
-            rates[side, at, [2 * at, 2 * at + 1]] = float(1 - rate), float(rate)
-    rates[0, :, -2] = rates[1, :, -1] = -1
-    above = rates.reshape(2 * k, -1)
-    costs = [float(c) for g in groups for c in (g.up, -g.down)]
+            row = above[side * k + at]
+            row[2 * at], row[2 * at + 1], row[2 * k + side] = 1 - rate, rate, Fraction(-1)
+    costs = [c for g in groups for c in (g.up, -g.down)]
+    unit = max(map(abs, costs)) or Fraction(1)
     ends: list[tuple[int | None, int | None]] = [(0, 1)] * (2 * k) + [(None, None)] * 2
+    floats = np.array(above, dtype=float)
     solved = linprog(
-        [*costs, 0, 0], np.vstack([above, -above]), np.repeat([float(gamma), 0.0], 2 * k), bounds=ends,
-        method="highs-ds",
+        [*(float(c / unit) for c in costs), 0, 0], np.vstack([floats, -floats]),
+        np.repeat([float(gamma), 0.0], 2 * k), bounds=ends, method="highs-ds",
     )  # fmt: skip
-    multipliers = (solved.ineqlin.marginals[: 2 * k] - solved.ineqlin.marginals[2 * k :]).reshape(2, k)
-    near = [[Fraction(float(p)).limit_denominator(DENOMINATOR) for p in side] for side in multipliers]
-    rule = [Fraction(float(q)).limit_denominator(DENOMINATOR) for q in solved.x[: 2 * k]]
+    if solved.x is None:
+        raise RuntimeError(f"nothing is certified: the solver says {solved.message!r}")
+    prices = _prices(groups, solved.ineqlin.marginals[: 2 * k] - solved.ineqlin.marginals[2 * k :], unit)
+    rule = _rule(above, gamma, solved.x)[: 2 * k]
     cost = sum(g.up * rule[2 * at] + g.down * (1 - rule[2 * at + 1]) for at, g in enumerate(groups))
-    found = OddsWithin(groups, gamma, cost, list(zip(*near, strict=True)))
+    found = OddsWithin(groups, gamma, cost, prices)
     points = [g.rates(np.array(rule[2 * at : 2 * at + 2])) for at, g in enumerate(groups)]
     apart = max(max(side) - min(side) for side in zip(*points, strict=True))
     if apart > gamma or found.bound() != cost or not all(0 <= q <= 1 for q in rule):
         raise RuntimeError(f"nothing is certified: a rule costs {cost}, and the bound is {found.bound()}")
+    return found
+
+
+def _prices(groups: Sequence[LabelGroup], near: np.ndarray, unit: Fraction) -> list[Point]:
+    """Return the prices that the solver means: at a corner, where prices are 0 or chances free, as it found."""
+    k = len(groups)
+    sums = [[Fraction(at // k == side) for at in range(2 * k)] + [Fraction(0)] for side in (0, 1)]
+    often = [[Fraction(at == one) for at in range(2 * k)] + [Fraction(0)] for one in range(2 * k)]
+    for at, g in enumerate(groups):
+        for false, true, cost in (
+            (1 - g.false_positive, 1 - g.true_positive, g.up),
+            (g.false_positive, g.true_positive, -g.down),
+        ):
+            row = [Fraction(0)] * (2 * k) + [cost / unit]
+            row[at], row[k + at] = false, true
+            often.append(row)
+    exact = _corner(sums, often, near)
+    return [(unit * exact[at], unit * exact[k + at]) for at in range(k)]
+
+
+def _rule(above: list[list[Fraction]], gamma: Fraction, near: np.ndarray) -> list[Fraction]:
+    """Return the chances that the solver means, and where the bands begin: at a corner, as it found."""
+    count = len(above[0])
+    chances = [
+        [Fraction(at == one) for at in range(count)] + [Fraction(end)]
+        for one in range(count - 2)
+        for end in (0, 1)
+    ]
+    return _corner([], [*chances, *([*row, end] for row in above for end in (Fraction(0), gamma))], near)
+
+
+def _corner(always: list[list[Fraction]], often: list[list[Fraction]], near: np.ndarray) -> list[Fraction]:
+    """Solve as many equations as there are unknowns: all of the first list, and those that a solution misses least.
+
+    Each row has the coefficients and the right side. A solver ends at a corner, so that enough equations hold.
+    """
+    missed = np.abs(np.array(often, dtype=float) @ np.append(near, -1.0))
+    reduced: list[tuple[int, list[Fraction]]] = []  # place of the leading 1, and the row
+    for given in [*always, *(often[at] for at in np.argsort(missed, kind="stable"))]:
+        row = given
+        for lead, other in reduced:
+            if row[lead]:
+                row = [a - row[lead] * b for a, b in zip(row, other, strict=True)]
+        lead = next((at for at, a in enumerate(row[:-1]) if a), None)
+        if lead is not None:
+            reduced.append((lead, [a / row[lead] for a in row]))
+        if len(reduced) == len(near):
+            break
+    found = [Fraction(0)] * len(near)
+    for lead, row in reversed(reduced):
+        found[lead] = row[-1] - sum(a * b for a, b in zip(row[:-1], found, strict=True) if b)
     return found

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfair_lib.postprocessing.exact_input import chances_of, finite, groups_of, share, weight_of
+
 Point = tuple[Any, Any]
 """A false and a true positive rate."""
 Range = tuple[Any, Any]
@@ -43,11 +45,15 @@ class LabelGroup(NamedTuple):
         cls, false_positive: Any, true_positive: Any, selected: Any, weight: Any = 1
     ) -> LabelGroup:
         """Count changes: `selected` is the selection rate, and the weight is that of the group's changes."""
+        share(selected, "selected")
+        weight_of(weight, "weight")
         return cls(false_positive, true_positive, weight * (1 - selected), weight * selected)
 
     @classmethod
     def of_errors(cls, false_positive: Any, true_positive: Any, base: Any, weight: Any = 1) -> LabelGroup:
         """Count errors: `base` is the share of true label 1, and the weight is that of the group's errors."""
+        share(base, "base")
+        weight_of(weight, "weight")
         up = (1 - base) * (1 - false_positive) - base * (1 - true_positive)
         return cls(
             false_positive,
@@ -89,6 +95,23 @@ class LabelGroup(NamedTuple):
     def both_ways(self) -> Any:
         """Return what it costs, where both rates are equal, to change both labels so that the rate stays."""
         return self.up * self.true_positive + self.down * (1 - self.true_positive)
+
+
+def check_groups(groups: Sequence[LabelGroup]) -> None:
+    """Refuse groups that there cannot be."""
+    groups_of(groups, LabelGroup)
+    for at, group in enumerate(groups):
+        rates = group[:2]
+        for name, rate in zip(group._fields[:2], rates, strict=True):
+            share(rate, f"groups[{at}].{name}")
+        for name, label, end in (("up", 0, 1), ("down", 1, 0)):
+            cost = getattr(group, name)
+            finite(cost, f"groups[{at}].{name}")
+            if cost and rates == (end, end):
+                raise ValueError(
+                    f"groups[{at}].{name}: found {cost}, expected 0, as both rates are {end}: nobody has the old "
+                    f"label {label}"
+                )
 
 
 class ExactOdds(NamedTuple):
@@ -147,6 +170,7 @@ class ExactOdds(NamedTuple):
         ndarray of bool, of the leading shape
             Whether the rule is one of those that cost least.
         """
+        chances = chances_of(chances, (len(self.groups), 2), "chances")
         points = np.stack([g.rates(chances[..., at, :]) for at, g in enumerate(self.groups)], axis=-2)
         found = np.asarray((points == points[..., :1, :]).all(axis=(-2, -1)))
         common = points[..., 0, :]
@@ -224,9 +248,10 @@ def common_classifier(groups: Sequence[LabelGroup]) -> Point | None:
     Returns
     -------
     tuple of Fraction or None
-        The rates T, F with T/F the least of the groups', and (1 − T)/(1 − F) the largest. None if some group has
+        The rates F, T with T/F the least of the groups', and (1 − T)/(1 − F) the largest. None if some group has
         T = F.
     """
+    check_groups(groups)
     turned = [
         (g.false_positive, g.true_positive)
         if g.informativeness > 0
@@ -256,6 +281,7 @@ def odds_without_chance(groups: Sequence[LabelGroup]) -> bool:
     bool
         Whether one of the optimal rules for γ = 0 has no chance but 0 and 1.
     """
+    check_groups(groups)
     turned = {
         (g.false_positive, g.true_positive)
         if g.informativeness > 0

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpfair_lib.postprocessing.bands import Band, cheapest_band
 from dpfair_lib.postprocessing.curves import Curve
+from dpfair_lib.postprocessing.exact_input import chances_of, groups_of, share, shares_of_one, weight_of
 
 
 class Face(NamedTuple):
@@ -70,6 +71,8 @@ class Cells(NamedTuple):
         Cells
             Two of them.
         """
+        share(rate, "rate")
+        share(selected, "selected")
         return cls((1 - selected, selected), (1 - rate, rate), (Fraction(0), Fraction(1)), weight)
 
     @property
@@ -141,6 +144,9 @@ class OptimalRules(NamedTuple):
 
     def faces(self, start: Any) -> list[Face]:
         """Return each group's cheapest rules for the best band that begins at `start`."""
+        first, last = self.band[1:3]
+        if not first <= start <= last:
+            raise ValueError(f"start: found {start}, expected the begin of a best band, from {first} to {last}")
         return [group.cheapest(start, self.band.gamma) for group in self.groups]
 
     def contains(self, chances: Sequence[Any]) -> Any:
@@ -157,7 +163,12 @@ class OptimalRules(NamedTuple):
         ndarray of bool, of the leading shape
             Whether the rule is one of those that cost least.
         """
-        given = [np.asarray(each) for each in chances]
+        if len(chances) != len(self.groups):
+            raise ValueError(f"chances: found {len(chances)} groups, expected {len(self.groups)}")
+        given = [
+            chances_of(each, (len(g.sizes),), f"chances[{at}]")
+            for at, (each, g) in enumerate(zip(chances, self.groups, strict=True))
+        ]
         kind = object if any(each.dtype == object for each in given) else float
         rates = [each @ np.array(g.counted, dtype=kind) for each, g in zip(given, self.groups, strict=True)]
         lowest, highest = np.minimum.reduce(rates), np.maximum.reduce(rates)
@@ -209,7 +220,25 @@ def optimal_rules(groups: Sequence[Cells], gamma: Any) -> OptimalRules:
     ----------
     Derived in the chapter on any number of groups.
     """
+    groups_of(groups, Cells)
+    for at, group in enumerate(groups):
+        _check(group, f"groups[{at}]")
+    share(gamma, "gamma")
     return OptimalRules(groups, cheapest_band([group.curve() for group in groups], gamma))
+
+
+def _check(group: Cells, name: str) -> None:
+    """Refuse cells that no group has."""
+    lengths = [len(part) for part in group[:3]]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"{name}: found {lengths} sizes, counted and before, expected as many of each")
+    shares_of_one(group.sizes, f"{name}.sizes")
+    shares_of_one(group.counted, f"{name}.counted")
+    for at, (size, counted) in enumerate(zip(group.sizes, group.counted, strict=True)):
+        if counted and not size:
+            raise ValueError(f"{name}.counted[{at}]: found {counted}, expected 0, as the cell has the size 0")
+        share(group.before[at], f"{name}.before[{at}]")
+    weight_of(group.weight, f"{name}.weight")
 
 
 def optimal_without_chance(groups: Sequence[Cells], gamma: Any) -> bool:
@@ -228,8 +257,8 @@ def optimal_without_chance(groups: Sequence[Cells], gamma: Any) -> bool:
         Whether one of the optimal rules has no chance but 0 and 1: only where nothing has to change, or where γ = 0
         and one answer for everybody has the least cost.
     """
-    rates = [group.rate for group in groups]
     band = optimal_rules(groups, gamma).band
+    rates = [group.rate for group in groups]
     return max(rates) - min(rates) <= gamma or (gamma == 0 and (band.lowest == 0 or band.highest == 1))
 
 

@@ -37,8 +37,39 @@ def test_a_rule_outside_the_band_or_dearer_is_refused():
     assert found.bound() == found.cost > 0
 
 
-def test_prices_that_are_not_found_in_fractions_certify_nothing(monkeypatch):
-    monkeypatch.setattr(odds_prices, "DENOMINATOR", 1)
+def counted(size, *rates):
+    """Groups of `size` people of each true label, of which so many have the label 1."""
+    each = [(Fraction(false, size), Fraction(true, size)) for false, true in rates]
+    return [LabelGroup.of_changes(false, true, (false + true) / 2) for false, true in each]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        counted(9973, (1000, 7001), (2000, 6007)),
+        counted(30011, (1000, 21001), (9001, 20011), (4001, 29009)),
+        counted(1009, (0, 700), (20, 603), (401, 401), (900, 77), (1009, 1009)),
+        [g._replace(up=g.up / 10**12, down=g.down / 10**12) for g in counted(7, (1, 5), (2, 6), (0, 3))],
+    ],
+)
+def test_groups_of_thousands_of_people_are_certified(given):
+    for gamma in (Fraction(0), Fraction(1, 20), Fraction(333, 1000)):
+        found = odds_within(given, gamma)
+        assert found.cost == found.bound()
+        if len(given) == 2:
+            assert found.cost == odds_of_pair(*given, gamma).cost
+        if not gamma:
+            assert found.cost == exact_odds(given).cost
+
+
+def test_floats_count_as_the_fractions_that_they_are():
+    found = odds_within([LabelGroup(0.2, 0.8, 0.5, 0.5), LabelGroup(0.4, 0.6, 0.5, 0.5)], 0.1)
+    assert found.cost == found.bound()
+    assert float(found.cost) == pytest.approx(1 / 6)
+
+
+def test_prices_that_are_not_found_certify_nothing(monkeypatch):
+    monkeypatch.setattr(odds_prices, "_corner", lambda always, often, near: [Fraction(0)] * len(near))
     with pytest.raises(RuntimeError, match="nothing is certified"):
         odds_within(groups((0, 2), (2, 4)), Fraction(1, 8))
 
