@@ -50,12 +50,9 @@ def groups_of(groups: Sequence[Any], kind: type) -> None:
 
 
 def chances_of(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Return chances in [0, 1] as an array; `shape` is that of its last axes."""
+    """Return chances as an array; `shape` is that of its last axes."""
     chances = np.asarray(given)
     if chances.shape[-len(shape) :] != shape:
         expected = ", ".join(map(str, shape))
         raise ValueError(f"{name}: found the shape {chances.shape}, expected (..., {expected})")
-    outside = chances[~((chances >= 0) & (chances <= 1))]
-    if outside.size:
-        raise ValueError(f"{name}: found {outside[0]}, expected chances in [0, 1]")
     return chances

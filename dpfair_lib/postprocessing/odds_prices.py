@@ -64,7 +64,7 @@ class OddsWithin(NamedTuple):
         points = np.stack([g.rates(chances[..., at, :]) for at, g in enumerate(self.groups)], axis=-2)
         kind = object if points.dtype == object else float
         gamma = self.gamma if kind is object else float(self.gamma)
-        found = np.ones(chances.shape[:-2], dtype=bool)
+        found = np.asarray(((chances >= 0) & (chances <= 1)).all(axis=(-2, -1)))
         for at, costs in enumerate(self.reduced()):
             for label, cost in enumerate(costs):
                 found &= (chances[..., at, label] == (cost < 0)) | (cost == 0)

@@ -162,7 +162,7 @@ class ExactOdds(NamedTuple):
         Parameters
         ----------
         chances : ndarray of shape (..., groups, 2)
-            q₀ and q₁ of each group, in [0, 1]. Rates are compared without any tolerance: give `Fraction`, or floats
+            q₀ and q₁ of each group; outside [0, 1] they are no rule. Rates are compared without any tolerance: give `Fraction`, or floats
             whose sums are exact.
 
         Returns
@@ -173,6 +173,7 @@ class ExactOdds(NamedTuple):
         chances = chances_of(chances, (len(self.groups), 2), "chances")
         points = np.stack([g.rates(chances[..., at, :]) for at, g in enumerate(self.groups)], axis=-2)
         found = np.asarray((points == points[..., :1, :]).all(axis=(-2, -1)))
+        found &= ((chances >= 0) & (chances <= 1)).all(axis=(-2, -1))
         common = points[..., 0, :]
         for point in {(false, true) for false, true in common[found]}:
             if not self.has((Fraction(point[0]), Fraction(point[1]))):

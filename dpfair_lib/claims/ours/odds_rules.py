@@ -287,7 +287,8 @@ def _prices(change: Callable[[Any, Any], Point]) -> Callable[..., OddsWithin]:
 
 
 def _alike(g: LabelGroup) -> LabelGroup:
-    return g._replace(false_positive=g.true_positive)
+    rate = g.true_positive  # a label that nobody has costs nothing
+    return LabelGroup(rate, rate, g.up if rate < 1 else 0 * g.up, g.down if rate else 0 * g.down)
 
 
 FAULTS: dict[str, dict[str, Any]] = {
