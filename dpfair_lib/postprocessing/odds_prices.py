@@ -132,9 +132,9 @@ def odds_of_pair(first: LabelGroup, second: LabelGroup, gamma: Any) -> OddsWithi
 def odds_within(groups: Sequence[LabelGroup], gamma: Any) -> OddsWithin:
     """Return all rules of least cost with equalized odds, relaxed by γ.
 
-    A solver finds prices in floating point. They are a corner, so that equations fix the ones that it means: prices that
-    are 0, and chances that are free. These are solved in fractions, and so is a rule. The cost of the rule and the bound
-    of the prices are then compared exactly.
+    A solver finds prices in floating point. They are a corner, so that equations fix the ones that it means: prices
+    that are 0, and chances that are free. These are solved in fractions, and so is a rule. The cost of the rule and
+    the bound of the prices are then compared exactly.
 
     Parameters
     ----------
@@ -227,8 +227,8 @@ def _corner(always: list[list[Fraction]], often: list[list[Fraction]], near: np.
         for lead, other in reduced:
             if row[lead]:
                 row = [a - row[lead] * b for a, b in zip(row, other, strict=True)]
-        lead = next((at for at, a in enumerate(row[:-1]) if a), None)
-        if lead is not None:
+        if any(row[:-1]):
+            lead = next(at for at, a in enumerate(row) if a)
             reduced.append((lead, [a / row[lead] for a in row]))
         if len(reduced) == len(near):
             break

@@ -162,8 +162,8 @@ class ExactOdds(NamedTuple):
         Parameters
         ----------
         chances : ndarray of shape (..., groups, 2)
-            q₀ and q₁ of each group; outside [0, 1] they are no rule. Rates are compared without any tolerance: give `Fraction`, or floats
-            whose sums are exact.
+            q₀ and q₁ of each group; outside [0, 1] they are no rule. Rates are compared without any tolerance: give
+            `Fraction`, or floats whose sums are exact.
 
         Returns
         -------

@@ -146,7 +146,9 @@ class OptimalRules(NamedTuple):
         """Return each group's cheapest rules for the best band that begins at `start`."""
         first, last = self.band[1:3]
         if not first <= start <= last:
-            raise ValueError(f"start: found {start}, expected the begin of a best band, from {first} to {last}")
+            raise ValueError(
+                f"start: found {start}, expected the begin of a best band, from {first} to {last}"
+            )
         return [group.cheapest(start, self.band.gamma) for group in self.groups]
 
     def contains(self, chances: Sequence[Any]) -> Any:

@@ -61,8 +61,14 @@ def test_there_are_groups(given, match):
     [
         ({"sizes": [HALF]}, r"groups\[1\]: found \[1, 2, 2\] sizes"),
         ({"sizes": [HALF, ZERO]}, r"groups\[1\].sizes: found the sum 1/2, expected 1"),
-        ({"sizes": [3 * HALF, -HALF]}, r"groups\[1\].sizes\[1\]: found -1/2, expected a number of at least 0"),
-        ({"sizes": [ONE, ZERO]}, r"groups\[1\].counted\[1\]: found 4/5, expected 0, as the cell has the size 0"),
+        (
+            {"sizes": [3 * HALF, -HALF]},
+            r"groups\[1\].sizes\[1\]: found -1/2, expected a number of at least 0",
+        ),
+        (
+            {"sizes": [ONE, ZERO]},
+            r"groups\[1\].counted\[1\]: found 4/5, expected 0, as the cell has the size 0",
+        ),
         ({"counted": [ZERO, ZERO]}, r"groups\[1\].counted: found the sum 0, expected 1"),
         ({"before": [ZERO, 2 * ONE]}, r"groups\[1\].before\[1\]: found 2, expected a number in"),
         ({"weight": -ONE}, r"groups\[1\].weight: found -1, expected a number of at least 0"),
@@ -110,7 +116,9 @@ def test_chances_have_the_shape_of_the_groups():
 
 @pytest.mark.parametrize("outside", [2.0, np.nan])
 def test_what_is_no_chance_belongs_to_no_rule(outside):
-    same = LabelGroup.of_changes(HALF, HALF, HALF)  # the rate alone would let the chance for the label 0 be anything
+    same = LabelGroup.of_changes(
+        HALF, HALF, HALF
+    )  # the rate alone would let the chance for the label 0 be anything
     rule = np.array([[outside, 1.0], [outside, 1.0]])
     assert not exact_odds([same, same]).contains(rule)
     assert not odds_within([same._replace(up=ZERO)] * 2, ZERO).contains(rule)

@@ -69,7 +69,7 @@ def test_floats_count_as_the_fractions_that_they_are():
 
 
 def test_prices_that_are_not_found_certify_nothing(monkeypatch):
-    monkeypatch.setattr(odds_prices, "_corner", lambda always, often, near: [Fraction(0)] * len(near))
+    monkeypatch.setattr(odds_prices, "_corner", lambda *given: [Fraction(0)] * len(given[-1]))
     with pytest.raises(RuntimeError, match="nothing is certified"):
         odds_within(groups((0, 2), (2, 4)), Fraction(1, 8))
 
