@@ -348,9 +348,9 @@ CLAIM = Claim(
     "T < F are exchanged. With γ = 0 the optimal points are the corners of least cost of its region, and what lies "
     "between them. For each γ the optimal rules are those that prices of the rates allow.",
     verdict="holds",
-    finding="Proved, and compared with every rule on a grid for changes and errors. For γ = 0 and T ≠ F the least cost is "
-    "the least of at most four numbers, and for two groups it has a closed form for every γ. If changes count, nobody "
-    "is raised in a group without a lowest rate, nor lowered in one without a highest.",
+    finding="Proved, and compared with every rule on a grid for changes and errors. For γ = 0 and T ≠ F the least cost "
+    "is the least of at most four numbers, and for two groups it has a closed form for every γ. If changes count, "
+    "nobody is raised in a group without a lowest rate, nor lowered in one without a highest.",
     headline="For equalized odds all groups together act as one classifier; all cheapest rules follow from the corners "
     "of its region.",
     kind="theorem",
