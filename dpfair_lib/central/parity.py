@@ -184,16 +184,16 @@ def parity_violation_probability(
 ) -> Any:  # fmt: skip
     """Return the exact probability that the parity gap of `PrivateFairPostprocessor` exceeds a value.
 
-    The gap is that of the fitted rule in the population: the expected difference over people and flips. It is random
-    because the rows given to `fit` and the noise are. For two groups and the midpoint the probability is computed by
-    convolution and one numerical integral, to a relative accuracy of 1e-10; else by sums over the groups' exact laws.
-    These leave nothing out where noise is geometric, or none, and the groups are small or the rate is a number. Else
-    they take points of these laws. For Laplace noise errors up to 3e-5 were seen, and somewhat more where rates are
-    smaller than the noise. For geometric noise errors up to 4e-4 were seen, up to 2e-3 for more than 30 groups of
-    about 100 rows, or at a gap that is the difference of two rates, and up to 8e-3 where a band lies between rates near
-    0 and near 1, so that the gap varies by less than a thousandth. Where two noisy rates decide, errors up to 1e-3 were
-    seen; for geometric noise and rates smaller than the noise up to 3e-3, and up to 0.03 at a gap of positive
-    probability.
+    The gap is that of the fitted rule in the population: the expected difference over people and flips. It is
+    random because the rows given to `fit` and the noise are. For two groups, the midpoint and γ = 0 the probability is
+    computed by convolution and one numerical integral, to a relative accuracy of 1e-10; else by sums over the groups'
+    exact laws. These leave nothing out where noise is geometric, or none, and the groups are small or the rate is a
+    number. Else they take points of these laws. For Laplace noise errors up to 3e-5 were seen, and somewhat more where
+    rates are smaller than the noise. For geometric noise errors up to 4e-4 were seen, up to 2e-3 for more than 30
+    groups of about 100 rows, or at a gap that is the difference of two rates, and up to 8e-3 where a band lies between
+    rates near 0 and near 1, so that the gap varies by less than a thousandth. Where two noisy rates decide, errors up
+    to 1e-3 were seen; for geometric noise and rates smaller than the noise up to 3e-3, and up to 0.03 at a gap of
+    positive probability.
 
     Parameters
     ----------
@@ -278,9 +278,10 @@ def expected_parity_gap(
     *, rates: Any, n: Any, epsilon: Any, mechanism: Mechanism = "laplace", rate: str | float = "midpoint",
     gamma: float = 0.0,
 ) -> float:  # fmt: skip
-    """Return the exact expectation of the parity gap of `PrivateFairPostprocessor`; of two groups to nine digits.
+    """Return the exact expectation of the parity gap of `PrivateFairPostprocessor`.
 
-    Where two noisy rates decide and noise is often cut to 0 or 1, it takes from seconds to minutes.
+    For two groups, the midpoint and γ = 0 nine digits are right. Where two noisy rates decide, it takes seconds, and
+    where noise is often cut to 0 or 1, up to minutes.
 
     Parameters
     ----------
@@ -322,7 +323,7 @@ def gap_quantile(
     Returns
     -------
     float
-        The quantile, to 1e-12 for two groups and the midpoint, else to 1e-6, and not below it.
+        The quantile, to 1e-12 for two groups, the midpoint and γ = 0, else to 1e-6, and not below it.
 
     Raises
     ------

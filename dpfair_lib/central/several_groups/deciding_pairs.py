@@ -22,7 +22,8 @@ import numpy as np
 from dpfair_lib.central.several_groups.gap_cells import Levels
 from dpfair_lib.central.several_groups.law_points import NoisyRate, fine_points
 
-EQUAL = 1e-12  # noisy rates that differ by less are equal
+# noisy rates that differ by less are equal; no round number: knots that differ by just this much are miscounted
+EQUAL = 7.3e-13
 MOMENTS = 5  # that a polynomial has in common with the law, on one interval
 OUTER, INNER = 4, 4  # points of an interval
 WIDTH, FINE, REACH = (

@@ -2,9 +2,9 @@
 
 The band of the fewest changes lies halfway between two knots (`deciding_pairs`). Given which knots these are, and their
 values u ≤ v, every other group has both knots below (x ≤ u), or both above (x ≥ v + γ), or is in the band
-(v ≤ x ≤ u + γ, for γ > 0). All others are independent. If as many knots lie below u as above v, these two decide. So
-the chance of a pair, and of all others in a window of new rates, is a coefficient of Π (L_a z² + M_a z + H_a), with L,
-M and H the chances of a group to be in the window and below, in, or above the band.
+(v ≤ x ≤ u + γ, for γ > 0). If as many knots lie below u as above v, these two decide. Given who is where, all others
+are independent. So the chance of a pair, and of all others in a window of new rates, is a coefficient of
+Π (L_a z² + M_a z + H_a), with L, M and H the chances of a group to be in the window and below, in, or above the band.
 
 The two groups that decide have known new rates a ≤ b. The gap is at most g if b − a ≤ g and all others are in
 [a, a + g], or the smallest is another one's y in [b − g, a) and all others are in [y, y + g].

@@ -94,6 +94,16 @@ def test_it_equals_the_enumeration_in_fractions(case):
     assert largest_error([case]) < 1e-12
 
 
+@pytest.mark.parametrize("gamma", [1e-12, 1e-13, 1 / 3 - 1e-12, 1 / 3 + 1.0001e-12])
+@pytest.mark.parametrize("sizes", [(3, 3, 3), (3, 3, 3, 3)])
+def test_knots_that_are_nearly_equal(sizes, gamma):
+    # the mean, since gaps that differ by about 1e-12 count as equal in the probabilities
+    rates = [Fraction((5 * place + 3) % 16, 16) for place in range(len(sizes))]
+    _, mean = enumerated(sizes, rates, Fraction(gamma), Fraction(1, 4))
+    given = {"rates": [float(rate) for rate in rates], "n": sizes, "epsilon": math.log(4)}
+    assert abs(expected_parity_gap(**given, mechanism="geometric", gamma=gamma) - float(mean)) < 1e-10
+
+
 def random_cases(seed, count):
     rng = np.random.default_rng(seed)
     for _ in range(count):
