@@ -286,17 +286,6 @@ def test_finer_points_find_the_same(monkeypatch):
             assert abs(parity_violation_probability(0.05, **given, mechanism=mechanism) - found) < 5e-5
 
 
-def test_all_pairs_that_may_decide_are_found():
-    assert deciding_pairs.knots_that_may_decide([(0.1, 0.2), (0.3, 0.4), (0.5, 0.6), (0.7, 0.8)], 0.0) == [
-        ((1, 0), (2, 0))
-    ]
-    # two of four may be either
-    found = deciding_pairs.knots_that_may_decide([(0.1, 0.2), (0.3, 0.5), (0.4, 0.6), (0.7, 0.8)], 0.0)
-    assert set(found) == {((1, 0), (2, 0)), ((2, 0), (1, 0))}
-    # one group, three far apart: both of its knots
-    assert ((1, 1), (1, 0)) in deciding_pairs.knots_that_may_decide([(0.1, 0.2), (0.4, 0.5), (0.8, 0.9)], 0.1)
-
-
 def test_small_lattices_are_listed_and_large_ones_are_not():
     given = {"epsilon": 1.0, "mechanism": "geometric", "rate": "midpoint", "gamma": 0.0}
     few, many = (GapLaw.of([0.3] * 4, n, **given) for n in (20, 2000))
