@@ -1,5 +1,6 @@
 """The tests of a module stand where its name leads: `dpfair_lib/a/b.py` in `tests/a/test_b.py`."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -84,3 +85,34 @@ def test_a_module_without_its_test_file_is_named(tmp_path, module, test, found):
         path.touch()
     said = list(missing(tmp_path / "lib", tmp_path / "tests"))
     assert [f"dpfair_lib/{module} has no tests" in line for line in said] == [True] * found
+
+
+# of a folder of this project, or of installed packages, from the root on; and of somebody's home
+MACHINE = re.compile(
+    r"(?<![\w.:/$}*~<>)-])/(?:[\w.+-]+/)+(?:\.venv|_build|site-packages|dpfair_lib|notebooks|results|\.cache)/"
+    r"|(?<![\w.:/])/(?:home|root|Users)/\w"
+)
+
+
+def test_generated_files_name_no_path_of_a_machine():
+    made = [*(TESTS.parent / "notebooks").glob("*.ipynb"), *(TESTS.parent / "results").glob("*.json")]
+    assert len(made) > 150
+    found = [
+        f"{path.name}: {MACHINE.search(text)[0]}"
+        for path in made
+        if MACHINE.search(text := path.read_text("utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("found /srv/one/book/_build/peer/bin/python", True), ("in '/home/ada/x.csv'", True),
+        ('File "/opt/p/lib/site-packages/numpy/a.py"', True), ("/root/.bashrc", True),
+        ("../_build/out.ipynb", False), ("https://example.org/a/notebooks/x.html", False), ("_build/html/", False),
+        ("1/results/2", False), ("and/or/results", False),
+    ],
+)  # fmt: skip
+def test_paths_of_machines_are_told_from_others(text, named):
+    assert bool(MACHINE.search(text)) is named

@@ -3,7 +3,7 @@
 A record tells which code made it. When the code has changed since, its rows may still be what the code gives: most
 changes concern other inputs, messages or speed. So tasks are drawn by a seed and run again. What was found is in
 ``results/repeats.json``; a record that has been made anew since counts as not repeated. Times and memory are not
-compared.
+compared. A run that fails says nothing of a record, only of the machine: it is printed, and what was found before stays.
 """
 
 import argparse
@@ -46,14 +46,28 @@ def main() -> None:
     if args.one:
         print(json.dumps(repeated(EXPERIMENTS[args.names[0]](args.names[0]), args.tasks)))
         return
+    failed = []
     for name in args.names or EXPERIMENTS:
-        found = in_a_process(name, args.tasks, args.limit)
+        try:
+            found = in_a_process(name, args.tasks, args.limit)
+        except RuntimeError as problem:
+            failed.append(name)
+            print(f"{name}: failed: {problem}", flush=True)
+            continue
         print(f"{name}: {found['outcome']}", flush=True)
         write({**read(), name: found})
+    if failed:
+        sys.exit(f"failed, and not recorded: {', '.join(failed)}")
 
 
 def in_a_process(name: str, tasks: int, limit: int) -> dict[str, Any]:
-    """Return what `repeated` finds in a new process, or that it took too long or failed."""
+    """Return what `repeated` finds in a new process, or that it took too long.
+
+    Raises
+    ------
+    RuntimeError
+        If the process fails, with the last line that it printed.
+    """
     command = [sys.executable, __file__, name, "--one", "--tasks", str(tasks)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False,
@@ -62,7 +76,7 @@ def in_a_process(name: str, tasks: int, limit: int) -> dict[str, Any]:
     if done.returncode == -signal.SIGXCPU or done.returncode == -signal.SIGKILL:
         return {"outcome": f"a task takes more than {limit} s"}
     if done.returncode:
-        return {"outcome": f"failed: {done.stderr.strip().splitlines()[-1]}"}
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -253,12 +253,7 @@ def common_classifier(groups: Sequence[LabelGroup]) -> Point | None:
         T = F.
     """
     check_groups(groups)
-    turned = [
-        (g.false_positive, g.true_positive)
-        if g.informativeness > 0
-        else (1 - g.false_positive, 1 - g.true_positive)
-        for g in groups
-    ]
+    turned = [_turned(group) for group in groups]
     if any(false == true for false, true in turned):
         return None
     low, high = turned[0], turned[0]  # of the least T/F, and of the largest (1 − T)/(1 − F)
@@ -267,6 +262,13 @@ def common_classifier(groups: Sequence[LabelGroup]) -> Point | None:
         high = (false, true) if (1 - true) * (1 - high[0]) > (1 - high[1]) * (1 - false) else high
     far = (high[1] - high[0]) / (low[1] * (1 - high[0]) - low[0] * (1 - high[1]))
     return far * low[0], far * low[1]
+
+
+def _turned(group: LabelGroup) -> tuple[Any, Any]:
+    """Return F and T, of exchanged labels where T < F."""
+    if group.informativeness > 0:
+        return group.false_positive, group.true_positive
+    return 1 - group.false_positive, 1 - group.true_positive
 
 
 def odds_without_chance(groups: Sequence[LabelGroup]) -> bool:
@@ -283,14 +285,8 @@ def odds_without_chance(groups: Sequence[LabelGroup]) -> bool:
         Whether one of the optimal rules for γ = 0 has no chance but 0 and 1.
     """
     check_groups(groups)
-    turned = {
-        (g.false_positive, g.true_positive)
-        if g.informativeness > 0
-        else (1 - g.false_positive, 1 - g.true_positive)
-        for g in groups
-    }
-    informative = all(g.informativeness for g in groups)
-    return odds_without_group(groups) or (informative and len(turned) == 1)
+    informative = all(group.informativeness for group in groups)
+    return odds_without_group(groups) or (informative and len({_turned(group) for group in groups}) == 1)
 
 
 def odds_without_group(groups: Sequence[LabelGroup]) -> bool:

@@ -135,7 +135,8 @@ def test_a_task_that_takes_too_long_or_fails_is_said(monkeypatch, tmp_path):
     (tmp_path / "endless.py").write_text("while True: pass", encoding="utf-8")
     assert repeats.in_a_process("any", 1, 1) == {"outcome": "a task takes more than 1 s"}
     (tmp_path / "endless.py").write_text("raise ValueError('of a test')", encoding="utf-8")
-    assert repeats.in_a_process("any", 1, 9) == {"outcome": "failed: ValueError: of a test"}
+    with pytest.raises(RuntimeError, match=r"^ValueError: of a test$"):
+        repeats.in_a_process("any", 1, 9)
 
 
 def test_what_is_recorded_is_of_records_that_are_there():
@@ -165,3 +166,21 @@ def test_found_is_saved_after_each_record(monkeypatch, tmp_path):
     assert repeats.read() == {first: {"outcome": first}, second: {"outcome": second}}
     assert list(repeats.read()) == [first, second]
     assert len(pd.Series(repeats.read())) == 2
+
+
+def test_a_failure_is_not_recorded(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(repeats, "REPEATS", tmp_path / "repeats.json")
+    first, second = list(EXPERIMENTS)[:2]
+    repeats.write({first: {"outcome": "as before"}})
+
+    def one_fails(name, *_):
+        if name == first:
+            raise RuntimeError("no interpreter here")
+        return {"outcome": name}
+
+    monkeypatch.setattr(repeats, "in_a_process", one_fails)
+    monkeypatch.setattr("sys.argv", ["repeats.py", first, second])
+    with pytest.raises(SystemExit, match=first):
+        repeats.main()
+    assert repeats.read() == {first: {"outcome": "as before"}, second: {"outcome": second}}
+    assert f"{first}: failed: no interpreter here" in capsys.readouterr().out

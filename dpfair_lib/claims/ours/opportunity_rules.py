@@ -269,14 +269,15 @@ class _OtherFaces(OptimalRules):
         return [self.face(group, start) for group in self.groups]
 
     def face(self, group: Cells, start: Any) -> Face:
-        raise NotImplementedError
+        """Return what rules a group may have; here the right ones."""
+        return group.cheapest(start, self.band.gamma)
 
 
 class _AnyWay(_OtherFaces):
     """All rules that have the rates."""
 
     def face(self, group: Cells, start: Any) -> Face:
-        found = group.cheapest(start, self.band.gamma)
+        found = super().face(group, start)
         return Face([Fraction(0)] * len(found.lowest), [Fraction(1)] * len(found.lowest), found.rates)
 
 
@@ -289,14 +290,14 @@ class _DearFirst(Cells):
 
 class _DearCells(_OtherFaces):
     def face(self, group: Cells, start: Any) -> Face:
-        return _DearFirst(*group).cheapest(start, self.band.gamma)
+        return super().face(_DearFirst(*group), start)
 
 
 class _Shared(_OtherFaces):
     """All cells that may be changed are free."""
 
     def face(self, group: Cells, start: Any) -> Face:
-        found = group.cheapest(start, self.band.gamma)
+        found = super().face(group, start)
         up = found.rates[0] > group.rate
         ends = [h if found.rates[0] == group.rate else Fraction(int(up)) for h in group.before]
         pairs = list(zip(group.before, ends, strict=True))
@@ -307,7 +308,7 @@ class _Weighty(_OtherFaces):
     """A group without weight changes as little as it can."""
 
     def face(self, group: Cells, start: Any) -> Face:
-        return group._replace(weight=group.weight or Fraction(1)).cheapest(start, self.band.gamma)
+        return super().face(group._replace(weight=group.weight or Fraction(1)), start)
 
 
 def _one_band(groups: Sequence[Cells], gamma: Any) -> OptimalRules:
