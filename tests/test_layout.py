@@ -90,18 +90,15 @@ def test_a_module_without_its_test_file_is_named(tmp_path, module, test, found):
 # of a folder of this project, or of installed packages, from the root on; and of somebody's home
 MACHINE = re.compile(
     r"(?<![\w.:/$}*~<>)-])/(?:[\w.+-]+/)+(?:\.venv|_build|site-packages|dpfair_lib|notebooks|results|\.cache)/"
-    r"|(?<![\w.:/])/(?:home|root|Users)/\w"
+    r"|(?<![\w.:/])/(?:home|root|Users)/[\w.]"
 )
 
 
 def test_generated_files_name_no_path_of_a_machine():
     made = [*(TESTS.parent / "notebooks").glob("*.ipynb"), *(TESTS.parent / "results").glob("*.json")]
     assert len(made) > 150
-    found = [
-        f"{path.name}: {MACHINE.search(text)[0]}"
-        for path in made
-        if MACHINE.search(text := path.read_text("utf-8"))
-    ]
+    texts = ((path.name, path.read_text(encoding="utf-8")) for path in made)
+    found = [f"{name}: {place[0]}" for name, text in texts if (place := MACHINE.search(text))]
     assert not found, "\n".join(found)
 
 

@@ -3,7 +3,8 @@
 A record tells which code made it. When the code has changed since, its rows may still be what the code gives: most
 changes concern other inputs, messages or speed. So tasks are drawn by a seed and run again. What was found is in
 ``results/repeats.json``; a record that has been made anew since counts as not repeated. Times and memory are not
-compared. A run that fails says nothing of a record, only of the machine: it is printed, and what was found before stays.
+compared. A run that fails says nothing of a record, only of the machine: it is printed, and what was found before
+stays.
 """
 
 import argparse
